@@ -17,8 +17,8 @@ struct BenchClient: ~Copyable {
   private var clock: Int64 = 1_800_000_000
 
   /// - Parameters:
-  ///   - path: of the cache; `nil` for one in memory.
-  ///   - isOnline: listens and writes go out on the streams; else only the cache answers.
+  ///   - path: the path of the cache; `nil` for one in memory.
+  ///   - isOnline: whether listens and writes go out on the streams; else only the cache answers.
   init(_ path: String?, isOnline: Bool = false) throws {
     try self.init(LocalStore(Workbench.configuration(path)), isOnline: isOnline)
   }
@@ -38,7 +38,7 @@ struct BenchClient: ~Copyable {
     effects.removeAll(keepingCapacity: true)
   }
 
-  /// - Returns: how many documents the first snapshot shows; `nil` if none was raised.
+  /// - Returns: the listener, and the number of documents in the first snapshot; `nil` if none was raised.
   mutating func listen(_ query: Query, includeMetadata: Bool = true) -> (listener: ListenerID, shown: Int?) {
     listenerCount += 1
     let id = ListenerID(listenerCount)
@@ -58,7 +58,7 @@ struct BenchClient: ~Copyable {
     forgetEffects()
   }
 
-  /// How many snapshots the last transitions delivered.
+  /// The number of snapshots that the last transitions delivered.
   mutating func delivered() -> Int {
     effects += core.takeEffects()
     return effects.reduce(0) { count, effect in if case .deliver(let all) = effect { count + all.count } else { count }
@@ -94,7 +94,7 @@ struct BenchClient: ~Copyable {
     core.takeWrite(in: epoch, at: Timestamp(seconds: clock))?.request
   }
 
-  /// The backend commits the oldest write in flight.
+  /// Acknowledges the oldest write in flight, as the backend.
   mutating func acknowledge(_ request: WriteRequest, in epoch: StreamEpoch) {
     clock += 1
     let version = SnapshotVersion(microseconds: clock * 1_000_000)

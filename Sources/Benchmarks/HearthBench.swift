@@ -75,7 +75,7 @@ struct HearthBench: ParsableCommand {
   }
 }
 
-/// What runs at the moment, on a terminal's error output.
+/// The display of the running case, on standard error if that is a terminal.
 private struct Progress {
   let total: Int
   private var done = 0
@@ -95,8 +95,8 @@ private struct Progress {
   }
 }
 
-/// One row of what is measured. All of it runs on the process's first thread, whose memory the system's allocator manages
-/// in another way than that of others.
+/// One benchmark. All of them run on the process's first thread, whose memory the system's allocator manages in another
+/// way than that of other threads.
 struct BenchmarkCase: Sendable {
   private enum Work: Sendable {
     case synchronous(@MainActor @Sendable (Workbench) throws -> [Reading])

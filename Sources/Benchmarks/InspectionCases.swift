@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// The public API is not there without gRPC.
+    /// No cases: the public API is not there without gRPC.
     static let inspectionCases: [BenchmarkCase] = []
   }
 #else
@@ -13,8 +13,8 @@
   import Synchronization
 
   extension BenchmarkCase {
-    /// What it costs a program that others may watch it, and that one does; the watcher is `hearth attach` in a process
-    /// of its own, which the build puts beside the benchmark.
+    /// The cost for a program of being watchable, and of being watched; the watcher is `hearth attach` in a process of
+    /// its own, which the build puts beside the benchmark.
     static let inspectionCases = [
       BenchmarkCase(
         name: "inspected", summary: "100 listeners at 1000 changes/s: not watchable, watchable, watched"
@@ -24,7 +24,7 @@
         for round in 0..<bench.repetitions + 1 {
           for index in programs.indices {
             let sample = try await programs[index].change(1_000)
-            // The first round is for everything that is done once.
+            // The first round is left out, because it does work that is done only once.
             if round > 0 { samples[index].append(sample) }
           }
         }
@@ -94,7 +94,7 @@
       try await reach(Self.listeners)
     }
 
-    /// The second of the clients of this process that may be watched.
+    /// Watches the second of this process's clients that may be watched.
     private func watch() throws {
       let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
       let program = folder.appending(path: "hearth")
@@ -116,7 +116,7 @@
       _ = try await backend.commit([Mutation(key: key, operation: .set(fields))], in: Self.database)
     }
 
-    /// So many changes, one in a millisecond, until all are heard.
+    /// Makes a number of changes, one in a millisecond, and waits until listeners got them all.
     func change(_ count: Int) async throws -> Sample {
       let before = snapshots.count.load(ordering: .relaxed)
       let start = ContinuousClock.now
@@ -125,7 +125,7 @@
           try await commit(index % Self.listeners)
           try await Task.sleep(until: start + .milliseconds(index + 1), clock: .continuous)
         }
-        // A reader that is late gets several in one.
+        // A late listener gets several changes in one snapshot.
         try await reach(before + 1)
         try await client.waitForPendingWrites()
       }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// One repetition: how long it took, and how long this process's threads were running meanwhile. On a busy machine only
-/// the latter says something about the code.
+/// One repetition: its duration, and the time that this process's threads were running meanwhile. On a busy machine
+/// only the latter says something about the code.
 struct Sample {
-  /// Seconds.
+  /// The duration in seconds.
   var wall: Double
-  /// Seconds.
+  /// The processor time in seconds.
   var cpu: Double
-  /// What was done in that time: operations, documents.
+  /// The number of operations or documents in that time.
   var count = 1.0
 
   mutating func add(_ other: Sample) {
@@ -43,7 +43,7 @@ private func processorSeconds() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// How many processes want to run, averaged over a minute.
+/// The number of processes that want to run, averaged over a minute.
 func machineLoad() -> Double {
   var loads = [0.0]
   return getloadavg(&loads, 1) == 1 ? loads[0] : 0
@@ -55,7 +55,7 @@ enum Unit: String {
   case documentsPerSecond = "docs/s"
   case megabytes = "MB"
 
-  /// - Parameter seconds: of all `count` operations together.
+  /// - Parameter seconds: the time of all `count` operations together.
   func value(_ seconds: Double, _ count: Double) -> Double {
     switch self {
     case .milliseconds: seconds * 1e3 / count

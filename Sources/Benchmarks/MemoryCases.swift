@@ -5,7 +5,7 @@ import FirestoreQuery
 import Foundation
 
 extension BenchmarkCase {
-  /// Each in a process of its own, since a process seldom gives back memory that it has used.
+  /// Memory cases, each in a process of its own, since a process seldom gives back memory that it has used.
   static let memoryCases = [
     BenchmarkCase(name: "resident-memory", summary: "of a process after opening the cache and one first snapshot") {
       bench in
@@ -21,14 +21,14 @@ extension BenchmarkCase {
   ]
 }
 
-/// What a process of its own does before it says how large it is.
+/// The work that a process of its own does before it reports its size.
 enum ResidentProbe: String, CaseIterable {
   case start
   case syncedStart = "synced start"
   case query = "unindexed query"
   case collection = "whole collection"
 
-  /// Megabytes, with 100 000 documents.
+  /// The goal in megabytes, with 100 000 documents.
   var goal: Double? {
     switch self {
     case .start: nil

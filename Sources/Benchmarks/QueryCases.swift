@@ -47,8 +47,8 @@ extension BenchmarkCase {
   ]
 
   /// Listens and stops listening, again and again, in one client.
-  /// - Returns: what it takes usually, and what it took the first time: then nothing is in memory, and a memory cache
-  ///   makes the mirror of its collection.
+  /// - Returns: the usual time, and the time of the first listen: then nothing is in memory, and a memory cache makes
+  ///   the mirror of its collection.
   static func firstSnapshot(
     _ bench: Workbench, _ query: Query, inMemory: Bool = false, indexes: [FieldIndex] = [], goal: Double?,
     floor: (SQLiteFloor) throws -> Void

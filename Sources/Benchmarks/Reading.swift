@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What one case measured, under one of its conditions.
+/// The measured values of one case under one of its conditions.
 struct Reading {
-  /// What distinguishes this reading from the case's others.
+  /// The condition that distinguishes this reading from the case's others.
   var variant: String?
   var unit: Unit
-  /// At 100 000 documents on a quiet machine.
+  /// The goal at 100 000 documents on a quiet machine.
   var goal: Double?
   var samples: [Sample]
-  /// The same work done with nothing but SQLite, in the same run.
+  /// The same work done with SQLite alone, in the same run.
   var floor: [Sample] = []
 
   func wall(_ samples: [Sample]) -> Double { samples.map { unit.value($0.wall, $0.count) }.median }
@@ -21,7 +21,7 @@ struct Reading {
 /// `value` is wall time if the machine had a load below 1.5, processor time otherwise; both are given. The ratio to the
 /// floor is of processor times, and above 1 where SQLite alone is faster.
 struct ReportLine: Encodable {
-  /// Above this load wall time measures the other processes.
+  /// The load from which on wall time measures the other processes.
   private static let quietLoad = 1.5
 
   var `case`: String

@@ -6,7 +6,7 @@ import FirestoreProtocol
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// What the backend sends, on its way into the cache and the views.
+  /// Cases of remote events on their way from the backend into the cache and the views.
   static let remoteCases = [
     BenchmarkCase(name: "apply-remote", summary: "snapshots of 500 new documents of one target into the cache") {
       bench in

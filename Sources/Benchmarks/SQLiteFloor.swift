@@ -3,7 +3,7 @@ import CSQLite
 import FirestoreModel
 import Foundation
 
-/// What SQLite alone needs for the same rows: C API, one table in insertion order with an index on the key and one on
+/// The cost of the same rows with SQLite alone: C API, one table in insertion order with an index on the key and one on
 /// `state`, prepared statements, WAL and `synchronous=NORMAL`.
 final class SQLiteFloor {
   struct Failure: Error, CustomStringConvertible {
@@ -39,7 +39,7 @@ final class SQLiteFloor {
     sqlite3_close(handle)
   }
 
-  /// Inserts in transactions of 500 rows.
+  /// Inserts the documents in transactions of 500 rows.
   func insert(_ documents: [Document], indexed: Bool = true) throws {
     let statement = try prepared(
       "INSERT INTO documents (collection, name, version, state, population, fields) VALUES (1, ?, ?, ?, ?, ?)")
@@ -79,7 +79,7 @@ final class SQLiteFloor {
     try drain(statement)
   }
 
-  /// One row in a transaction of its own.
+  /// Inserts one row in a transaction of its own.
   func writeOneRow(_ bytes: [UInt8]) throws {
     try step(try prepared("BEGIN IMMEDIATE"))
     let statement = try prepared("INSERT INTO small (content) VALUES (?)")

@@ -6,7 +6,7 @@ import FirestoreQuery
 import TerminalCanvas
 
 extension BenchmarkCase {
-  /// What a key costs until its screen is drawn, without the terminal.
+  /// The cost of a key until its screen is drawn, without the terminal.
   static let screenCases = [
     BenchmarkCase(name: "screen-key", summary: "a key in an open document of 10 000 fields until its frame") { bench in
       var screen = OpenDocument()

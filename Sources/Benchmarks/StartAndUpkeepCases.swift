@@ -4,7 +4,7 @@ import FirestoreLocal
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Garbage collection, of documents that no target names.
+  /// Cases of garbage collection, of documents that no target names.
   static let garbageCollectionCases = [
     BenchmarkCase(name: "collect-10-percent", summary: "collect the least recently used tenth") { bench in
       try collect(bench, percentile: 10, goal: 45)
@@ -14,18 +14,18 @@ extension BenchmarkCase {
     },
   ]
 
-  /// - Returns: for finding and removing the documents, for giving the free pages back as well, and for the slice that
-  ///   took the longest, which is how long anything else has to wait, and the one that worked the longest.
+  /// - Returns: the readings of removing the documents, of giving back the free pages as well, of the longest slice by
+  ///   the clock, which is the longest wait of other work, and of the slice with the most processor time.
   private static func collect(_ bench: Workbench, percentile: Int, goal: Double) throws -> [Reading] {
     var removing = Reading(unit: .milliseconds, goal: goal, samples: [])
     var compacting = Reading(variant: "and compact the file", unit: .milliseconds, samples: [])
-    // Anything else waits for the disk too, so that the longest by the clock is the one that counts.
+    // Other work waits for the disk too, so that the longest slice by the clock is the one that counts.
     var longest = Reading(variant: "longest slice", unit: .milliseconds, goal: 10, samples: [])
     var busiest = Reading(variant: "busiest slice", unit: .milliseconds, goal: 10, samples: [])
     for _ in 0..<min(bench.repetitions, 5) {
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
-      // Or the first checkpoint would have to wait until the whole copy is on disk.
+      // The first checkpoint would otherwise have to wait until the whole copy is on disk.
       try bench.waitForDisk(path)
       var store = try LocalStore(Workbench.configuration(path))
       try store.start(user: nil)
@@ -57,7 +57,7 @@ extension BenchmarkCase {
 }
 
 extension BenchmarkCase {
-  /// From opening a cache to the first snapshot.
+  /// Cases from opening a cache to the first snapshot.
   static let startCases = [
     BenchmarkCase(name: "start-scan", summary: "open the cache, then state == x without an index") { bench in
       [try start(bench, Workbench.equalityQuery(11), goal: 60) { try $0.scan() }]

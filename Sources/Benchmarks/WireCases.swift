@@ -6,7 +6,7 @@ import FirestoreQuery
 import FirestoreSync
 
 extension BenchmarkCase {
-  /// What comes over the wire, on its way to one consistent change.
+  /// Cases of messages from the wire on their way to one remote event.
   static let wireCases = [
     BenchmarkCase(name: "wire-decode", summary: "ListenResponse bytes of all documents into one remote event") {
       bench in
@@ -54,7 +54,7 @@ private func read(_ message: [UInt8], _ names: DocumentNames) throws -> WatchCha
 }
 
 extension Document {
-  /// The same with its fields in reverse.
+  /// The same document with its fields in reverse order.
   fileprivate var shuffled: Document {
     guard let data else { return self }
     var copy = self

@@ -7,7 +7,7 @@ import FirestoreQuery
 import Foundation
 import SeededRandom
 
-/// The caches and the plain SQLite tables that the cases of one size share; made when first asked for, removed with it.
+/// The caches and the plain SQLite tables that the cases of one size share; made on first use, removed at the end.
 final class Workbench {
   let size: Int
   let documents: [Document]
@@ -17,7 +17,7 @@ final class Workbench {
   private var floors: [Bool: SQLiteFloor] = [:]
   private var copies = 0
 
-  /// - Parameter repetitions: `nil` for some, more where they are short.
+  /// - Parameter repetitions: `nil` for a default, which is higher for small sizes.
   init(documents size: Int, repetitions: Int? = nil) throws {
     self.size = size
     self.repetitions = repetitions ?? (size > 20_000 ? 5 : 9)
@@ -28,7 +28,7 @@ final class Workbench {
 
   deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-  /// The state whose query has been in sync before.
+  /// The state whose query was in sync before.
   static let syncedState = 7
 
   // MARK: Caches
@@ -144,14 +144,14 @@ final class Workbench {
 /// `addDocument` makes them. `state` has 50 values, so that an equality query hits one document in fifty.
 enum SampleData {
   static let collection = ResourcePath("cities")
-  /// For the question whether a query's cost depends on documents that it is not about.
+  /// The collection that shows whether a query's cost depends on documents of other collections.
   static let otherCollection = ResourcePath("villages")
   static let stateCount = 50
   static let firstVersion: Int64 = 1_700_000_000_000_000
 
   static func state(_ number: Int) -> Value { .string("state-\(number / 10)\(number % 10)") }
 
-  /// - Parameter collection: decides the ids as well.
+  /// - Parameter collection: the documents' collection, which also seeds their ids.
   static func documents(_ count: Int, in collection: ResourcePath = SampleData.collection) -> [Document] {
     var random = SeededGenerator(seed: collection == Self.collection ? 1 : 2)
     return (0..<count).map { document($0, collection.appending(id(&random)), &random) }

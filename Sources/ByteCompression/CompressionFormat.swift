@@ -4,7 +4,7 @@
 package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
   case gzip, zstd
 
-  /// What a file's name ends with, such as `.gz`.
+  /// The ending of a file's name, such as `.gz`.
   package var fileExtension: String {
     switch self {
     case .gzip: ".gz"
@@ -12,7 +12,7 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// What a file begins with.
+  /// The first bytes of every file in this format.
   package var magic: [UInt8] {
     switch self {
     case .gzip: [0x1F, 0x8B]
@@ -20,16 +20,16 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// So many bytes tell what a file is.
+  /// The number of bytes at the start of a file that suffice to tell its format.
   package static let magicLength = 4
 
-  /// The one whose first bytes these are; `nil` for none.
+  /// Creates the format whose magic bytes begin a sequence; `nil` if there is none.
   package init?(magic bytes: some Sequence<UInt8>) {
     guard let format = Self.allCases.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
     self = format
   }
 
-  /// The one that a file's name promises; `nil` for none.
+  /// Creates the format that the ending of a file's name promises; `nil` if there is none.
   package init?(fileName: String) {
     let name = fileName.lowercased()
     guard let format = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
@@ -37,23 +37,23 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
   }
 }
 
-/// Why bytes cannot be decompressed, or compressed.
+/// The reason why bytes cannot be compressed or decompressed.
 package struct CompressionError: Error, Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// They are no such data, or were changed.
+    /// Input in another format, or changed since it was written.
     case damaged
-    /// They end in the middle.
+    /// Input that ends before its format says so.
     case truncated
-    /// They need more memory than is given to them.
+    /// Input that needs more memory to decompress than is allowed.
     case tooLarge
-    /// There is no memory.
+    /// A lack of memory.
     case failed
   }
 
   package var kind: Kind
-  /// How many compressed bytes there were before.
+  /// The number of compressed bytes before the failure.
   package var offset: Int
-  /// In the library's words, such as `incorrect data check`.
+  /// The library's own words, such as `incorrect data check`.
   package var reason: String
 
   package init(_ kind: Kind, at offset: Int = 0, _ reason: String) {

@@ -7,7 +7,7 @@ package final class Compressor {
 
   private let encoder: any ByteEncoder
 
-  /// With the level that the format's own program has.
+  /// Creates a compressor with the default level of the format's own program.
   /// - Throws: `failed`.
   package init(_ format: CompressionFormat) throws(CompressionError) {
     encoder =
@@ -17,8 +17,8 @@ package final class Compressor {
       }
   }
 
-  /// - Parameter isLast: nothing comes after these bytes, and everything is to be returned that is still held.
-  /// - Returns: what can be written.
+  /// - Parameter isLast: whether these bytes are the last, so that all output still held is returned.
+  /// - Returns: compressed bytes that can be written.
   /// - Throws: `failed`.
   package func compress(_ bytes: [UInt8], isLast: Bool = false) throws(CompressionError) -> [UInt8] {
     var compressed: [UInt8] = []
@@ -43,8 +43,8 @@ package final class Compressor {
 
 /// A format's encoder.
 protocol ByteEncoder: AnyObject {
-  /// Reads and writes what there is and what there is room for.
-  /// - Returns: also whether all of the input is read, and if it is the last, everything written.
+  /// Reads as much input and writes as much output as the two buffers allow.
+  /// - Returns: also whether all input was read and, if it is the last, all output written.
   func step(
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>, isLast: Bool
   ) throws(CompressionError) -> (step: CodingStep, isDone: Bool)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes that were compressed, piece by piece: what it holds is what was appended and not yet read. Files that
-/// consist of several members or frames are read to their end.
+/// A decompressor that takes compressed bytes piece by piece and holds those that were appended and not yet read. Files
+/// of several members or frames are read to their end.
 package final class Decompressor {
   package let format: CompressionFormat
   private let decoder: any ByteDecoder
   private var input: [UInt8] = []
-  /// How much of the input is done with.
+  /// The number of bytes at the start of `input` that the decoder has read.
   private var start = 0
-  /// Compressed bytes that were read.
+  /// The number of compressed bytes that the decoder has read in total.
   package private(set) var consumed = 0
 
   /// - Throws: `failed`.
@@ -51,14 +51,14 @@ package final class Decompressor {
     }
   }
 
-  /// No more input will come.
+  /// Notes that no more input will come.
   /// - Throws: `truncated`.
   package func finish() throws(CompressionError) {
     if !decoder.isComplete { throw CompressionError(.truncated, at: consumed, "unexpected end of file") }
   }
 }
 
-/// How much a coder read and wrote.
+/// The numbers of bytes that a coder read and wrote in one step.
 struct CodingStep {
   var read = 0
   var written = 0
@@ -66,11 +66,11 @@ struct CodingStep {
 
 /// A format's decoder.
 protocol ByteDecoder: AnyObject {
-  /// Whether the data may end here.
+  /// Whether the data is complete if it ends here.
   var isComplete: Bool { get }
-  /// Whether there may be output without more input.
+  /// Whether the decoder may have output without more input.
   var mayHoldOutput: Bool { get }
-  /// Reads and writes what there is and what there is room for.
+  /// Reads as much input and writes as much output as the two buffers allow.
   func step(
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>
   ) throws(CompressionError) -> CodingStep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What glibc's allocator offers beyond the standard; the module Glibc leaves it out.
+// The functions of glibc's allocator beyond the standard, which the module Glibc leaves out.
 #ifndef CALLOCATOR_SHIM_H
 #define CALLOCATOR_SHIM_H
 #include <malloc.h>

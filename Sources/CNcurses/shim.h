@@ -6,7 +6,7 @@
 #ifndef CNCURSES_SHIM_H
 #define CNCURSES_SHIM_H
 
-// Without it curses.h declares no wide-character functions.
+// The macro without which curses.h declares no wide-character functions.
 #ifndef NCURSES_WIDECHAR
 #define NCURSES_WIDECHAR 1
 #endif
@@ -20,8 +20,8 @@
 #include <wchar.h>
 #include <curses.h>
 
-// Declared here because glibc hides them without feature macros; the terminfo functions belong to term.h, which
-// defines hundreds of short macros.
+// Declarations that glibc hides without feature macros, and terminfo functions of term.h, which defines hundreds of
+// short macros.
 extern int wcwidth(wchar_t);
 extern char *tigetstr(const char *);
 extern int tigetnum(const char *);
@@ -51,8 +51,8 @@ static inline bool cn_has_string(const char *name) {
   return value != NULL && value != (char *)-1;
 }
 
-/// Makes ncurses leave the user's palette alone. It would reset it on every entry and exit, although nothing here
-/// redefines a colour; emptying the capability in the loaded description is the only switch.
+/// Makes ncurses leave the user's palette alone. It would reset the palette on every entry and exit, although nothing
+/// here redefines a colour; emptying the capability in the loaded description is the only switch.
 static inline void cn_keep_palette(void) {
   if (cn_has_string("oc")) *tigetstr("oc") = '\0';
 }
@@ -65,7 +65,7 @@ static inline void cn_put(int y, int x, uint32_t base, uint32_t mark1, uint32_t 
   if (setcchar(&cell, text, attributes, 0, &pair) == OK) mvwadd_wch(stdscr, y, x, &cell);
 }
 
-/// Sets what an erased cell looks like, so that ncurses can clear the rest of a line with one sequence.
+/// Sets the look of an erased cell, so that ncurses can clear the rest of a line with one sequence.
 static inline void cn_set_background(attr_t attributes, int pair) {
   cchar_t blank;
   if (setcchar(&blank, L" ", attributes, 0, &pair) == OK) wbkgrndset(stdscr, &blank);

@@ -7,7 +7,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-// What OpenSSL has as macros alone.
+// Functions for operations that OpenSSL has as macros alone.
 
 static inline void hearth_ctx_harden(SSL_CTX *context) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-// A log that lost its end, or all of itself, looks to SQLite like one with fewer commits. So where it ends is noted in a
-// small file of its own, when a commit is in the log and before anybody is told so:
+// The noted end of a log. A log that lost its end, or all of itself, looks to SQLite like one with fewer commits. So
+// its end is noted in a small file of its own, when a commit is in the log and before any caller is told of the commit:
 //
 //   slot 0  the log that was begun last, the one before, the database that it goes on from
 //   slot 1  the last commit            slot 2  what of it is on the disk           slot 3  what is in the database
 //
-// Each slot is written by one call, by whoever holds the lock that what it says is changed under, and has a checksum.
-// Only the first waits for the disk, before the log's own header: what is noted is never more than what was written.
+// Each slot is written by one call, by the connection that holds the lock for its subject, and has a checksum. Only the
+// first waits for the disk, before the log's own header: the notes never claim more than was written.
 
 enum { begun_slot, committed_slot, synced_slot, restored_slot, slot_count, slot_distance = 64 };
 
@@ -48,13 +48,13 @@ static uint64_t checksum_of(const struct slot *slot, int number) {
   return cpc_checksum(slot, offsetof(struct slot, checksum), (uint32_t)number + 1);
 }
 
-/// What SQLite is told when the system has refused to write.
+/// The result code for a write that the system has refused.
 static int failure(int error) {
-  // Room, a quota, a limit of the size of files.
+  // The disk is full, or a quota, or a limit of the size of files is reached.
   return error == ENOSPC || error == EDQUOT || error == EFBIG ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
-/// Returns whether the slot holds anything.
+/// Reads a slot. Returns whether it holds a valid note.
 static int read_slot(int notes, int number, struct slot *slot) {
   ssize_t count = pread(notes, slot, sizeof *slot, number * slot_distance);
   return count == (ssize_t)sizeof *slot && slot->checksum == checksum_of(slot, number);
@@ -101,7 +101,7 @@ void cpc_read_log_end(const char *path, struct cpc_log_end *end) {
 
 // MARK: The log
 
-/// The checksum of the database's first page as it is in the file; 0 if there is none.
+/// The checksum of the database's first page in the file; 0 if there is none.
 static uint64_t base_of(struct checked_file *database, int page_size) {
   sqlite3_file *real = real_file(&database->base);
   unsigned char *page = malloc((size_t)page_size);
@@ -112,12 +112,12 @@ static uint64_t base_of(struct checked_file *database, int page_size) {
   return sum;
 }
 
-/// Notes which log begins: before its header is written, and so that it is known also after a power cut.
+/// Notes that a log begins: before its header is written, and so that the note survives a power cut.
 static int begin(struct log_file *log, const unsigned char *header) {
   sqlite3_file *real = real_file(&log->base);
   unsigned char old[32] = {0};
   uint64_t previous;
-  // Of a shorter file SQLite's reads say so, and fill the rest with zeros.
+  // A shorter file makes SQLite's read return an error, and fill the rest with zeros.
   (void)real->pMethods->xRead(real, old, sizeof old, 0);
   memcpy(&previous, old + 16, sizeof previous);
   log->page_size = (int)word(header + 8);
@@ -131,7 +131,7 @@ static int begin(struct log_file *log, const unsigned char *header) {
   return SQLITE_OK;
 }
 
-/// Of a log that another connection has begun.
+/// The page size of a log that another connection may have begun.
 static int page_size_of(struct log_file *log) {
   if (log->page_size != 0) return log->page_size;
   sqlite3_file *real = real_file(&log->base);
@@ -152,9 +152,9 @@ static int header_was_written(struct log_file *log, const unsigned char *header,
   int is_commit = word(header + 4) != 0;
   memcpy(log->salts, header + 8, sizeof log->salts);
   log->header = offset;
-  // The last header of those that are written again: only now the commit is whole.
+  // The commit is whole with the last of the headers that are written again.
   if (is_commit && log->is_rewriting && log->commit == end) return note_commit(log);
-  // Behind all that was written, or where a transaction began that was given up.
+  // The frame comes after all that was written, or replaces a transaction that was given up.
   if (!log->is_rewriting) log->written = offset;
   log->commit = is_commit ? end : log->is_rewriting ? log->commit : 0;
   return SQLITE_OK;
@@ -163,7 +163,7 @@ static int header_was_written(struct log_file *log, const unsigned char *header,
 static int page_was_written(struct log_file *log, int count, sqlite3_int64 offset) {
   if (offset < log->written) {
     // A page without its header replaces one of this transaction; with it, it is the first of the next transaction,
-    // where one was given up.
+    // after one that was given up.
     log->is_rewriting = offset != log->header + 24;
     if (!log->is_rewriting) log->written = offset;
   }
@@ -181,21 +181,21 @@ static int log_write(sqlite3_file *file, const void *buffer, int count, sqlite3_
   int code = real_file(file)->pMethods->xWrite(real_file(file), buffer, count, offset);
   if (code != SQLITE_OK || offset < 32) return code;
   int is_header = count == 24 && (offset - 32) % (24 + page_size_of(log)) == 0;
-  // A commit whose end could not be noted is one that did not happen.
+  // A commit whose end could not be noted has not happened.
   return is_header ? header_was_written(log, buffer, offset) : page_was_written(log, count, offset);
 }
 
 static int log_sync(sqlite3_file *file, int flags) {
   struct log_file *log = (struct log_file *)file;
   struct slot slot;
-  // What was there before the disk was waited for is on it afterwards.
+  // The commits noted before the sync are on the disk after it.
   int is_noted = read_slot(log->notes, committed_slot, &slot);
   int code = real_file(file)->pMethods->xSync(real_file(file), flags);
   if (code != SQLITE_OK || !is_noted) return code;
   log->restoring = (sqlite3_int64)slot.value;
   memcpy(log->restoring_salts, slot.salts, sizeof slot.salts);
   log->is_restored = 0;
-  // One that fails leaves an earlier note.
+  // A note that cannot be written leaves an earlier one.
   (void)write_slot(log->notes, synced_slot, slot.salts, slot.value, 0);
   return code;
 }
@@ -264,7 +264,7 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_characteristics,
 };
 
-/// Opens the file with the notes of the log called `name`, made if there is none. Returns SQLite's result code.
+/// Opens the file with the notes of the log called `name`, and makes it if there is none. Returns SQLite's result code.
 static int open_notes(const char *name, int *result) {
   size_t length = strlen(name);
   if (length < 4) return SQLITE_CANTOPEN;
@@ -276,7 +276,7 @@ static int open_notes(const char *name, int *result) {
   int error = errno;
   free(path);
   if (notes < 0) return failure(error) == SQLITE_FULL ? SQLITE_FULL : SQLITE_CANTOPEN;
-  // As large as it will ever be: a disk that is full later does not matter.
+  // The file gets its final size, so that a disk that is full later does not matter.
   char end = 0;
   if (lseek(notes, 0, SEEK_END) == 0 && pwrite(notes, &end, 1, slot_count * slot_distance - 1) != 1) {
     int code = failure(errno);

@@ -9,14 +9,14 @@ static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs) { return (sqlite3_vfs *)vfs->pApp
 
 static uint64_t mixed(uint64_t value, uint64_t multiplier) {
   unsigned __int128 product = (unsigned __int128)value * multiplier;
-  // A product of zero would forget what came before.
+  // The value is mixed in again, because a product of zero would forget the state before.
   return (uint64_t)(product >> 64) ^ (uint64_t)product ^ value;
 }
 
 uint64_t cpc_checksum(const void *bytes, size_t count, uint32_t number) {
   const uint64_t multiplier = 0x9e3779b97f4a7c15u;
   const unsigned char *next = bytes;
-  // Not zero for a page of zeros.
+  // The state is not zero for a page of zeros.
   uint64_t state = mixed(((uint64_t)number << 32) + count + 1, multiplier);
   for (size_t rest = count; rest >= 8; rest -= 8, next += 8) {
     uint64_t word;
@@ -26,7 +26,8 @@ uint64_t cpc_checksum(const void *bytes, size_t count, uint32_t number) {
   return mixed(state, multiplier);
 }
 
-/// SQLite reads and writes whole pages but for the first bytes of the header, which it reads again with their page.
+/// Whether a whole page is read or written, as SQLite does but for the first bytes of the header, which it reads again
+/// with their page.
 static int is_page(int count, sqlite3_int64 offset) {
   return count >= 512 && (count & (count - 1)) == 0 && offset % count == 0;
 }
@@ -35,7 +36,7 @@ static uint64_t checksum_of_page(const void *page, int count, sqlite3_int64 offs
   return cpc_checksum(page, (size_t)count - CPC_RESERVED_BYTES, (uint32_t)(offset / count + 1));
 }
 
-/// A buffer for one page, since the pages that SQLite passes are its own.
+/// A buffer for one page, since the pages that SQLite passes belong to SQLite.
 static unsigned char *scratch(struct checked_file *file, int page_size) {
   if (file->scratch != NULL && file->page_size != page_size) {
     free(file->scratch);
@@ -65,7 +66,7 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
     checked->page_size = size == 0 ? count : size;
     return read_page(file, buffer, count, offset);
   }
-  // Newer versions read long values around their cache, without the end of the page.
+  // Newer versions of SQLite read long values around their cache, without the end of the page.
   if (size > 0 && offset >= size && offset % size + count <= size) {
     unsigned char *page = scratch(checked, size);
     if (page == NULL) return SQLITE_IOERR_NOMEM;
@@ -98,7 +99,7 @@ static int checked_close(sqlite3_file *file) {
 static int checked_truncate(sqlite3_file *file, sqlite3_int64 size) {
   struct checked_file *checked = (struct checked_file *)file;
   int code = real_file(file)->pMethods->xTruncate(real_file(file), size);
-  // The last thing that SQLite does with the file when it brings back a whole log, before it waits for the disk.
+  // The truncation is SQLite's last action on the file when it brings back a whole log, before it waits for the disk.
   if (code == SQLITE_OK && checked->log != NULL) cpc_log_was_copied(checked->log);
   return code;
 }
@@ -152,7 +153,7 @@ static int checked_shm_unmap(sqlite3_file *file, int removes) {
   return real_file(file)->pMethods->xShmUnmap(real_file(file), removes);
 }
 
-/// Version 2: with a log, without memory-mapped reads, which would go around the check.
+/// The methods of version 2: with a log, without memory-mapped reads, which would bypass the check.
 static const sqlite3_io_methods checked_methods = {
     .iVersion = 2,
     .xClose = checked_close,
@@ -173,11 +174,11 @@ static const sqlite3_io_methods checked_methods = {
     .xShmUnmap = checked_shm_unmap,
 };
 
-/// Whether a file that is there has pages with checksums, by its header; what contradicts itself is damage.
+/// Finds out by its header whether the pages of an existing file have checksums; a contradictory header is damage.
 static int find_checksums(struct checked_file *checked) {
   unsigned char header[100];
   sqlite3_file *real = real_file(&checked->base);
-  // A shorter file is no database, which SQLite says.
+  // A shorter file is no database; SQLite reports it.
   if (real->pMethods->xRead(real, header, sizeof header, 0) != SQLITE_OK) return SQLITE_OK;
   uint32_t application =
       (uint32_t)header[68] << 24 | (uint32_t)header[69] << 16 | (uint32_t)header[70] << 8 | header[71];
@@ -197,7 +198,7 @@ static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
   memset(checked, 0, sizeof *checked);
   checked->is_checked = 1;
   int code = real->xOpen(real, name, real_file(file), flags, out);
-  // What failed to open may have to be closed all the same, which its methods say.
+  // A file that failed to open may have to be closed all the same; it has methods then.
   if (real_file(file)->pMethods != NULL) file->pMethods = &checked_methods;
   if (code == SQLITE_OK && sqlite3_uri_boolean(name, CPC_MAY_LACK_CHECKSUMS, 0)) code = find_checksums(checked);
   return code;
@@ -224,7 +225,7 @@ static void register_once(void) {
     registration = SQLITE_MISUSE;
     return;
   }
-  // Everything that does not open a file is the same below.
+  // Functions that do not open a file are those of the layer below.
   checked_vfs = *real;
   checked_vfs.pNext = NULL;
   checked_vfs.zName = CPC_NAME;

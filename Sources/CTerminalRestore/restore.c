@@ -26,11 +26,11 @@ static char alternate_stack[16384];
 static int pipe_ends[2] = {-1, -1};
 static volatile sig_atomic_t continued;
 
-/* How long each piece may wait for a terminal that is behind with its reading. */
+/* The time that each piece may wait for a terminal that is behind with its reading. */
 enum { patience_milliseconds = 2000 };
 
-/* Only write(), poll() and tcsetattr(): all are async-signal-safe. The terminal does not block, and most of a frame may
-   still be in its buffer. */
+/* Restores the terminal. Calls write(), poll() and tcsetattr() alone: all are async-signal-safe. The terminal does not
+   block, and most of a frame may still be in its buffer. */
 static void restore_terminal(void) {
   if (!armed) return;
   armed = 0;
@@ -54,7 +54,7 @@ static void crashed(int signal) {
   for (int i = 0; i < crash_count; i++) {
     if (crash_signals[i] == signal) sigaction(signal, &previous[i], NULL);
   }
-  /* Blocked until this handler returns; then the previous handler or the default action takes it. */
+  /* The signal is blocked until this handler returns; then the previous handler or the default action takes it. */
   raise(signal);
 }
 
@@ -84,7 +84,7 @@ static void watched(int signal) {
   int saved = errno;
   if (signal == SIGCONT) continued++;
   unsigned char byte = (unsigned char)signal;
-  /* A full pipe already says everything this byte would: signals of one kind merge anyway. */
+  /* A full pipe already says everything that this byte would: signals of one kind merge anyway. */
   if (write(pipe_ends[1], &byte, 1) < 0) { }
   errno = saved;
 }
@@ -109,7 +109,7 @@ void ctr_stop_group(void) {
   sigaction(SIGTSTP, &ignored, &previous);
   kill(0, SIGTSTP);
   sigaction(SIGTSTP, &previous, NULL);
-  /* To this thread. A stop of the process may be taken by another one, and this one would go on for a while. */
+  /* raise() stops this thread. Another one may take a stop of the process, and this one would go on for a while. */
   raise(SIGSTOP);
 }
 

@@ -7,10 +7,10 @@ import Synchronization
 /// The security rules of a server: for all projects, and for those that have their own. What was decided is counted, and
 /// told to who watches.
 package final class AccessRules: AccessPolicy {
-  /// Rules as they were given.
+  /// The rules as they were given.
   package enum Source: Sendable {
     case ruleset(Ruleset)
-    /// They cannot be read, and were to be taken all the same: every request is refused.
+    /// Rules that cannot be read, and were to be taken all the same: every request is refused.
     case broken([RulesFile], [RulesIssue])
 
     package var files: [RulesFile] {
@@ -23,11 +23,11 @@ package final class AccessRules: AccessPolicy {
 
   private struct Loaded {
     var source: Source
-    /// Those that no decision has now.
+    /// The rooms that no decision uses now.
     var rooms: [RulesRoom] = []
   }
 
-  /// A decision, and who is told.
+  /// A decision, and the watchers that are told.
   private struct News {
     let evaluation: RulesEvaluation
     let watchers: [@Sendable (RulesEvaluation) -> Void]
@@ -43,12 +43,12 @@ package final class AccessRules: AccessPolicy {
 
     func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
 
-    /// Takes a room out of those for a project's rules.
+    /// Takes a room out of the free ones for a project's rules.
     mutating func room(for project: String) -> RulesRoom {
       (projects[project] == nil ? shared?.rooms.popLast() : projects[project]?.rooms.popLast()) ?? RulesRoom()
     }
 
-    /// Takes a room back, unless the rules are other ones by now.
+    /// Takes a room back, unless the rules have changed meanwhile.
     mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for project: String) {
       if case .ruleset(let own)? = projects[project]?.source {
         if own === ruleset { projects[project]?.rooms.append(room) }
@@ -62,7 +62,7 @@ package final class AccessRules: AccessPolicy {
   private let active = Atomic(false)
   private let changeCount = Atomic(0)
   private let tokens: TokenReader
-  /// Whether a caller who is refused learns what rule did it.
+  /// Whether a caller who is refused learns which rule did it.
   package let tellsWhy: Bool
 
   package init(_ tokens: TokenReader = TokenReader(), tellsWhy: Bool = true) {
@@ -74,13 +74,13 @@ package final class AccessRules: AccessPolicy {
   package var asksForProof: Bool { tokens.asksForProof }
   /// Whether there are any rules.
   package var isActive: Bool { active.load(ordering: .relaxed) }
-  /// Grows with each change of rules.
+  /// A number that grows with each change of rules.
   package var changeNumber: Int { changeCount.load(ordering: .acquiring) }
 
-  /// Replaces rules; what was counted for the old ones is forgotten.
+  /// Replaces rules; the counts for the old ones are forgotten.
   /// - Parameters:
-  ///   - source: `nil` for none.
-  ///   - project: `nil` for all that have none of their own.
+  ///   - source: the new rules; `nil` for none.
+  ///   - project: the project; `nil` for all that have no rules of their own.
   package func set(_ source: Source?, for project: String? = nil) {
     let loaded = source.map { Loaded(source: $0) }
     let told = state.withLock { state in
@@ -92,7 +92,7 @@ package final class AccessRules: AccessPolicy {
     for change in told { change() }
   }
 
-  /// Has something called after each change of rules.
+  /// Has `body` called after each change of rules.
   package func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.changes.append(body) } }
 
   package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
@@ -100,8 +100,8 @@ package final class AccessRules: AccessPolicy {
   /// Whether there are rules for a project.
   func concern(_ project: String) -> Bool { isActive && state.withLock { $0.loaded(for: project) != nil } }
 
-  /// Who makes a call.
-  /// - Throws: `invalid-argument` or `unauthenticated` for a token that is none.
+  /// The caller who makes a call.
+  /// - Throws: `invalid-argument` or `unauthenticated` for a text that is no valid token.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
 
   package func permissions(of authorization: String?) throws(RPCStatus) -> (any CallerPermissions)? {
@@ -113,19 +113,20 @@ package final class AccessRules: AccessPolicy {
   /// - Throws: `unauthenticated` for a token that has expired.
   func checkTime(_ expiry: Int64?) throws(RPCStatus) { if let expiry { try tokens.check(expiry) } }
 
-  /// Seconds until a token has expired; `nil` for never.
+  /// The seconds until a token has expired; `nil` for never.
   func timeLeft(until expiry: Int64?) -> Int64? { expiry.flatMap { tokens.timeLeft(until: $0) } }
 
   /// - Throws: `unauthenticated` for a user of another project.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
 
-  /// What the caller is told. Production's words come first, which clients look for; then those of the emulator.
+  /// The refusal that the caller gets. Production's words come first, which clients look for; then those of the
+  /// emulator.
   func denial(_ verdict: RulesVerdict) -> RPCStatus {
     let reason = tellsWhy && !verdict.denial.isEmpty ? " " + verdict.denial.drop(while: \.isWhitespace) : ""
     return RPCStatus(.permissionDenied, "Missing or insufficient permissions." + reason)
   }
 
-  /// - Returns: `nil` without rules for the project.
+  /// - Returns: `nil` if there are no rules for the project.
   func decide(_ request: SharedRequest, _ documents: any RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
     let project = request.value.database.project
     var (source, room) = state.withLock { ($0.loaded(for: project)?.source, $0.room(for: project)) }
@@ -148,7 +149,7 @@ package final class AccessRules: AccessPolicy {
     return verdict
   }
 
-  /// Rules with what was counted for them; `nil` without rules for the project.
+  /// The rules with their counts; `nil` if there are no rules for the project.
   package func coverage(of project: String) -> (source: Source, counts: RulesCoverage)? {
     guard let loaded = state.withLock({ $0.loaded(for: project) }) else { return nil }
     var counts = RulesCoverage()
@@ -178,7 +179,7 @@ extension FirestoreService {
 }
 
 extension [RulesIssue] {
-  /// What is wrong with rules, in the words of Google's emulator.
+  /// The errors of rules, in the words of Google's emulator.
   package var compileError: String {
     "Error compiling rules:" + filter(\.isError).map { "\nL\($0.line):\($0.column) \($0.message)" }.joined()
   }

@@ -6,11 +6,11 @@ import FirestoreQuery
 import FirestoreRules
 import FirestoreService
 
-/// What the caller of a call may do: what rules allow. Decided in the step of the backend that does it.
+/// The permissions of a call's caller, by the rules. They are decided in the backend's step that performs the call.
 struct CallAccess: CallerPermissions {
   let rules: AccessRules
   let user: RulesUser?
-  /// When the caller's token expires, in seconds since 1970; `nil` without one.
+  /// The time at which the caller's token expires, in seconds since 1970; `nil` without one.
   let expiry: Int64?
 
   /// - Throws: `unauthenticated` once the caller's token has expired, which a stream may outlive.
@@ -24,7 +24,7 @@ struct CallAccess: CallerPermissions {
   func concerns(_ database: DatabaseID) -> Bool { rules.concern(database.project) }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
-  /// - Returns: the documents on which that depends, besides these.
+  /// - Returns: the documents on which the decision depends, besides these.
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
@@ -49,7 +49,7 @@ struct CallAccess: CallerPermissions {
   }
 
   /// - Throws: `permission-denied` unless the rules prove that the caller may read whatever the query finds.
-  /// - Returns: the documents on which that depends.
+  /// - Returns: the documents on which the decision depends.
   @discardableResult
   func list(
     _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID,
@@ -68,7 +68,7 @@ struct CallAccess: CallerPermissions {
     return try decide(request, source).read
   }
 
-  /// What is asked before a commit happens.
+  /// The check before a commit happens.
   var commits: CommitCheck {
     { preview throws(RPCStatus) in
       guard concerns(preview.database) else { return }
@@ -88,7 +88,7 @@ struct CallAccess: CallerPermissions {
     }
   }
 
-  /// What is asked before a pipeline reads: its first conditions count as those of a query.
+  /// The check before a pipeline reads: its first conditions count as those of a query.
   func pipelines(in database: DatabaseID) -> PipelineCheck {
     { read, backend throws(RPCStatus) in
       switch read {
@@ -98,8 +98,8 @@ struct CallAccess: CallerPermissions {
     }
   }
 
-  /// - Parameter what: only administrators do, in the plural.
-  /// - Throws: `permission-denied` where there are rules.
+  /// - Parameter what: the things that only administrators do, in the plural.
+  /// - Throws: `permission-denied` if there are rules.
   func checkIsAdmin(_ what: String, in database: DatabaseID) throws(RPCStatus) {
     if concerns(database) { throw Self.adminOnly(what) }
   }
@@ -121,7 +121,8 @@ struct CallAccess: CallerPermissions {
 }
 
 extension CommitPreview.Entry {
-  /// A deletion of what is not there counts as a deletion all the same, and an update as an update.
+  /// The method that rules are asked about. Deleting a missing document counts as a deletion all the same, and updating
+  /// one as an update.
   fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
     if case nil = after { return .delete }
@@ -130,7 +131,7 @@ extension CommitPreview.Entry {
   }
 }
 
-/// Documents that rules look at, each read and counted once for a request.
+/// The documents that rules look at, each read and counted once for a request.
 private final class DocumentSource: RulesDocuments {
   enum Origin {
     case stored((DocumentKey) throws(RPCStatus) -> Document?)
@@ -140,12 +141,12 @@ private final class DocumentSource: RulesDocuments {
   private let origin: Origin
   private struct Look {
     var stored: Document?
-    /// Unless it was looked at only as it will be.
+    /// Whether the document was read, and not only looked at as it will be.
     var isRead = false
   }
 
   private var looks: [DocumentKey: Look] = [:]
-  /// Why a document could not be read: then no verdict counts.
+  /// The reason why a document could not be read: then no verdict counts.
   private(set) var failure: RPCStatus?
 
   init(_ origin: Origin) { self.origin = origin }

@@ -6,22 +6,22 @@ import FirestoreQuery
 import FirestoreRules
 import FirestoreService
 
-/// What the caller of a Listen stream may watch: asked when a target is added, and again when the rules or a document
-/// change on which it depends. A target that may not be watched any longer ends; the others go on. What a document holds
-/// that left a target is told to nobody who could not get it.
+/// The permissions of a Listen stream's caller. The rules are asked when a target is added, and again when they or a
+/// document that they depend on change. A target that may not be watched any longer ends; the others go on. The contents of
+/// a document that left a target are sent only to a caller who may get it.
 struct ListenAccess: ListenerPermissions {
   private struct Guarded {
     let target: Target
     let others: [DocumentKey]
     let orderBy: [OrderBy]
-    /// The documents on which it depends.
+    /// The documents on which the permission depends.
     var read: Set<DocumentKey>
   }
 
   private let access: CallAccess
   private let database: DatabaseID
   private var targets: [TargetID: Guarded] = [:]
-  /// The rules that were asked last.
+  /// The number of the rules that were asked last.
   private var changeNumber: Int
 
   init(_ access: CallAccess, in database: DatabaseID) {
@@ -66,16 +66,16 @@ struct ListenAccess: ListenerPermissions {
     depend(session, backend)
   }
 
-  /// Takes the contents of documents that left their targets out of what is about to be sent, unless the caller may get
-  /// them as they are now. To be asked in the step of the backend that sends it: rules look at other documents too.
+  /// Takes the contents of documents that left their targets out of the next delivery, unless the caller may get the
+  /// documents as they are now. To be called in the backend's step that sends it: rules look at other documents too.
   func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus) {
     guard access.concerns(database) else { return }
     for index in delivery.changes.indices {
-      // One that stays in another target is told as what that target shows.
+      // A document that stays in another target is sent as that target shows it.
       guard case .document(let document, let updated, let removed) = delivery.changes[index], updated.isEmpty else {
         continue
       }
-      // It may have changed since without any target being concerned.
+      // The document may have changed since, without any effect on a target.
       guard let current = try backend.lookup([document.key], in: database).documents.first, current.exists else {
         if document.exists {
           let missing = Document(key: document.key, version: delivery.readTime, state: .missing)
@@ -89,7 +89,7 @@ struct ListenAccess: ListenerPermissions {
     }
   }
 
-  /// What cannot be decided is refused.
+  /// Whether the caller may get the document; an undecidable request is refused.
   private func mayGet(_ document: Document, _ backend: isolated LocalBackend) -> Bool {
     do throws(RPCStatus) {
       try access.get([document], in: database, on: backend)

@@ -2,9 +2,9 @@
 import FirestoreModel
 package import FirestoreRules
 
-/// A request on which rules have decided, for who watches them.
+/// A request on which rules have decided, for watchers.
 package struct RulesEvaluation: Sendable {
-  /// Counted from 1, in the order in which they were decided.
+  /// The number of the decision, counted from 1 in the order in which decisions were made.
   package let number: Int
   private let shared: SharedRequest
   package let verdict: RulesVerdict
@@ -22,7 +22,7 @@ package struct RulesEvaluation: Sendable {
 
 /// The last decisions.
 struct PastEvaluations {
-  /// How many are kept for those who begin to watch later.
+  /// The number of decisions that are kept for watchers who begin later.
   static let most = 50
 
   private struct Past {
@@ -37,7 +37,7 @@ struct PastEvaluations {
     let denial: String
     let outcomes: [RulesOutcome]
     let ruleset: Ruleset
-    /// All of it, unless it was allowed while nobody watched: documents take memory.
+    /// The whole request, unless it was allowed while there were no watchers: documents take memory.
     let whole: SharedRequest?
 
     var evaluation: RulesEvaluation {
@@ -50,12 +50,12 @@ struct PastEvaluations {
   }
 
   private var ring: [Past] = []
-  /// How many there were in all.
+  /// The number of all decisions so far.
   private(set) var count = 0
 
-  /// - Parameter isWatched: whether somebody hears of it now.
+  /// - Parameter isWatched: whether there is a watcher now.
   mutating func append(_ request: SharedRequest, _ verdict: RulesVerdict, _ ruleset: Ruleset, isWatched: Bool) {
-    // A query is all that is kept of a list, and a denial is what is looked for.
+    // A list request consists of its query alone, and a denial is worth its memory, because users look for it.
     let isWhole = isWatched || !verdict.isAllowed || request.value.method.isList
     let past = Past(
       number: count + 1, method: request.value.method, database: request.value.database, path: request.value.path,
@@ -66,7 +66,7 @@ struct PastEvaluations {
     count += 1
   }
 
-  /// The oldest first.
+  /// The kept decisions, the oldest first.
   var inOrder: [RulesEvaluation] {
     let start = ring.count < Self.most ? 0 : count % Self.most
     return (ring[start...] + ring[..<start]).map(\.evaluation)

@@ -4,17 +4,17 @@ package import FirestoreModel
 import FirestoreRules
 import Synchronization
 
-/// Reads who makes a call from its `authorization`: a token of Firebase Authentication, which is a JSON Web Token (RFC
-/// 7519). Without keys it is believed unsigned, as Google's emulator does; with keys it must be signed, in time and for
-/// the project.
+/// Reads the identity of a caller from the header `authorization`: a token of Firebase Authentication, which is a JSON
+/// Web Token (RFC 7519). Without keys the token is believed unsigned, as Google's emulator does; with keys it must be
+/// signed, in time and for the project.
 package final class TokenReader: Sendable {
   /// Checks an RS256 signature.
   package struct Keys: Sendable {
-    /// - Parameters: the key's id (`kid`), what was signed, and the signature.
+    /// - Parameters: the key's id (`kid`), the signed bytes, and the signature.
     package var isValid: @Sendable (String?, [UInt8], [UInt8]) -> Bool
     /// The secret of an administrator; `nil` for none.
     package var owner: String?
-    /// Seconds since 1970.
+    /// The time now, in seconds since 1970.
     package var now: @Sendable () -> Int64
 
     package init(
@@ -27,12 +27,12 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// Headers whose tokens are not read again. More are forgotten together.
+  /// The number of headers whose tokens are not read again. Beyond it all are forgotten together.
   private static let mostKnown = 256
-  /// Seconds that the clocks of who issues and who reads tokens may differ: the most that Google's Admin SDKs can be told
-  /// (`clock_skew_seconds` of firebase_admin.auth).
+  /// The seconds by which the clocks of a token's issuer and its reader may differ: the most that Google's Admin SDKs
+  /// can be told (`clock_skew_seconds` of firebase_admin.auth).
   private static let leeway: Int64 = 60
-  /// Google's own are about 1 KB.
+  /// The most bytes of a token; Google's own have about 1 KB.
   private static let mostBytes = 64 << 10
 
   /// A user whose token has been read.
@@ -47,10 +47,10 @@ package final class TokenReader: Sendable {
 
   package init(_ keys: Keys? = nil) { self.keys = keys }
 
-  /// Whether anybody has to prove who they are.
+  /// Whether callers have to prove their identity.
   var asksForProof: Bool { keys != nil }
 
-  /// - Parameter authorization: the header's text; `nil` for none, which is somebody who is not signed in.
+  /// - Parameter authorization: the header's text; `nil` for a caller who is not signed in.
   /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try identify(authorization).caller }
 
@@ -77,7 +77,7 @@ package final class TokenReader: Sendable {
   private func isOwner(_ token: String) -> Bool {
     guard let keys else { return token == "owner" }
     guard let owner = keys.owner else { return false }
-    // Compared without telling by its time how much of it is right.
+    // The comparison takes the same time however much of the secret is right.
     let (given, secret) = (Array(token.utf8), Array(owner.utf8))
     guard given.count == secret.count else { return false }
     return zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -88,14 +88,14 @@ package final class TokenReader: Sendable {
     guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("It has expired.") }
   }
 
-  /// Seconds until a token counts as expired; `nil` where that does not matter.
+  /// The seconds until a token counts as expired; `nil` if expiry does not matter.
   func timeLeft(until expiry: Int64) -> Int64? {
     guard let keys else { return nil }
     let (end, now) = (expiry &+ Self.leeway, keys.now())
     return end <= now ? 0 : Int64(clamping: UInt64(bitPattern: end &- now))
   }
 
-  /// What a token says of the past has to be past (RFC 7519 §4.1.5, §4.1.6; `auth_time` as Firebase checks it).
+  /// Checks that the token's past times are past (RFC 7519 §4.1.5, §4.1.6; `auth_time` as Firebase checks it).
   private static func checkBeginning(_ claims: Fields, at now: Int64) throws(RPCStatus) {
     for name in ["nbf", "iat", "auth_time"] {
       let isPast =
@@ -123,7 +123,8 @@ package final class TokenReader: Sendable {
         throw Self.refused("Its issuer and audience (iss, aud) are not those of a Firebase project.")
       }
     }
-    // As at the emulator `user_id`, which Google's own tokens have as well, says nothing without it.
+    // The claim `sub` is required, as at the emulator: `user_id`, which Google's own tokens have as well, says nothing
+    // without it.
     guard let uid = Self.text(claims["sub"]), !uid.isEmpty || keys == nil else { throw invalid }
     if let keys { try Self.checkBeginning(fields, at: keys.now()) }
     var expiry: Int64?
@@ -131,7 +132,7 @@ package final class TokenReader: Sendable {
     return (RulesUser(uid: uid, claims: fields), expiry)
   }
 
-  /// A token for another project is good for that one alone.
+  /// Checks that the token is for the database's project; a token is good for one project alone.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) {
     guard keys != nil, let user, user.claims["aud"] != .string(database.project) else { return }
     throw Self.refused("It is for another project than \(database.project).")
@@ -155,7 +156,7 @@ package final class TokenReader: Sendable {
     return members.map { ($0.name, value($0.value)) }
   }
 
-  /// The parser has limited how deep it goes.
+  /// The value of a claim; the parser has limited its depth.
   private static func value(_ json: JSONSyntax) -> Value {
     switch json.kind {
     case .null: .null
@@ -168,7 +169,8 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// Without keys in the words and with the code of Google's emulator, with keys in those of production.
+  /// The error for a text that is no token: without keys with the words and the code of Google's emulator, with keys
+  /// with those of production.
   private var invalid: RPCStatus {
     if keys != nil {
       return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")

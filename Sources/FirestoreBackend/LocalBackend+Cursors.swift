@@ -23,7 +23,7 @@ extension LocalBackend {
     return QueryCursor(request: request, version: try begin(request), state: state)
   }
 
-  /// - Parameter bytes: what whole documents of a result that is sorted may hold.
+  /// - Parameter bytes: the size of whole documents that a sorted result may hold.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query
     if query.isScannedInPieces {

@@ -4,20 +4,20 @@ package import FirestorePipelines
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What a pipeline gives, and as of when.
+/// The results of a pipeline, and the time at which they were read or written.
 package struct ExecutedPipeline: Sendable {
   package var results: PipelineResults
   package let time: SnapshotVersion
 }
 
 extension LocalBackend {
-  /// Begins to execute a pipeline: its documents are read as its results are asked for, all at one version. One that
-  /// writes has written all, or nothing, when this returns; its result says how many documents.
+  /// Begins to execute a pipeline: its documents are read as its results are asked for, all at one version. If it
+  /// writes, all its writes are done, or none, when this returns; its result is the number of documents.
   /// - Parameters:
-  ///   - check: asked before documents are read.
-  ///   - commitCheck: asked before documents are written.
-  /// - Throws: `invalid-argument` for a pipeline that writes as of a time or in a transaction; `aborted` if what it
-  ///   would write has changed meanwhile.
+  ///   - check: checks each read before documents are read.
+  ///   - commitCheck: checks the commit before documents are written.
+  /// - Throws: `invalid-argument` for a pipeline that writes as of a time or in a transaction; `aborted` if documents
+  ///   that it would write have changed meanwhile.
   package nonisolated func execute(
     _ pipeline: Pipeline, _ consistency: ReadConsistency = .latest, in database: DatabaseID,
     check: PipelineCheck? = nil, commitCheck: CommitCheck? = nil
@@ -49,7 +49,7 @@ extension LocalBackend {
       let count: Fields = ["documents_modified": .integer(Int64(mutations.count))]
       return ExecutedPipeline(results: PipelineResults([count]), time: response.commitTime)
     } catch {
-      // It is over anyway; what matters is why.
+      // The transaction is over in any case; the cause is the error that matters.
       try? await rollback(id, in: database)
       throw error
     }
@@ -62,7 +62,7 @@ extension LocalBackend {
     }
   }
 
-  /// A consistency of which all reads are of the same version; the time now, and that version.
+  /// A consistency that makes all reads happen at one version; the current time, and that version.
   private func fix(
     _ consistency: ReadConsistency, in database: DatabaseID
   ) throws(RPCStatus) -> (ReadConsistency, now: Timestamp, SnapshotVersion) {

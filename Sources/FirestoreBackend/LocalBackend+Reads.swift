@@ -3,16 +3,16 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// At which version a read happens.
+/// The version at which a read happens.
 package enum ReadConsistency: Sendable {
   case latest
   /// A time within the last hour, as far as earlier versions are kept.
   case readTime(Timestamp)
-  /// The version of a transaction, which records what was read.
+  /// The version of a transaction, which records the documents read.
   case transaction([UInt8])
 }
 
-/// A query to read, and as of when.
+/// A query to read, with the version to read at.
 package struct ReadRequest: Sendable {
   let query: ServedQuery
   let consistency: ReadConsistency
@@ -28,7 +28,7 @@ package struct ReadRequest: Sendable {
 /// Reads at any version still on record. A long read is done in slices, between which the backend serves others; all
 /// slices read at one version, so the result is consistent.
 extension LocalBackend {
-  /// Rows read in one step on the backend's actor: two or three milliseconds.
+  /// The number of rows read in one step on the backend's actor: two or three milliseconds.
   static let slice = 1_000
 
   /// The documents in the order asked, in one step; one that does not exist is `missing` at the read time.
@@ -39,7 +39,7 @@ extension LocalBackend {
     return (try lookup(keys[...], at: version, in: database), SnapshotVersion(microseconds: version))
   }
 
-  /// As `lookup`, in slices.
+  /// Looks documents up like `lookup`, but in slices.
   package func documents(
     _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) async throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
@@ -84,7 +84,7 @@ extension LocalBackend {
     return documents
   }
 
-  /// Figures over a query's matches, by alias (PROTOCOL §3.9).
+  /// Aggregates over a query's matches, by alias (PROTOCOL §3.9).
   package func aggregate(
     _ request: ReadRequest, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> (values: [String: Value], readTime: SnapshotVersion) {
@@ -114,7 +114,7 @@ extension LocalBackend {
       if query.target.start == nil, query.target.end == nil {
         ordered.target = ordered.target.implyingOrder(of: aggregations)
       } else if !paths.isEmpty {
-        // A cursor speaks about the given orderings: then the order stays, and the limit is for documents that count.
+        // A cursor refers to the given orderings: so they stay, and the limit applies to documents that count.
         ordered.target.limit = nil
       }
       let documents = try await documents(of: ReadRequest(ordered, in: database), at: version)
@@ -124,7 +124,7 @@ extension LocalBackend {
     return (figures.values, readTime)
   }
 
-  /// - Throws: `invalid-argument` for what cannot be asked for together.
+  /// - Throws: `invalid-argument` for aggregations that cannot be asked for together.
   package static func check(_ aggregations: [Aggregation]) throws(RPCStatus) {
     func refused(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
     if aggregations.isEmpty { throw refused("Aggregations can not be empty.") }
@@ -143,7 +143,7 @@ extension LocalBackend {
     }
   }
 
-  /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
+  /// The ids of the collections directly below a document, or of the root; sorted by UTF-8.
   package func collectionIDs(
     below parent: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [String] {
@@ -153,7 +153,7 @@ extension LocalBackend {
     }
   }
 
-  /// Keys of documents in a collection that have documents below them, whether or not they exist; in key order.
+  /// The keys of documents in a collection that have documents below them, whether or not they exist; in key order.
   package func parents(
     in collection: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [DocumentKey] {
@@ -161,8 +161,8 @@ extension LocalBackend {
       .map { DocumentKey(unchecked: collection.appending($0)) }.sorted()
   }
 
-  /// Removes a document or collection with all that lies below it; each document as a commit would. What is written
-  /// there meanwhile may stay.
+  /// Deletes a document or collection with all documents below it, by ordinary commits. Documents written there
+  /// meanwhile may stay.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     let target = Target(
       path: path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
@@ -183,7 +183,8 @@ extension LocalBackend {
   }
 
   /// The matches in the query's order, offset included.
-  /// - Parameter bytes: of documents that hold more, only the fields are returned by which they are sorted.
+  /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
+  ///   returned.
   func ordered(
     _ query: ServedQuery, at version: Int64, in database: DatabaseID, holding bytes: Int
   ) async throws(RPCStatus) -> (documents: [Document], isThin: Bool) {
@@ -234,7 +235,7 @@ extension LocalBackend {
     try begin(request.consistency, in: request.database) { $0.queries.append(request.query) }
   }
 
-  /// The version to read at, once a transaction has noted what it reads there.
+  /// The version to read at; in a transaction, `note` first records the documents or query to be read.
   private func begin(
     _ consistency: ReadConsistency, in database: DatabaseID, _ note: (inout OpenTransaction) -> Void = { _ in }
   ) throws(RPCStatus) -> Int64 {
@@ -277,7 +278,7 @@ extension LocalBackend {
     guard version <= max(now, state.version) else {
       throw .refused(.invalidArgument, "The requested 'read_time' cannot be in the future.")
     }
-    // The current state can be read however old it is.
+    // The current state can be read whatever its age.
     guard version >= state.version || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
       throw log.tooOld(state)
     }

@@ -3,11 +3,11 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// How the transport of a watch stream learns that there is something to send. Called on the backend's executor.
+/// Tells the transport of a watch stream that there are messages to send. Called on the backend's executor.
 package struct WatchSignal: Sendable {
-  /// `take` has something, or throws.
+  /// Called when `take` has messages, or throws.
   package var wake: @Sendable () -> Void
-  /// The stream was closed.
+  /// Called when the stream was closed.
   package var end: @Sendable () -> Void
 
   package init(wake: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void = {}) {
@@ -18,8 +18,8 @@ package struct WatchSignal: Sendable {
 
 extension LocalBackend {
   /// Opens a watch stream.
-  /// - Returns: its name, and a signal (never more than one waiting) after which `take` has something; the signal ends
-  ///   when the stream was closed.
+  /// - Returns: the id of the stream, and a signal (never more than one waiting) after which `take` has messages; the
+  ///   signal ends when the stream was closed.
   package func openWatch(in database: DatabaseID) -> (session: WatchSessionID, signals: AsyncStream<Void>) {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let signal = WatchSignal(wake: { continuation.yield() }, end: { continuation.finish() })
@@ -36,8 +36,8 @@ extension LocalBackend {
 
   /// Adds or removes a target.
   /// - Parameters:
-  ///   - isChecked: the query is known to be one that the service runs; SDKs refuse more than that.
-  ///   - others: more documents that a target of documents names.
+  ///   - isChecked: whether the query is known to be one that the service runs; SDKs refuse further ones.
+  ///   - others: the further documents of a target that names several.
   /// - Throws: for a request that is an error of the whole stream, such as a target id in use.
   package func request(
     _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false, others: [DocumentKey] = []
@@ -67,7 +67,7 @@ extension LocalBackend {
     wake(session)
   }
 
-  /// Ends a target that is being watched; its client is told why.
+  /// Ends a target that is being watched, and sends its client the cause.
   package func end(_ id: TargetID, _ cause: RPCStatus, on session: WatchSessionID) {
     guard let database = sessions[session]?.database, let state = try? log.state(of: database),
       let target = sessions[session]?.end(id, cause)
@@ -76,20 +76,21 @@ extension LocalBackend {
     wake(session)
   }
 
-  /// Has a stream woken, and `takeConcern` say so, when one of these documents changes; they replace those named before.
+  /// Wakes the stream, and lets `takeConcern` report it, when one of these documents changes; they replace earlier
+  /// ones.
   package func depend(_ session: WatchSessionID, on keys: Set<DocumentKey>) {
     guard let database = sessions[session]?.database else { return }
     dependencies.set(keys, of: session, in: database)
   }
 
-  /// Whether something that a stream depends on has changed since this was last asked.
+  /// Whether a document that a stream depends on has changed since the last call.
   package func takeConcern(of session: WatchSessionID) -> Bool { dependencies.takeConcern(session) }
 
   /// Wakes every stream.
   package func wakeWatches() { for id in sessions.keys { wake(id) } }
 
-  /// What there is to send on a stream.
-  /// - Parameter bytes: what its documents hold, but for the last of them.
+  /// The messages to send on a stream.
+  /// - Parameter bytes: the size of the documents after which no further ones are added.
   /// - Throws: the status with which the stream ends.
   package func take(
     from session: WatchSessionID, upTo bytes: Int = WatchDelivery.bytes
@@ -112,10 +113,10 @@ extension LocalBackend {
     } catch { throw error.status }
   }
 
-  /// Ends a stream: its signal ends, nothing more is kept for it.
+  /// Ends a stream: its signal ends, and its state is dropped.
   package func closeWatch(_ session: WatchSessionID) {
     if let watch = sessions.removeValue(forKey: session), let state = try? log.state(of: watch.database) {
-      // Without the database's number there is nothing in the matcher to remove.
+      // The matcher is keyed by the database's number: without that there is no target to remove.
       for target in watch.targets.values {
         matcher.remove(TargetReference(session: session, target: target.id), for: target, in: state.id)
       }
@@ -125,10 +126,10 @@ extension LocalBackend {
     failures[session] = nil
   }
 
-  /// Sends every stream a new position, so that its client knows that it lives; every 30 to 60 s is usual. Also drops
-  /// a slice of the history that is too old to be read.
+  /// Sends every stream a new position, so that its client knows that it is alive; every 30 to 60 s is usual. Also
+  /// prunes a slice of the history that is too old to be read.
   package func heartbeat() {
-    // What cannot be dropped now can be later.
+    // Versions that cannot be pruned now can be pruned later.
     try? log.pruneHistory()
     for id in sessions.keys {
       sessions[id]?.heartbeat()
@@ -144,10 +145,10 @@ extension LocalBackend {
     }
   }
 
-  /// How many watch streams are open.
+  /// The number of open watch streams.
   package var watchCount: Int { sessions.count }
 
-  /// Tells a commit to the targets it could concern. The commit stands whatever happens here: a session that cannot be
+  /// Passes a commit on to the targets that it could concern. The commit stands in any case: a session that cannot be
   /// told ends with the error, and its client asks anew.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     if !dependencies.isEmpty {
@@ -167,7 +168,7 @@ extension LocalBackend {
   private func publish(
     _ transitions: [DocumentTransition], in database: DatabaseID, _ state: DatabaseState
   ) throws(StoreError) {
-    // A commit mostly changes one document, which needs no table of who is concerned.
+    // A commit mostly changes one document, which needs no table of the concerned targets.
     var concerned: [(TargetReference, [DocumentTransition])] = []
     if transitions.count == 1 {
       matcher.forEachCandidate(transitions[0].key, in: state.id) { concerned.append(($0, transitions)) }

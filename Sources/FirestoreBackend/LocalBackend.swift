@@ -8,19 +8,20 @@ package import FirestoreSQLite
 /// ```
 ///  commit ──► CommitLog (SQLite, durable) ──► TargetMatcher ──► WatchSession … ──► WatchSignal ──► take
 /// ```
-/// Every method is one synchronous step on the actor's executor, in the order of arrival: a commit is stored and put
-/// to all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the
-/// death of the process (S10). The actor never waits for a stream: what a slow client has not fetched is merged per
-/// document, up to `PendingChanges.maximumCount` documents, beyond which they are found in the log when it reads.
+/// Every method is one synchronous step on the actor's executor, in the order of arrival: a commit is stored and put to
+/// all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the
+/// death of the process (S10). The actor never waits for a stream: changes that a slow client has not fetched are
+/// merged per document, up to `PendingChanges.maximumCount` documents; beyond that they are read from the log when it
+/// fetches them.
 package actor LocalBackend {
-  /// What the backend runs on.
+  /// The executor that the backend runs on.
   package nonisolated let executor: any SerialExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Lets others in between the steps of a long read.
+  /// Lets other calls in between the steps of a long read.
   nonisolated let pause: @Sendable () async -> Void
 
-  /// Drawn at random when the data was made: tells it from all other data, wherever it is moved.
+  /// The random identity of the data, drawn when it was made; it stays the same wherever the data is moved.
   package nonisolated let instance: [UInt8]
 
   var log: CommitLog
@@ -33,8 +34,8 @@ package actor LocalBackend {
   var transactions: TransactionTable
 
   /// - Parameters:
-  ///   - executor: what the backend runs on, which must be one thread at a time, in order, and may block; a queue of
-  ///     its own unless given.
+  ///   - executor: the executor of the backend, which must run one job at a time, in order, and may block; by default a
+  ///     queue of its own.
   ///   - pause: called between the steps of a long read, for an executor on which it is not enough to yield.
   /// - Throws: `locked` when another process holds the directory, `notWritable`, `notPrivate`, `newerSchema`; `corrupt`
   ///   for damaged data, which stays where it is (see `DataRepair`).
@@ -46,8 +47,8 @@ package actor LocalBackend {
   }
 
   /// - Parameters:
-  ///   - keptChanges: how many changes are kept for resuming watches.
-  ///   - requests: how many answers are kept for clients that never saw them.
+  ///   - keptChanges: the number of changes kept for resuming watches.
+  ///   - requests: the number of answers kept for clients that never saw them.
   init(
     _ configuration: BackendConfiguration, keptChanges: Int,
     requests: AppliedRequests.Limits = AppliedRequests.Limits(), on executor: (any SerialExecutor)? = nil,
@@ -60,20 +61,20 @@ package actor LocalBackend {
     transactions = TransactionTable(at: log.clock.microseconds)
     let openFiles = log.file.openFiles
     self.log = log
-    // Nobody waits for it: each commit finds out for itself.
+    // The task is not awaited: each commit checks the files itself.
     openFiles?.watch { [weak self] loss in
       let status = loss.status
       Task { () async in await self?.endWatches(status) }
     }
   }
 
-  /// The time that a read or commit now happens at, but for the rule that versions never repeat.
+  /// The time at which a read or commit happens now, apart from the rule that versions never repeat.
   package var time: Timestamp { log.clock }
 
   /// Applies mutations atomically.
   /// - Parameters:
   ///   - request: makes the commit happen once, however often it is asked for (see `AppliedRequests`).
-  ///   - check: decides whether it may happen; not asked about a request that was applied before.
+  ///   - check: decides whether the commit may happen; not called for a request that was applied before.
   @discardableResult
   package func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
@@ -93,22 +94,22 @@ package actor LocalBackend {
     } catch { throw error.status }
   }
 
-  /// The databases that have been named so far, by their names.
+  /// The databases that have been named so far, sorted by their names.
   package func databases() throws(RPCStatus) -> [DatabaseID] {
     do throws(StoreError) { return try log.databaseNames().compactMap { DatabaseID(name: $0) } } catch {
       throw error.status
     }
   }
 
-  /// The databases that hold documents now, by their names. One that was named and never written to is not among them,
-  /// nor one that was emptied.
+  /// The databases that hold documents now, sorted by their names. A database that was never written to, or was
+  /// emptied, is not among them.
   package func occupiedDatabases() throws(RPCStatus) -> [DatabaseID] {
     do throws(StoreError) { return try log.occupiedDatabaseNames().compactMap { DatabaseID(name: $0) } } catch {
       throw error.status
     }
   }
 
-  /// Stores many documents at once, replacing what was there: far faster than commits, but not recorded change by
+  /// Stores many documents at once, replacing existing ones: far faster than commits, but not recorded change by
   /// change, so listeners are reset.
   package func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)> & Sendable, in database: DatabaseID

@@ -5,39 +5,41 @@ package import FirestoreModel
 package struct ClientStatus: Codable, Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
-  /// Why the client is not online; `nil` while it is.
+  /// The reason why the client is not online; `nil` while it is.
   package var reason: ConnectionReason?
-  /// When the next attempt begins, to connect or to write the cache; `nil` unless one is being waited for.
+  /// The time at which the next attempt to connect or to write the cache begins; `nil` unless one is being waited for.
   package var nextRetry: Timestamp?
-  /// Since when `onlineState` holds.
+  /// The time since which `onlineState` holds.
   package var since: Timestamp
   package var watch: StreamStatus
   package var write: StreamStatus
   package var activeTargets: Int
-  /// What was read for each of them that a listener wants.
+  /// The reads for each active target that a listener wants.
   package var reads: [ReadMeter]
   package var activeLimboResolutions: Int
   package var inFlightWrites: Int
-  /// All that waits, oldest first, or its first and its last as was asked for.
+  /// All waiting batches, oldest first, or only the first and the last ones if that was asked for.
   package var pendingWrites: [PendingWrite]
   package var queue: QueueSize
-  /// What the backend refused, in the order in which it was written, until it is sent again or dropped.
+  /// The batches that the backend refused, in the order in which they were written, until they are sent again or
+  /// dropped.
   package var rejectedWrites: [RejectedWrite]
-  /// The local indexes and how far each of them is.
+  /// The local indexes and the progress of each.
   package var indexes: [IndexState]
-  /// When the backend's newest consistent snapshot arrived.
+  /// The time at which the backend's newest consistent snapshot arrived.
   package var lastSnapshotAt: Timestamp?
-  /// Send to acknowledgement of recent batches, newest last, at most 64.
+  /// The times from sending to acknowledgement of recent batches, newest last, at most 64.
   package var roundTrips: [Duration]
-  /// Newest last, at most 64.
+  /// The recent outcomes of batches, newest last, at most 64.
   package var recentOutcomes: [WriteOutcome]
-  /// The size of the cache; `nil` if it cannot be told.
+  /// The size of the cache; `nil` if it is not known.
   package var cacheByteCount: Int64?
-  /// Above which size the cache is collected; `nil` for never.
+  /// The size above which the cache is collected; `nil` for never.
   package var cacheLimit: Int64?
-  /// Whether the cache is on disk, so that what waits in it outlives the process.
+  /// Whether the cache is on disk, so that waiting batches outlive the process.
   package var isDurable: Bool
-  /// Why the store, wherever it is, does not work at present; the network is down until it does (`nextRetry`).
+  /// The reason why the store, on disk or in memory, does not work at present; the network is down until it does
+  /// (`nextRetry`).
   package var storeFailure: RPCStatus?
 
   package init(
@@ -77,6 +79,6 @@ package struct ClientStatus: Codable, Sendable {
   /// Whether listeners are served by the cache and writes wait.
   package var isOffline: Bool { !isNetworkEnabled || onlineState == .offline }
 
-  /// What is wrong with the connection; `nil` where it is as the user or the program wants it.
+  /// The connection's failure in words; `nil` if the connection is as the user or the program wants it.
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }

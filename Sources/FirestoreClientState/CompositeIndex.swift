@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// An index that Cloud Firestore has to be given before it answers a query. Every field has indexes of its own there,
-/// and equalities of several fields are answered from those; emulators and the embedded backend need none.
+/// An index that Cloud Firestore must have before it answers a query. It has indexes of every single field by itself,
+/// and answers equalities of several fields from those; emulators and the embedded backend need none.
 package struct CompositeIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
@@ -16,7 +16,7 @@ package struct CompositeIndex: Hashable, Sendable {
   }
 
   package var collectionID: String
-  /// Whether it holds the collections of that id at any depth.
+  /// Whether the index holds the collections of that id at any depth.
   package var isGroup: Bool
   package var fields: [Field]
 
@@ -26,12 +26,13 @@ package struct CompositeIndex: Hashable, Sendable {
     self.fields = fields
   }
 
+  /// The first index that a query needs.
   /// - Returns: `nil` for a query that needs none.
   package static func needed(for query: Query) -> CompositeIndex? { IndexNeed.all(of: query.target).first?.index }
 }
 
 extension CompositeIndex: CustomStringConvertible {
-  /// As `orders: status ASC, total DESC`.
+  /// The index as text, such as `orders: status ASC, total DESC`.
   package var description: String {
     let list = fields.map { field in
       let word =

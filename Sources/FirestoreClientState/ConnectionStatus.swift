@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Whether the client can talk to the backend, as far as it knows.
+/// The client's knowledge of whether it can talk to the backend.
 package enum OnlineState: String, Codable, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
@@ -20,16 +20,16 @@ package struct StreamStatus: Codable, Hashable, Sendable {
   }
 }
 
-/// Why the client is not online.
+/// The reason why the client is not online.
 package enum ConnectionReason: Codable, Hashable, Sendable {
   /// No listener needs a connection, and nothing waits to be sent.
   case idle
   /// The first answer is still awaited.
   case connecting
   case networkDisabled
-  /// The cache cannot be written, so nothing may arrive that would have to be stored.
+  /// The cache cannot be written, so that nothing may arrive that would have to be stored.
   case storageFailed
-  /// The last failure of a stream.
+  /// A stream failed with this status.
   case failed(RPCStatus)
   /// The backend did not answer within ten seconds.
   case noAnswer
@@ -50,7 +50,7 @@ extension ConnectionReason: CustomStringConvertible {
     }
   }
 
-  /// Whether something is wrong, rather than as the user or the program wants it.
+  /// Whether the reason is a failure, and not the wish of the user or the program.
   package var isFailure: Bool {
     switch self {
     case .storageFailed, .failed, .noAnswer: true

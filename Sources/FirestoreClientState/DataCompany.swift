@@ -2,9 +2,9 @@
 
 /// A process that uses a data directory.
 package struct DataMember: Codable, Hashable, Sendable, CustomStringConvertible {
-  /// Its number as this process sees it.
+  /// The process number as this process sees it.
   package var process: Int32
-  /// What runs in it, such as `hearth watch`.
+  /// The program and command that run in the process, such as `hearth watch`.
   package var name: String
 
   package init(process: Int32, name: String) {
@@ -15,14 +15,14 @@ package struct DataMember: Codable, Hashable, Sendable, CustomStringConvertible 
   package var description: String { "process \(process) (\(name))" }
 }
 
-/// Who has the embedded data open together, and through whom this process reaches it.
+/// The processes that have the embedded data open together, and the one through which this process reaches the data.
 package struct DataCompany: Codable, Hashable, Sendable {
   package enum Standing: Codable, Hashable, Sendable {
     /// This process has the data and serves the others.
     case owner
     /// Another process has the data and serves this one.
     case attached(to: DataMember)
-    /// Nobody serves the data, for this reason.
+    /// No process serves the data, for this reason.
     case unreachable(String)
   }
 

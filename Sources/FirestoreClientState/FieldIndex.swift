@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// A local index: for every cached document of a collection group that has all of these fields, one entry under the
-/// fields' values (one per element where a field is an array that is searched).
+/// fields' values (or one per element of a field that is a searched array).
 ///
 /// Entries are kept per collection, so that an index serves queries on a collection and on the whole group alike.
 package struct FieldIndex: Codable, Sendable {
@@ -25,10 +25,10 @@ package struct FieldIndex: Codable, Sendable {
   package let collectionGroup: String
   package let fields: [Field]
 
-  /// - Parameter fields: a last one named `__name__` is left out, since every index ends with it (as in the
-  ///   definitions that the server's tools export).
-  /// - Throws: `invalid-argument` for an id that is none, no fields, a field twice, several arrays, or `__name__`
-  ///   elsewhere.
+  /// Makes an index.
+  /// - Parameter fields: the fields, of which a last one named `__name__` is left out, since every index ends with it
+  ///   (as in the definitions that the server's tools export).
+  /// - Throws: `invalid-argument` for an invalid id, no fields, a field twice, several arrays, or `__name__` elsewhere.
   package init(collectionGroup: String, fields: [Field]) throws(ModelError) {
     let place = "The index on collection group \"\(collectionGroup)\""
     guard !collectionGroup.isEmpty, !collectionGroup.utf8.contains(UInt8(ascii: "/")) else {
@@ -54,7 +54,7 @@ package struct FieldIndex: Codable, Sendable {
     self.fields = fields
   }
 
-  /// Whether the entries of one serve wherever those of the other do: read backwards they are in the opposite order.
+  /// Whether the entries of this index serve every query of the other: read backwards they are in the opposite order.
   package func isEquivalent(to other: FieldIndex) -> Bool { self == other || reversed == other }
 
   private var reversed: FieldIndex {
@@ -82,7 +82,7 @@ extension FieldIndex: Hashable {
 }
 
 extension FieldIndex: CustomStringConvertible {
-  /// As `cities(state ascending, population descending)`.
+  /// The index as text, such as `cities(state ascending, population descending)`.
   package var description: String {
     let list = fields.map { "\($0.path.canonicalText) \($0.kind.rawValue)" }
     return "\(collectionGroup)(\(list.joined(separator: ", ")))"

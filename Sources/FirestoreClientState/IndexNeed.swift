@@ -2,22 +2,22 @@
 import FirestoreModel
 package import FirestoreQuery
 
-/// What Cloud Firestore asks of the indexes of a collection before it answers one alternative of a query: entries with
-/// what the alternative fixes, in any order, and then in the order of the result.
+/// The entries that Cloud Firestore needs in the indexes of a collection before it answers one alternative of a query:
+/// first the fields that the alternative fixes, in any order, then those of the result's order.
 package struct IndexNeed: Hashable, Sendable {
   package let collectionID: String
-  /// Whether all collections of that id are asked.
+  /// Whether the query reads all collections of that id.
   package let isGroup: Bool
-  /// The array that is searched, then what is equal to something.
+  /// The fixed fields: the array that is searched, then the fields with equalities.
   package let fixed: [CompositeIndex.Field]
   package let order: [CompositeIndex.Field]
 
-  /// The one index that is enough.
+  /// The single index that is enough.
   package var index: CompositeIndex {
     CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
   }
 
-  /// One for each alternative (of an OR) that the fields' own indexes do not answer.
+  /// The needs of a query: one for each alternative (of an OR) that the fields' own indexes do not answer.
   package static func all(of target: Target) -> [IndexNeed] {
     if target.isDocumentTarget { return [] }
     guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
@@ -29,7 +29,7 @@ package struct IndexNeed: Hashable, Sendable {
     return needs
   }
 
-  /// `nil` where the fields' own indexes are enough, which are of single collections.
+  /// Fails if the fields' own indexes, which are of single collections, are enough.
   private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
     var taken: Set<FieldPath> = []
     func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
@@ -46,11 +46,11 @@ package struct IndexNeed: Hashable, Sendable {
     if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
   }
 
-  /// Whether these indexes answer it together: each has some of what is fixed, in any order, and then the whole order;
-  /// what is fixed occurs in one of them.
+  /// Whether these indexes answer the alternative together: each has some of the fixed fields, in any order, and then
+  /// the whole order; every fixed field is in one of them.
   ///
-  /// An index is not read backwards: Google's page on index types has an index for each direction that is asked for, and
-  /// a `limitToLast`, which turns the order round, fails without one of its own, even by `__name__`
+  /// An index is not read backwards: Google's page on index types has an index for each direction, and a `limitToLast`,
+  /// which reverses the order, fails without an index of its own, even by `__name__`
   /// (firebase.google.com/docs/firestore/query-data/index-overview, github.com/firebase/flutterfire/issues/4398).
   package func isMet(by indexes: [CompositeIndex]) -> Bool {
     var open = Set(fixed.map(\.path))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one listener wants to hear (SEMANTICS §3, initial and later events).
+/// The events that one listener wants (SEMANTICS §3, initial and later events).
 package struct ListenerOptions: Codable, Hashable, Sendable {
   package enum Source: Codable, Hashable, Sendable { case `default`, cache }
 
-  /// Raise snapshots in which only metadata changed.
+  /// Whether the listener gets snapshots in which only metadata changed.
   package var includeMetadataChanges: Bool
-  /// A cache-only listener never makes the client ask the backend.
+  /// The source of the listener's data; for the cache alone the client does not ask the backend.
   package var source: Source
-  /// get(): hold the first snapshot back until in sync or offline.
+  /// Whether the first snapshot is held back until in sync or offline, as for get().
   package var waitForSyncWhenOnline: Bool
 
   package init(

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreQuery
 
-/// A listener of a client, and what its last snapshot came to.
+/// A listener of a client, and the figures of its last snapshot.
 package struct ListenerState: Codable, Sendable {
-  /// No other listener of the client has, or will have, the number.
+  /// The listener's number; no other listener of the client ever has it.
   package var id: Int
   package var query: Query
   package var options: ListenerOptions
   package var result: Result
 
-  /// What a listener has, without the documents.
+  /// The figures of a listener's last snapshot, without the documents.
   package struct Result: Codable, Hashable, Sendable {
-    /// Documents in the last snapshot; `nil` before the first.
+    /// The number of documents in the last snapshot; `nil` before the first.
     package var count: Int?
     package var isFromCache: Bool
     package var hasPendingWrites: Bool

@@ -4,25 +4,25 @@ package import FirestoreModel
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Codable, Equatable, Sendable {
   package enum State: Codable, Hashable, Sendable {
-    /// The network is switched off, or not used because the cache cannot be written.
+    /// The batch is held back: the network is switched off, or not used because the cache cannot be written.
     case held
-    /// Waits for its turn.
+    /// The batch waits for its turn.
     case queued
     case inFlight
-    /// Waits for the next attempt to connect.
+    /// The batch waits for the next attempt to connect.
     case backoff(until: Timestamp)
   }
 
   package var id: BatchID
   package var mutations: [Mutation]
-  /// When the write was made, by this device's clock.
+  /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
-  /// Size of the encoded batch.
+  /// The size of the encoded batch.
   package var byteCount: Int
-  /// How often it was sent since the client was started.
+  /// The number of times that the batch was sent since the client was started.
   package var attempts: Int
   package var state: State
-  /// Why the last attempt to send it failed.
+  /// The error of the last attempt to send the batch; `nil` if none failed.
   package var lastError: RPCStatus?
 
   package init(
@@ -39,12 +39,12 @@ package struct PendingWrite: Codable, Equatable, Sendable {
   }
 }
 
-/// How much waits, whatever of it is listed.
+/// The size of the whole queue, also if only a part of it is listed.
 package struct QueueSize: Codable, Hashable, Sendable {
   package var count: Int
-  /// How many batches there were since the queue was last empty: so far is sending them.
+  /// The number of batches since the queue was last empty; with `count` it gives the progress of sending.
   package var total: Int
-  /// Encoded.
+  /// The size of the encoded batches.
   package var byteCount: Int
 
   package init(count: Int = 0, total: Int = 0, byteCount: Int = 0) {
@@ -54,16 +54,16 @@ package struct QueueSize: Codable, Hashable, Sendable {
   }
 }
 
-/// How a batch left the queue.
+/// The way in which a batch left the queue.
 package struct WriteOutcome: Codable, Sendable {
-  /// Grows by one per outcome, so that an observer knows which it has seen.
+  /// The outcome's number, which grows by one, so that an observer knows the outcomes that it has seen.
   package var sequence: Int
   package var batch: BatchID
-  /// From sending to the answer; `nil` for a batch that never left.
+  /// The time from sending to the answer; `nil` for a batch that was never sent.
   package var after: Duration?
-  /// `nil` for an acknowledgement; code `cancelled` for a batch that the user took back.
+  /// The backend's error; `nil` for an acknowledgement, code `cancelled` for a batch that the user cancelled.
   package var rejection: RPCStatus?
-  /// When the backend applied the batch, by its clock; `nil` for one that it did not apply.
+  /// The time at which the backend applied the batch, by its clock; `nil` for a batch that it did not apply.
   package var commitTime: SnapshotVersion?
 
   package init(
@@ -82,10 +82,10 @@ package struct RejectedWrite: Codable, Equatable, Sendable {
   /// The number under which the batch waited; no other batch ever gets it.
   package var id: BatchID
   package var mutations: [Mutation]
-  /// When the write was made, by this device's clock.
+  /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
   package var rejection: Rejection
-  /// Size of the encoded batch.
+  /// The size of the encoded batch.
   package var byteCount: Int
 
   package init(
@@ -102,9 +102,9 @@ package struct RejectedWrite: Codable, Equatable, Sendable {
 /// The backend's last word on a batch.
 package struct Rejection: Codable, Hashable, Sendable {
   package var status: RPCStatus
-  /// By this device's clock.
+  /// The time of the rejection, by this device's clock.
   package var time: Timestamp
-  /// How often the batch was sent since the client was started.
+  /// The number of times that the batch was sent since the client was started.
   package var attempts: Int
 
   package init(status: RPCStatus, time: Timestamp, attempts: Int) {

@@ -3,20 +3,20 @@ import FirestoreJSON
 import FirestoreModel
 package import FirestoreQuery
 
-/// How the cache answered a query.
+/// The way in which the cache answered a query, and its cost.
 package struct QueryExplanation: Codable, Hashable, Sendable {
   package var query: Query
   package var plan: QueryPlan
-  /// With the plan `index`.
+  /// The indexes that were used, with the plan `index`.
   package var indexes: [IndexUse]
-  /// Stored documents that were compared with the query; those with pending writes come on top.
+  /// The number of stored documents that were compared with the query, without those that have pending writes.
   package var documentsScanned: Int
   package var entriesRead: Int
   package var documentsReturned: Int
   package var duration: Duration
-  /// With the plan `scan`: what would spare it and is not there yet.
+  /// The indexes that would spare a scan and are not there yet, with the plan `scan`.
   package var suggestedIndexes: [FieldIndex]
-  /// Whether some index is not complete, and therefore not used yet.
+  /// Whether an index is not complete, and therefore not used yet.
   package var isBuildingIndexes: Bool
 
   package init(
@@ -36,7 +36,7 @@ package struct QueryExplanation: Codable, Hashable, Sendable {
 }
 
 extension QueryExplanation: CustomStringConvertible {
-  /// Several lines: the plan, the indexes, the cost, and what would help.
+  /// The explanation in several lines: the plan, the indexes, the cost, and indexes that would help.
   package var description: String {
     var lines = ["From the cache: \(plan)."]
     lines += indexes.map { "Index \($0)." }
@@ -53,15 +53,15 @@ extension QueryExplanation: CustomStringConvertible {
   }
 }
 
-/// How a query was answered; the raw value is the word for programs.
+/// The source of a query's documents; the raw value is the word for programs.
 package enum QueryPlan: String, Codable, Hashable, Sendable, CaseIterable {
   /// The query names its one document.
   case document
-  /// From the documents of the synced target and what changed since.
+  /// The documents of the synced target, and those that changed since.
   case syncedResult = "synced-result"
-  /// From the documents that indexes named.
+  /// The documents that indexes named.
   case index
-  /// From all documents of the collection or group.
+  /// All documents of the collection or group.
   case scan
 }
 
@@ -76,14 +76,14 @@ extension QueryPlan: CustomStringConvertible {
   }
 }
 
-/// What a query that is being written would find in the cache.
+/// The documents that a query would find in the cache, shown while the query is being written.
 package struct QueryPreview: Codable, Hashable, Sendable {
   package var query: Query
-  /// Documents within the query's limit; `nil` where the collection is too large to be looked through for it.
+  /// The number of documents within the query's limit; `nil` if the collection is too large to be scanned for it.
   package var count: Int?
-  /// What would spare looking through the whole collection and is not there yet.
+  /// The indexes that would spare a scan of the whole collection and are not there yet.
   package var suggestedIndexes: [FieldIndex]
-  /// How many documents of the cache have to be looked at: at most so many, or more where they are not counted.
+  /// The number of cached documents to be compared with the query; if the documents are not counted, an upper bound.
   package var documentsToScan: Int
 
   package init(query: Query, count: Int?, suggestedIndexes: [FieldIndex] = [], documentsToScan: Int = 0) {
@@ -94,12 +94,12 @@ package struct QueryPreview: Codable, Hashable, Sendable {
   }
 }
 
-/// How an index took part in answering a query.
+/// The part that an index had in answering a query.
 package struct IndexUse: Codable, Hashable, Sendable {
   package var index: FieldIndex
-  /// The conditions that its entries answered; the others were checked on the documents it found.
+  /// The conditions that the index's entries answered; the others were checked on the documents that it named.
   package var servedFilters: [FieldFilter]
-  /// Whether documents were read in the query's order, and no more than its limit needs.
+  /// Whether documents were read in the query's order, and only until its limit was reached.
   package var servesOrder: Bool
 
   package init(index: FieldIndex, servedFilters: [FieldFilter], servesOrder: Bool) {
@@ -108,14 +108,14 @@ package struct IndexUse: Codable, Hashable, Sendable {
     self.servesOrder = servesOrder
   }
 
-  /// As `state == "CA"`, one for each of `servedFilters`.
+  /// The conditions as text, such as `state == "CA"`, one for each of `servedFilters`.
   package var filterTexts: [String] {
     servedFilters.map { "\($0.path.canonicalText) \($0.op.rawValue) \(DocumentJSON.line(of: $0.value))" }
   }
 }
 
 extension IndexUse: CustomStringConvertible {
-  /// As `cities(state ascending) for state == "CA"`.
+  /// The use as text, such as `cities(state ascending) for state == "CA"`.
   package var description: String {
     var text = "\(index)"
     if !servedFilters.isEmpty { text += " for \(filterTexts.joined(separator: ", "))" }
@@ -124,12 +124,12 @@ extension IndexUse: CustomStringConvertible {
   }
 }
 
-/// A local index as the store has it.
+/// A local index and its state in the store.
 package struct IndexState: Codable, Hashable, Sendable {
   package var definition: FieldIndex
-  /// Made by the store because queries needed it, not configured.
+  /// Whether the store made the index because queries needed it.
   package var isAutomatic: Bool
-  /// `nil` when the index is complete; until then no query uses it.
+  /// The progress of filling the index; `nil` when it is complete, and until then no query uses it.
   package var backfill: IndexProgress?
 
   package init(definition: FieldIndex, isAutomatic: Bool = false, backfill: IndexProgress? = nil) {
@@ -139,7 +139,8 @@ package struct IndexState: Codable, Hashable, Sendable {
   }
 }
 
-/// How far a backfill is, in documents; forgotten documents may count as long as their numbers are not used again.
+/// The progress of a backfill in documents; documents that the cache has dropped may count as long as their numbers are
+/// not used again.
 package struct IndexProgress: Codable, Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// What a server's security rules have decided about one request.
+/// The decision of a server's security rules about one request.
 package struct RuleDecision: Codable, Hashable, Sendable {
-  /// Counted by the server from 1.
+  /// The decision's number, counted by the server from 1.
   package var number: Int
   package var time: Timestamp
-  /// `get`, `list`, `create`, `update` or `delete`.
+  /// The method of the request: `get`, `list`, `create`, `update` or `delete`.
   package var method: String
   /// The document; for `list` the collection.
   package var path: ResourcePath
-  /// The user's id; `nil` for nobody.
+  /// The id of the signed-in user; `nil` if there is none.
   package var user: String?
   package var isAllowed: Bool
-  /// Of the statement that decided; `nil` where none matched.
+  /// The line of the statement that decided; `nil` if none matched.
   package var line: Int?
-  /// Why it was denied.
+  /// The reason for the denial.
   package var reason: String
 
   package init(

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Why a snapshot fired. A new cause needs its case, its words and the place that raises it.
+/// The reason why a snapshot fired. A new cause needs its case, its words and the place that raises it.
 package enum SnapshotCause: Codable, Hashable, Sendable {
   /// The first snapshot of a listener, or one that catches it up.
   case listenerAdded
   case localWrite(BatchID)
   case acknowledged(BatchID)
   case rejected(BatchID, RPCStatus)
-  /// The user took a write back before it was sent.
+  /// The user cancelled a write before it was sent.
   case cancelled(BatchID)
   /// The backend sent changes, consistent as of this version.
   case server(SnapshotVersion)
   case networkDisabled
   /// The backend cannot be reached.
   case offline
-  /// A document that the backend had stopped mentioning was looked up.
+  /// A document that the backend no longer mentioned was looked up.
   case limboResolved(DocumentKey)
   /// The backend's count of documents disagreed with the cache.
   case existenceFilter
@@ -26,12 +26,12 @@ package enum SnapshotCause: Codable, Hashable, Sendable {
 }
 
 extension SnapshotCause {
-  /// How a cause is told.
+  /// The words with which a cause is told.
   package struct Words: Hashable, Sendable {
-    /// One word for programs.
+    /// The name in one word, for programs.
     package let name: String
     package let description: String
-    /// What the rows of a feed do not show by themselves; `nil` for what they do.
+    /// The cause for the rows of a feed; `nil` if the rows show it by themselves.
     package let news: String?
 
     init(_ name: String, _ description: String, news: String? = nil) {
@@ -62,7 +62,7 @@ extension SnapshotCause {
     }
   }
 
-  /// Whether this device, not the backend, is behind the snapshot.
+  /// Whether this device, not the backend, caused the snapshot.
   package var isLocal: Bool {
     switch self {
     case .localWrite, .cancelled, .networkDisabled, .offline: true
@@ -70,10 +70,10 @@ extension SnapshotCause {
     }
   }
 
-  /// Merged snapshots keep this many causes, the newest ones.
+  /// The number of causes that merged snapshots keep, the newest ones.
   private static let limit = 16
 
-  /// Both lists in order, each cause once, at most sixteen.
+  /// The causes of both lists in order, each once, at most sixteen.
   package static func merging(_ earlier: [SnapshotCause], _ later: [SnapshotCause]) -> [SnapshotCause] {
     let merged = earlier.filter { !later.contains($0) } + later
     return Array(merged.suffix(limit))

@@ -28,17 +28,17 @@ package struct EmulatorServer: Sendable {
     /// 0 lets the system choose.
     package var port: Int
     package var tls: TLS?
-    /// Connections that there may be at a time; fewer where the process may not open so many files.
+    /// The most connections at a time; fewer if the process may not open so many files.
     package var maximumConnections: Int
-    /// Security rules; without any everybody is an administrator.
+    /// Security rules; without them every caller is an administrator.
     package var rules = AccessRules()
-    /// Composite indexes; all that a query needs are there unless it says otherwise.
+    /// Composite indexes; unless set otherwise, every index that a query needs counts as there.
     package var indexes = ServedIndexes()
     /// Pages of other hosts that may use the data, as browsers name them in `Origin`.
     package var allowedOrigins: Set<String> = []
-    /// Told what who serves should know: a page that was refused, one that keeps itself waiting.
+    /// Takes news for the user who serves the data: a page that was refused, or one that keeps itself waiting.
     package var report: (@Sendable (String) -> Void)?
-    /// What `POST /shutdown` does; `nil` where it does not end the server.
+    /// The action of `POST /shutdown`; `nil` if it does not end the server.
     package var stop: (@Sendable () -> Void)?
     /// Keeps the port for the next server with this configuration.
     package var kept: KeptPort?
@@ -54,10 +54,11 @@ package struct EmulatorServer: Sendable {
 
     package static let usualMaximumConnections = 10_000
 
-    /// Files that are kept for other things than connections.
+    /// The number of files that are kept for other uses than connections.
     private static let reservedFiles = 64
 
-    /// A server without files to open can do nothing, and asks for the next connection all the time.
+    /// The number of connections. A server without files to open can do nothing, and asks for the next connection all
+    /// the time.
     var connections: Int {
       var files = rlimit()
       guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -65,9 +66,9 @@ package struct EmulatorServer: Sendable {
     }
   }
 
-  /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
+  /// The interval of heartbeats: clients that receive nothing for two minutes give a stream up (PROTOCOL §2.7).
   private static let heartbeatInterval = Duration.seconds(30)
-  /// How long calls may take to end when the server shuts down.
+  /// The time within which calls have to end when the server shuts down.
   private static let grace = Duration.milliseconds(200)
 
   private let configuration: Configuration
@@ -89,7 +90,7 @@ package struct EmulatorServer: Sendable {
   /// - Parameters:
   ///   - clock: paces heartbeats, and the wait for calls that are to end.
   ///   - ready: called with the bound port once connections are accepted.
-  /// - Throws: `RPCStatus` that says why the address cannot be listened on, or `CancellationError`.
+  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
     let (listener, pipeline) = try await bind()
     let result = await Result {
@@ -103,21 +104,21 @@ package struct EmulatorServer: Sendable {
       }
     }
     try? await listener.close()
-    // What has not ended by now is cut off.
+    // Connections that have not ended by now are cut off.
     await connections.close()
     try? await ServerThread.loop.submit { pipeline.close() }.get()
     if Task.isCancelled { throw CancellationError() }
     try result.get()
   }
 
-  /// Lets calls finish and ends streams, so that `run` returns; what goes on for longer than a moment is cut off.
+  /// Lets calls finish and ends streams, so that `run` returns; calls that go on for longer than a moment are cut off.
   package func shutDown() async {
     await connections.quiesce()
     await backend.endWatches(GRPCFraming.isShuttingDown)
     stop.yield()
   }
 
-  /// Waits until the connections are gone, or have had time enough.
+  /// Waits until the connections are gone, or the grace is over.
   private func drain(_ clock: any Clock<Duration>) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await connections.ended() }
@@ -173,7 +174,7 @@ extension EmulatorServer.Configuration.TLS {
 
 extension EmulatorServer.Configuration {
   /// Whether only this machine reaches the port.
-  /// - Throws: if the host is not known.
+  /// - Throws: an error if the host is not known.
   package var isLoopback: Bool {
     get throws {
       let address = try SocketAddress.makeAddressResolvingHost(host, port: port).ipAddress
@@ -182,7 +183,7 @@ extension EmulatorServer.Configuration {
   }
 
   /// Accepts connections on the address.
-  /// - Throws: `RPCStatus` that says why it cannot be listened on.
+  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on.
   func listen(
     on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
   ) async throws -> any Channel {
@@ -191,7 +192,7 @@ extension EmulatorServer.Configuration {
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        // Finds clients that are gone without having said so.
+        // Keepalive finds clients that are gone without a word.
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelInitializer(initialize)
       if let next = kept?.next() { return try await bootstrap.withBoundSocket(next).get() }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an export cannot be read or written: the file, the place in it, and the way out where there is one.
+/// The reason why an export cannot be read or written: the file, the place in it, and advice if there is any.
 package struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// There is no export, or one that may not be read.
     case absent
-    /// The bytes are not those that were written, or not all of them.
+    /// The bytes differ from the written ones, or some are missing.
     case damaged
-    /// What this is no export of a Firestore database, or holds what no Firestore document can.
+    /// The files are no export of a Firestore database, or hold something that no Firestore document can.
     case unsupported
     /// A file or folder cannot be made or written.
     case unwritable
@@ -15,7 +15,7 @@ package struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var kind: Kind
   package var file: String
-  /// Bytes of the file before the place.
+  /// The position in the file, in bytes from its beginning.
   package var offset: Int?
   package var reason: String
 

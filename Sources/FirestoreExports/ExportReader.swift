@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Reads an export record by record, in the order of its files. No more of it is held than one record and a piece of a
-/// file.
+/// Reads an export record by record, in the order of its files. It holds no more than one record and a piece of a file.
 package struct ExportReader {
-  /// A record, and where it is.
+  /// A record with its file and position.
   package struct Record: Sendable {
     package var bytes: [UInt8]
     package var file: String
-    /// Bytes of the file before it.
+    /// The position in the file, in bytes from its beginning.
     package var offset: Int
 
     /// - Throws: `unsupported`, with the place.
@@ -22,19 +21,19 @@ package struct ExportReader {
   private static let metadataLimit = 64 << 20
 
   package let location: ExportLocation
-  /// How many documents the metadata promise.
+  /// The number of documents that the metadata promise.
   package let documents: Int
-  /// How many bytes of files are to be read, as the metadata say.
+  /// The number of bytes of the files to be read, according to the metadata.
   package let bytes: Int
   private var files: ArraySlice<String>
   private var file: ExportFile?
   private var isAtEnd = false
   private var log = RecordLogReader()
-  /// Records that have been read.
+  /// The number of records that have been read.
   private(set) package var count = 0
 
   /// Reads the metadata.
-  /// - Parameter path: as `ExportLocation` takes it.
+  /// - Parameter path: the path of the export, in a form that `ExportLocation` takes.
   package init(_ path: String) throws(ExportError) {
     location = try ExportLocation(path)
     let overall = try Self.overall(location.metadata)
@@ -103,7 +102,7 @@ package struct ExportReader {
     }
   }
 
-  /// A file that ends between two records ends as one that is whole.
+  /// Compares the numbers of documents, since a file that is cut off between two records looks whole.
   private func checkCount() throws(ExportError) {
     if count < documents {
       throw ExportError(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Writes an export into a folder that takes its name in one step, when it is complete and on the disk: its overall
-/// metadata, without which it is none, are the last file.
+/// Writes an export into a folder that takes its name in one step, when it is complete and on the disk. The last file
+/// is the overall metadata, without which the folder is no export.
 /// ```
 /// NAME/NAME.overall_export_metadata
 /// NAME/all_namespaces/all_kinds/all_namespaces_all_kinds.export_metadata
@@ -11,7 +11,7 @@ package import FirestoreModel
 package struct ExportWriter: ~Copyable {
   private static let part = "all_namespaces/all_kinds"
   private static let partFile = "all_namespaces_all_kinds.export_metadata"
-  /// Written in pieces of this size.
+  /// The size of the pieces in which files are written.
   private static let pieceBytes = 256 * 1024
 
   private let folder: FolderReplacement
@@ -22,14 +22,14 @@ package struct ExportWriter: ~Copyable {
   private var file: Int32?
   private var log = RecordLogWriter()
   private var bytes = 0
-  /// Documents so far.
+  /// The number of documents so far.
   package private(set) var documents = 0
 
   /// - Parameters:
-  ///   - path: of the folder, whose name is the export's; one that holds an export is replaced.
-  ///   - database: of the documents.
+  ///   - path: the path of the folder, whose name is the export's; a folder that holds an export is replaced.
+  ///   - database: the database of the documents.
   ///   - begin: the time of the export.
-  ///   - bytesPerFile: a file that is longer gets no more documents.
+  ///   - bytesPerFile: the size beyond which a file gets no more documents.
   /// - Throws: `unwritable`.
   package init(
     _ path: String, _ database: DatabaseID, begin: Timestamp, bytesPerFile: Int = 1 << 30
@@ -40,7 +40,7 @@ package struct ExportWriter: ~Copyable {
     self.bytesPerFile = bytesPerFile
   }
 
-  /// What was written is dropped, unless it took its place.
+  /// Drops the written files, unless the folder has taken its name.
   deinit {
     if let file { FolderReplacement.close(file) }
     folder.discard()
@@ -59,7 +59,7 @@ package struct ExportWriter: ~Copyable {
     if log.bytes.count >= Self.pieceBytes { try write() }
   }
 
-  /// Everything was appended: the export takes its name.
+  /// Gives the export its name, because all documents have been appended.
   /// - Parameter end: the time now.
   package consuming func finish(end: Timestamp) throws(ExportError) {
     if file != nil { try endFile() }

@@ -18,7 +18,7 @@ extension GRPCDatastore {
     let (database, names) = (database, names)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) }
     return await result(of: .listen) { stream in
-      // Backends answer a stream's opening with its first message only.
+      // The stream counts as open now: backends answer its opening with their first message only.
       await deliver(.opened)
       try await stream.exchange(requests) { request in
         WireWriter.message { $0.watchRequest(request, in: database) }
@@ -34,7 +34,7 @@ extension GRPCDatastore {
           inbox.finish()
           await delivery
         } catch {
-          // What was said before the stream broke holds.
+          // Messages from before the stream broke are still delivered.
           inbox.finish()
           await delivery
           throw error
@@ -61,7 +61,7 @@ extension GRPCDatastore {
       try await stream.exchange(requests) { request in
         WireWriter.message { $0.writeRequest(request, in: database) }
       } receive: {
-        // The first answers the handshake, whatever it holds.
+        // The first message answers the handshake, whatever it holds.
         var isOpen = false
         while let messages = try await stream.next() {
           for message in messages {
@@ -80,7 +80,7 @@ extension GRPCDatastore {
     }
   }
 
-  /// Runs one stream. Its end is a value, so that what follows it is not left out.
+  /// Runs one stream. Its end is returned as a value, so that the steps after it are not skipped.
   private func result(
     of method: CallMethod, _ body: (CallStream) async throws -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -89,14 +89,14 @@ extension GRPCDatastore {
 }
 
 extension CallStream {
-  /// Sends requests as they are pulled, while `receive` takes what is answered; the exchange ends with that.
+  /// Sends requests as they are pulled, while `receive` takes the answers; the exchange ends with `receive`.
   fileprivate func exchange<Request: Sendable>(
     _ requests: StreamRequests<Request>, _ message: @escaping @Sendable (Request) -> [UInt8],
     receive: @escaping @Sendable () async throws -> Void
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        // A stream that has ended takes nothing; why is said by its answer.
+        // A stream that has ended takes no request; its answer gives the reason.
         do {
           for await request in requests { try await self.send(message(request)) }
         } catch {

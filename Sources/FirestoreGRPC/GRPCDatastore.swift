@@ -6,7 +6,7 @@ import NIOHPACK
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
-/// Its connection is made by the first call and closed with it, by `close()`, or after a minute without calls.
+/// The connection is made by the first call and closed by `close()`, with this object, or after a minute without calls.
 package final class GRPCDatastore: Datastore {
   package let endpoint: Endpoint
   package let database: DatabaseID
@@ -17,6 +17,7 @@ package final class GRPCDatastore: Datastore {
   private let appCheck: AppCheckToken?
   private let connection: Connection
 
+  /// Makes the datastore; the first call connects.
   /// - Parameters:
   ///   - allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
   ///   - appCheck: proves that calls come from an app.
@@ -47,6 +48,7 @@ package final class GRPCDatastore: Datastore {
     try await commit(mutations, request: nil)
   }
 
+  /// Applies mutations atomically.
   /// - Parameter request: lets an embedded backend apply the commit once, however often it is sent.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID?
@@ -98,7 +100,7 @@ package final class GRPCDatastore: Datastore {
   ) async throws(RPCStatus) {
     let (message, names) = (WireWriter.message { $0.runQueryRequest(request, in: database) }, names)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.runQueryResponse(names) }
-    // A token is refused before anything is delivered.
+    // The call can be repeated, since a token is refused before anything is delivered.
     try await repeatingOnce { () async throws(RPCStatus) in
       try await self.call(.runQuery, message, timeout: Self.deadline * 5) { stream in
         while let messages = try await stream.next() {
@@ -110,7 +112,8 @@ package final class GRPCDatastore: Datastore {
     }
   }
 
-  /// - Parameter offset: how many documents to leave out before the limit.
+  /// Runs a query.
+  /// - Parameter offset: the number of documents to leave out before the limit.
   private func runQuery(
     _ target: Target, _ view: ReadView, passing offset: Int
   ) async throws(RPCStatus) -> [Document] {
@@ -135,11 +138,12 @@ package final class GRPCDatastore: Datastore {
     try await aggregate(target, aggregations, asOf: time)
   }
 
-  /// - Parameter time: `nil` for now, as below.
+  /// Works out figures.
+  /// - Parameter time: the read time; `nil` for now, also in the functions below.
   private func aggregate(
     _ target: Target, _ aggregations: [Aggregation], asOf time: SnapshotVersion?
   ) async throws(RPCStatus) -> [String: Value] {
-    // Backends are strict about aliases, callers need not be.
+    // Aliases are numbered, because backends are strict about them and callers need not be.
     let numbered = aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
     let asked = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function) }
     let request = WireWriter.message { $0.aggregationRequest(target, asked, at: time, in: database) }
@@ -235,10 +239,10 @@ package final class GRPCDatastore: Datastore {
 
   // MARK: Calls
 
-  /// The most that a server lists at once.
+  /// The most names that a server lists at once.
   private static let pageSize: Int32 = 300
 
-  /// For a call that ends by itself; streams have no deadline.
+  /// The deadline of a call that ends by itself; streams have none.
   private static let deadline = Duration.seconds(60)
 
   private func unary<Answer: Sendable>(
@@ -283,24 +287,25 @@ package final class GRPCDatastore: Datastore {
     return try await body()
   }
 
-  /// Runs one call on the connection and turns whatever ends it into a status.
+  /// Runs one call on the connection and turns the error that ends it into a status.
   /// - Parameters:
-  ///   - request: the whole of it; `nil` for a stream of requests.
-  ///   - timeout: `nil` for a call that may last.
+  ///   - request: the whole request; `nil` for a stream of requests.
+  ///   - timeout: the time after which the call fails; `nil` for a call without a deadline.
   func call<Result>(
     _ method: CallMethod, _ request: [UInt8]?, timeout: Duration? = nil, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
     var headers = headers.call(method, at: endpoint, authorization: authorization, timeout: timeout)
     if let appCheck { headers.add(name: "x-firebase-appcheck", value: try await appCheck(false)) }
-    // What the backend has not looked at can be asked again; once, since it may say so each time.
+    // A call that the backend has not looked at can be repeated; once, since the backend may refuse each time.
     for _ in 0..<2 {
       if let result = try await attempt(headers, request, timeout, isWrite: method == .commit, body) { return result }
     }
     throw RPCStatus(.unavailable, "\(endpoint.text) takes no calls at the moment.")
   }
 
-  /// - Returns: `nil` for a call that the backend has not looked at.
+  /// Attempts one call.
+  /// - Returns: the result; `nil` for a call that the backend has not looked at.
   private func attempt<Result>(
     _ headers: HPACKHeaders, _ request: [UInt8]?, _ timeout: Duration?, isWrite: Bool,
     _ body: (CallStream) async throws -> Result
@@ -313,14 +318,14 @@ package final class GRPCDatastore: Datastore {
       return try await body(call.stream)
     } catch {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
-      // A stream may have been told that it is open.
+      // A stream is not repeated, since its consumer may have been told that it is open.
       if case TransportFailure.notTaken = error, request != nil || begun == nil {
         if let begun { connection.retire(begun.connection) }
         return nil
       }
       var status = CallFailure.status(of: error, at: endpoint, credentials)
       if isWrite, begun != nil, !(error is RPCStatus) { status = CallFailure.unanswered(status, at: endpoint) }
-      // A stream that the other side cancelled is one of a server that is being stopped.
+      // The other side cancels streams when its server is being stopped.
       if let begun, status.code == .unavailable || status.code == .cancelled { connection.retire(begun.connection) }
       if status.code == .unauthenticated { credentials.forgetToken() }
       throw status

@@ -9,13 +9,15 @@ struct AnswerReader<Answer: Sendable>: Sendable {
   private let endpoint: String
   private let read: Read
 
-  /// - Parameter endpoint: who is named when an answer cannot be read.
+  /// Makes a reader.
+  /// - Parameter endpoint: the endpoint that is named when an answer cannot be read.
   init(_ endpoint: Endpoint, _ read: @escaping Read) {
     self.endpoint = endpoint.text
     self.read = read
   }
 
-  /// - Throws: `internal`, for bytes that are not such a message.
+  /// Reads a message.
+  /// - Throws: `internal` for bytes that are not such a message.
   func callAsFunction(_ message: ByteBuffer) throws(RPCStatus) -> Answer {
     let result: Result<Answer, WireError> = message.withUnsafeReadableBytes { buffer in
       var reader = WireReader(buffer)

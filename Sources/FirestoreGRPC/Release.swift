@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What this version of Hearth calls itself: to people (`hearth --version`), in recordings of sessions, and to servers.
+/// The version of Hearth for people (`hearth --version`), in recordings of sessions, and for servers.
 package enum Release {
-  /// Also the newest entry of `.github/CHANGELOG.md`, which `.ci/notices` compares.
+  /// The version's number; also the newest entry of `.github/CHANGELOG.md`, which `.ci/notices` compares.
   package static let version = "0.1.0"
 }

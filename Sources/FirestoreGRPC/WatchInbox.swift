@@ -2,27 +2,27 @@
 import FirestoreProtocol
 import Synchronization
 
-/// What a watch stream has said and the client has not taken yet. One task fills it, another one delivers: what arrives
-/// while the client works on one delivery becomes the next, so that a large result costs a call per some dozen documents
-/// and not one per document.
+/// The changes of a watch stream that the client has not taken yet. One task fills the inbox, another one delivers:
+/// changes that arrive while the client works on one delivery become the next, so that a large result costs a call per
+/// some dozen documents and not one per document.
 ///
 /// - Invariant: one task puts, one task delivers.
 final class WatchInbox: Sendable {
-  /// Documents may be 1 MiB each; beyond this the stream is not read, and HTTP/2 pushes back.
+  /// The number of changes beyond which the stream is not read, and HTTP/2 pushes back; documents may be 1 MiB each.
   private static let capacity = 64
 
   private struct State {
     var changes: [WatchChange] = []
     var isFinished = false
-    /// Waits for something to take.
+    /// The task that waits for changes.
     var reader: CheckedContinuation<Void, Never>?
-    /// Waits for room.
+    /// The task that waits for room.
     var writer: CheckedContinuation<Void, Never>?
   }
 
   private let state = Mutex(State())
 
-  /// Returns when there is room for more.
+  /// Adds a change; returns when there is room for more.
   func put(_ change: WatchChange) async {
     let (reader, isFull) = state.withLock { state in
       state.changes.append(change)
@@ -40,11 +40,11 @@ final class WatchInbox: Sendable {
     }
   }
 
-  /// Nothing more comes: `deliverAll` returns after what is there.
+  /// Ends the inbox: `deliverAll` returns after the remaining changes.
   func finish() { wake { $0.isFinished = true } }
 
-  /// Calls `deliver` with all that is there, again and again, until the end. A task that is cancelled delivers no more,
-  /// and lets what is put vanish.
+  /// Calls `deliver` with all waiting changes, again and again, until the end. A cancelled task delivers no more, and
+  /// changes that are put then are dropped.
   func deliverAll(to deliver: ([WatchChange]) async -> Void) async {
     while true {
       let (changes, isFinished, writer) = state.withLock { state in

@@ -2,10 +2,10 @@
 import Foundation
 package import LocalSockets
 
-/// Where the programs of a user that may be watched have their sockets: `PID.sock`, and `PID-2.sock` for the second
+/// The folder with the sockets of a user's programs that may be watched: `PID.sock`, and `PID-2.sock` for the second
 /// client of a process.
 package struct InspectionFolder: Hashable, Sendable {
-  /// Why a folder cannot be used, in words that name it and the way out.
+  /// The reason why a folder cannot be used, in words that name it and the way out.
   package struct Failure: Error, Hashable, Sendable {
     package var message: String
 
@@ -16,7 +16,7 @@ package struct InspectionFolder: Hashable, Sendable {
 
   package init(path: String) { self.path = path }
 
-  /// In `$XDG_RUNTIME_DIR`, which is the user's alone, or else in `/tmp`.
+  /// Chooses the folder in `$XDG_RUNTIME_DIR`, which is the user's alone, or else in `/tmp`.
   package init(_ environment: [String: String]) {
     if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
       path = runtime + "/hearth"
@@ -26,7 +26,7 @@ package struct InspectionFolder: Hashable, Sendable {
   }
 
   /// Makes the folder if it is not there.
-  /// - Throws: where others could put something into it, or it cannot be made.
+  /// - Throws: `Failure` if others could put files into it, or it cannot be made.
   package func prepare() throws(Failure) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw Failure(message: "\(path) cannot be made: \(String(cString: strerror(errno))).")
@@ -35,7 +35,7 @@ package struct InspectionFolder: Hashable, Sendable {
   }
 
   /// Whether the folder is there, and the user's alone.
-  /// - Throws: where it is somebody else's, or others may use it.
+  /// - Throws: `Failure` if the folder belongs to another user, or others may use it.
   package func isThere() throws(Failure) -> Bool {
     var information = stat()
     guard lstat(path, &information) == 0 else {
@@ -56,7 +56,7 @@ package struct InspectionFolder: Hashable, Sendable {
     return true
   }
 
-  /// The sockets that are there, by the processes' numbers; some may be left of processes that are gone.
+  /// The addresses of the sockets in the folder; some may be left of processes that are gone.
   package func entries() throws(Failure) -> [InspectionAddress] {
     guard try isThere() else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -68,10 +68,10 @@ package struct InspectionFolder: Hashable, Sendable {
   }
 }
 
-/// A client that may be watched: the process, and which of its clients.
+/// The address of a client that may be watched: the process, and the client's number in it.
 package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
   package var process: Int32
-  /// From 1 on, in the order in which they were opened.
+  /// The client's number, from 1, in the order in which the clients were opened.
   package var client: Int
 
   package init(process: Int32, client: Int = 1) {
@@ -79,6 +79,7 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
     self.client = client
   }
 
+  /// Reads an address; fails for any other text.
   /// - Parameter text: `4711`, or `4711-2`.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
@@ -99,7 +100,7 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
   package var description: String { client == 1 ? "\(process)" : "\(process)-\(client)" }
   var fileName: String { "\(self).sock" }
 
-  /// Whether the process runs, as far as the system says: one that has ended may wait for its parent to notice.
+  /// Whether the process runs, by the system's record: an ended process may wait for its parent to notice.
   package var isAlive: Bool {
     guard kill(process, 0) == 0 || errno != ESRCH else { return false }
     guard let facts = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
@@ -108,7 +109,7 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
     return !["Z", "X"].contains(state)
   }
 
-  /// What runs in the process, as the system knows it; `nil` where that is not told.
+  /// The name of the process's program by the system's record; `nil` if there is none.
   package var programName: String? {
     guard let line = try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8) else { return nil }
     return line.split(separator: "\0").first?.split(separator: "/").last.map(String.init)

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-// What a program that may be watched and who watches it say to each other, a JSON object to a line:
+// The messages between a program that may be watched and its watchers, one JSON object to a line:
 //
 // ```
-// program ──► greeting          whose client this is, to everybody who connects
-// watcher ──► word              that it wants to watch, and whether to control too
-// program ──► news …            or a refusal, and the connection ends
-// watcher ──► request …         each with a number, which its answer has too
+// program ──► greeting          tells every connection about the client
+// watcher ──► word              asks to watch, and perhaps to control
+// program ──► news …            or a refusal, after which the connection ends
+// watcher ──► request …         each with a number, which its answer repeats
 // ```
 
-/// Whose client this is. Its first three keys stay as they are in every version, so that each side can say that the
-/// other is of a different one.
+/// The description of a client for its watchers. Its first three keys stay the same in every version, so that each side
+/// can tell that the other has a different one.
 package struct InspectionGreeting: Codable, Hashable, Sendable {
-  /// Of what is said after greeting and word.
+  /// The version of the messages after greeting and word.
   package static let currentVersion = 1
 
   package enum BackendKind: String, Codable, Hashable, Sendable { case embedded, emulator, cloud, other }
 
   package var hearth = Self.currentVersion
   package var process: Int32
-  /// What runs in the process.
+  /// The name of the program that runs in the process.
   package var name: String
   package var database: DatabaseID
   package var backend: BackendKind
-  /// `127.0.0.1:8080`; `nil` where there is no address.
+  /// The backend's address, such as `127.0.0.1:8080`; `nil` if it has none.
   package var host: String?
-  /// Whether the way there is encrypted.
+  /// Whether the connection to the backend is encrypted.
   package var isTLS: Bool
-  /// When the client was opened.
+  /// The time at which the client was opened.
   package var since: Timestamp
   package var listeners: Int
-  /// Who watches already.
+  /// The number of watchers that are there already.
   package var watchers: Int
 
   package init(
@@ -49,7 +49,7 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
     self.watchers = watchers
   }
 
-  /// What every version has.
+  /// The keys that every version has.
   package struct Core: Codable, Hashable, Sendable {
     package var hearth: Int
     package var process: Int32
@@ -57,10 +57,10 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
   }
 }
 
-/// The first thing that a watcher says.
+/// The first message of a watcher.
 package struct InspectionWord: Codable, Hashable, Sendable {
   package var hearth = InspectionGreeting.currentVersion
-  /// Whether it may change what the program's client does.
+  /// Whether the watcher may change what the program's client does.
   package var control: Bool
 
   package init(control: Bool) { self.control = control }

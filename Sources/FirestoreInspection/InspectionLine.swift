@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Between lines and what they say.
+/// Turns messages into lines and back.
 package enum InspectionLine {
   /// The most bytes that a program reads of one request.
   package static let longestRequest = 256 << 10
   /// The most bytes that a watcher reads of one piece of news.
   package static let longestNews = 64 << 20
 
-  /// With its end.
+  /// The line of a message, with the line's end.
   package static func bytes(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
@@ -22,17 +22,18 @@ package enum InspectionLine {
   }
 }
 
-/// What was received, line by line.
+/// Received bytes, divided into lines.
 package struct ReceivedLines: Sendable {
   private var bytes: [UInt8] = []
-  /// How far it was looked through.
+  /// The number of bytes that were searched for the end of a line.
   private var searched = 0
 
   package init() {}
 
-  /// What is there of an unfinished line.
+  /// The number of bytes of an unfinished line.
   package var count: Int { bytes.count }
 
+  /// Adds received bytes.
   /// - Returns: the lines that are complete now, without their ends.
   package mutating func take(_ received: ArraySlice<UInt8>) -> [[UInt8]] {
     bytes += received

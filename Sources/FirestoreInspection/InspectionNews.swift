@@ -3,27 +3,27 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// What a program tells who watches it.
+/// A message of a program to its watchers.
 package enum InspectionNews: Codable, Sendable {
-  /// A listener that is there, or begins.
+  /// A listener that exists, or begins.
   case listener(ListenerState)
   case snapshot(InspectedSnapshot)
   /// The program stopped a listener; with a status, it failed.
   case ended(listener: Int, RPCStatus?)
-  /// So many snapshots were not told, and this is what the listeners came to.
+  /// So many snapshots were not told; these are the listeners' last results.
   case missed(snapshots: Int, [Int: ListenerState.Result])
   case status(InspectedStatus)
   /// The cache is not the one that the program asked for.
   case cacheProblem(String)
   case faults(FaultSettings)
   case answer(to: Int, InspectionAnswer)
-  /// Why nothing follows.
+  /// The reason why the connection ends here.
   case refused(String)
   /// The client was closed by the program.
   case closed
 }
 
-/// A status without those lists that are long and were told a moment ago: of these, what was told last stands.
+/// A status without the lists that are long and were told a moment ago: their last state still holds.
 package struct InspectedStatus: Codable, Sendable {
   package enum Part: String, Codable, Hashable, Sendable { case reads, waitingWrites }
 
@@ -37,7 +37,8 @@ package struct InspectedStatus: Codable, Sendable {
     if omitted.contains(.waitingWrites) { self.status.pendingWrites = [] }
   }
 
-  /// - Parameter last: the status that this was told after; `nil` for the first.
+  /// The whole status, with the missing lists from the last one.
+  /// - Parameter last: the status that was told before; `nil` for the first.
   package func completed(with last: ClientStatus?) -> ClientStatus {
     var status = status
     if omitted.contains(.reads) { status.reads = last?.reads ?? [] }
@@ -46,14 +47,14 @@ package struct InspectedStatus: Codable, Sendable {
   }
 }
 
-/// One firing of a listener: what changed, and why.
+/// One snapshot of a listener: the changes, and their causes.
 package struct InspectedSnapshot: Codable, Sendable {
   package struct Change: Codable, Sendable {
     package var kind: DocumentChange.Kind
     package var document: Document
-    /// In the snapshot before; `nil` for an added one.
+    /// The document in the snapshot before; `nil` for an added one.
     package var previous: Document?
-    /// Of a removed document, what it is now.
+    /// The present state of a removed document.
     package var now: Document?
 
     package init(_ kind: DocumentChange.Kind, _ document: Document, previous: Document?, now: Document?) {
@@ -66,12 +67,12 @@ package struct InspectedSnapshot: Codable, Sendable {
 
   package var listener: Int
   package var changes: [Change]
-  /// How many changes are left out, since there are too many.
+  /// The number of changes that are left out, since there are too many.
   package var omitted: Int
   package var syncStateChanged: Bool
   package var result: ListenerState.Result
   package var causes: [SnapshotCause]
-  /// When it fired, by the clock of the machine.
+  /// The time at which the snapshot fired, by the machine's clock.
   package var time: Timestamp
 
   package init(

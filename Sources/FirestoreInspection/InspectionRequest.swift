@@ -3,10 +3,10 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// What who watches asks a program for. Questions are answered from its cache.
+/// A request of a watcher to a program. Questions are answered from the program's cache.
 package enum InspectionRequest: Codable, Sendable {
   case documents(Query)
-  /// The document that has so many before it.
+  /// The document at an offset in a query's result.
   case locate(Query, offset: Int)
   case collections(below: ResourcePath)
   case count(ResourcePath)
@@ -16,13 +16,13 @@ package enum InspectionRequest: Codable, Sendable {
   case setNetwork(Bool)
   case retryNow
   case cancelWrite(BatchID)
-  /// Queue a rejected batch again as it was.
+  /// Queues a rejected batch again as it was.
   case resend(BatchID)
   case dropRejected([BatchID])
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
 
-  /// Whether it changes what the program's client does.
+  /// Whether the request changes what the program's client does.
   package var isControl: Bool {
     switch self {
     case .documents, .locate, .collections, .count, .layers, .explain, .preview: false
@@ -45,10 +45,10 @@ package enum InspectionAnswer: Codable, Sendable {
   case done
   case failed(RPCStatus)
   case documents([Document])
-  /// `nil` where the cache has no more than `count` documents.
+  /// The document at the offset; `nil` if the cache has no more than `count` documents.
   case located(DocumentKey?, count: Int)
   case collections([String])
-  /// `nil` where there are too many to be counted.
+  /// The number of documents; `nil` if there are too many to be counted.
   case count(Int?)
   case layers(remote: Document?, overlay: Mutation?, local: Document?)
   case explanation(QueryExplanation)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RFC 4648 §4: the standard alphabet, padded.
+/// Base64 (RFC 4648 §4): the standard alphabet, padded.
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
@@ -20,6 +20,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Reads a text.
   /// - Returns: `nil` for other characters, missing padding, and left-over bits that are not zero.
   package static func decode(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
@@ -44,14 +45,14 @@ package enum Base64 {
     return bits == 0 ? bytes : nil
   }
 
-  /// The alphabet for URLs (RFC 4648 §5), without padding or with it.
-  /// - Returns: `nil` as `decode`.
+  /// Reads a text in the alphabet for URLs (RFC 4648 §5), without padding or with it.
+  /// - Returns: `nil` in the same cases as `decode`.
   package static func decodeURL(_ text: String) -> [UInt8]? {
     var characters = text.utf8.map { character -> UInt8 in
       switch character {
       case UInt8(ascii: "-"): UInt8(ascii: "+")
       case UInt8(ascii: "_"): UInt8(ascii: "/")
-      // Those of the other alphabet are none of this one.
+      // Characters of the other base64 alphabet are refused.
       case UInt8(ascii: "+"), UInt8(ascii: "/"): 0
       default: character
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Firestore values as JSON for people: plain JSON where it says the same, single-key `$` objects for the other types.
+/// Firestore values as JSON for people: plain JSON for the types that it has, single-key `$` objects for the other
+/// types.
 ///
 /// An integer literal is an integer, one with a point or exponent a double. The `$` objects:
 ///
@@ -15,7 +16,7 @@ package import FirestoreModel
 ///     {"$serverTimestamp": true}   {"$increment": 1}   {"$minimum": 1}   {"$maximum": 1}
 ///     {"$arrayUnion": […]}         {"$arrayRemove": […]}
 package enum DocumentJSON {
-  /// Pretty, two-space indent, names in UTF-8 order; `$` objects on one line.
+  /// The fields on several lines, indented by two spaces, names in UTF-8 order; `$` objects on one line.
   /// - Parameter database: references into it are written by their path, others by their full name.
   package static func text(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
@@ -25,22 +26,22 @@ package enum DocumentJSON {
     }
   }
 
-  /// One line.
-  /// - Parameter database: as for `text`.
+  /// The text on one line.
+  /// - Parameter database: references into it are written by their path, others by their full name.
   package static func line(of value: Value, relativeTo database: DatabaseID? = nil) -> String {
     ValueJSONWriter(database: database).syntax(value).lineText
   }
 
-  /// One line.
-  /// - Parameter database: as for `text`.
+  /// The text on one line.
+  /// - Parameter database: references into it are written by their path, others by their full name.
   package static func line(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     JSONSyntax(.object(ValueJSONWriter(database: database).members(fields))).lineText
   }
 
   /// Reads an object as a document's fields. Transforms are taken out of the fields; a map that held nothing but
   /// transforms disappears with them, as in the SDKs.
-  /// - Parameter database: where references by path lead.
-  /// - Throws: `JSONError` with the place and what was expected there.
+  /// - Parameter database: the database of references by path.
+  /// - Throws: `JSONError` with the place and the expected content.
   package static func parse(
     _ text: String, database: DatabaseID
   ) throws(JSONError) -> (fields: Fields, transforms: [FieldTransform]) {

@@ -3,16 +3,16 @@ import FirestoreModel
 
 /// Reads RFC 8259 by recursive descent over UTF-8 bytes.
 struct JSONParser {
-  /// Documents nest 20 levels; the type objects in them add a few.
+  /// The greatest depth: documents nest 20 levels; the type objects in them add a few.
   static let depthLimit = 100
 
   private let bytes: [UInt8]
   private let numbers: JSONSyntax.Numbers
   private var position = 0
   private var line = 1
-  /// Where the current line begins.
+  /// The position at which the current line begins.
   private var lineStart = 0
-  /// Bytes of this line that continue a scalar, and so do not count as a column.
+  /// The number of bytes of this line that continue a scalar, and so do not count as a column.
   private var continuationBytes = 0
 
   init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact) {
@@ -68,7 +68,8 @@ struct JSONParser {
     return members
   }
 
-  /// Sorts instead of looking each name up, because names are the same only if their bytes are.
+  /// Refuses members with one name. Sorts instead of looking each name up, because names are the same only if their
+  /// bytes are.
   private func refuseDuplicates(
     _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
   ) throws(JSONError) {
@@ -239,7 +240,7 @@ struct JSONParser {
 
   private func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 
-  /// What stands at the current place, for messages.
+  /// The text at the current place, for messages.
   private var found: String {
     guard let byte = current else { return "the end of the text" }
     if byte.isLetter {
@@ -257,7 +258,7 @@ struct JSONParser {
     return true
   }
 
-  /// Lines end with a line feed, which may follow a carriage return.
+  /// Skips white space. Lines end with a line feed, which may follow a carriage return.
   private mutating func skipWhitespace() {
     while let byte = current {
       switch byte {

@@ -10,7 +10,7 @@ package struct JSONSyntax: Sendable {
     case double(Double)
     case string(String)
     case array([JSONSyntax])
-    /// No name occurs twice.
+    /// An object, in which no name occurs twice.
     case object([Member])
   }
 
@@ -25,7 +25,7 @@ package struct JSONSyntax: Sendable {
   }
 
   package var kind: Kind
-  /// Where the value begins; 0 for one that was not read from a text.
+  /// The line at which the value begins; 0 for a value that was not read from a text.
   package var line: Int
   package var column: Int
 
@@ -35,11 +35,11 @@ package struct JSONSyntax: Sendable {
     self.column = column
   }
 
-  /// What becomes of integers that 64 bits do not hold, and of minus zero.
+  /// The treatment of integers that 64 bits do not hold, and of minus zero.
   package enum Numbers: Sendable {
-    /// The first are refused, the second is zero.
+    /// Integers beyond 64 bits are refused, and minus zero is zero.
     case exact
-    /// Both are doubles, as JavaScript writes them.
+    /// Integers beyond 64 bits and minus zero are doubles, as JavaScript writes them.
     case ofAnySize
   }
 
@@ -53,7 +53,7 @@ package struct JSONSyntax: Sendable {
   /// An error at the place of this value.
   package func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 
-  /// What the value is, with an article, for messages that say what was found.
+  /// The kind of the value, with an article, for messages about an unexpected value.
   package var kindName: String {
     switch kind {
     case .null: "null"
@@ -66,7 +66,7 @@ package struct JSONSyntax: Sendable {
     }
   }
 
-  /// The member of an object; `nil` if there is none, or this is no object.
+  /// The member of an object; `nil` if there is none, or the value is no object.
   package subscript(name: String) -> JSONSyntax? {
     guard case .object(let members) = kind else { return nil }
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
@@ -82,7 +82,7 @@ extension JSONSyntax {
   }
 
   /// The value on several lines, indented by two spaces a level.
-  /// - Parameter isCompact: which objects and arrays stay on one line nevertheless; empty ones always do.
+  /// - Parameter isCompact: decides which objects and arrays stay on one line nevertheless; empty ones always do.
   package func prettyText(isCompact: (JSONSyntax) -> Bool = { _ in false }) -> String {
     var text = ""
     writePretty(to: &text, indent: "", isCompact: isCompact)
@@ -94,7 +94,7 @@ extension JSONSyntax {
     case .null: text += "null"
     case .boolean(let value): text += value ? "true" : "false"
     case .integer(let value): text += String(value)
-    // The shortest digits that read back as the same double; always with a point or an exponent.
+    // The shortest digits that are read as the same double; always with a point or an exponent.
     case .double(let value): text += value.description
     case .string(let value): Self.write(value, to: &text)
     case .array(let elements):
@@ -139,7 +139,8 @@ extension JSONSyntax {
     }
   }
 
-  /// Control characters are written as escapes, those above ASCII too, so that the text can be shown on a terminal.
+  /// Writes a string. Control characters become escapes, those above ASCII too, so that the text can be shown on a
+  /// terminal.
   private static func write(_ string: String, to text: inout String) {
     text += "\""
     for scalar in string.unicodeScalars {
@@ -159,11 +160,11 @@ extension JSONSyntax {
   }
 }
 
-/// Text that is not JSON, or JSON that does not say what was expected, and where.
+/// The error of text that is not JSON, or of JSON with unexpected content, with its place.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// From 1.
+  /// The line, from 1.
   package var line: Int
-  /// From 1, in Unicode scalars.
+  /// The column, from 1, in Unicode scalars.
   package var column: Int
   package var reason: String
 
@@ -173,6 +174,6 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// `line 3, column 14: …`
+  /// The place and the reason: `line 3, column 14: …`
   package var description: String { "line \(line), column \(column): \(reason)" }
 }

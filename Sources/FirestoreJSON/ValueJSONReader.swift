@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// Turns JSON into Firestore values, and collects the transforms among the fields.
 struct ValueJSONReader {
-  /// Where references by path lead.
+  /// The database of references by path.
   let database: DatabaseID
   private(set) var transforms: [FieldTransform] = []
 
@@ -21,6 +21,7 @@ struct ValueJSONReader {
     return Fields(entries)
   }
 
+  /// Reads one field.
   /// - Returns: `nil` for a transform, and for a map that held nothing but transforms.
   private mutating func field(_ syntax: JSONSyntax, at path: FieldPath) throws(JSONError) -> Value? {
     guard case .object(let members) = syntax.kind else { return try value(syntax) }
@@ -102,7 +103,7 @@ struct ValueJSONReader {
     return members
   }
 
-  /// The type and content of a `$` object; `nil` for any other.
+  /// The type and content of a `$` object; `nil` for any other value.
   private func typed(_ syntax: JSONSyntax) throws(JSONError) -> (TypeName, JSONSyntax)? {
     guard case .object(let members) = syntax.kind, members.count == 1, TypeName.looksLikeOne(members[0].name) else {
       return nil
@@ -198,7 +199,7 @@ struct ValueJSONReader {
     return values
   }
 
-  /// A number as a double: where only doubles can stand, an integer literal is one.
+  /// A number as a double; an integer literal is accepted, since only doubles can stand here.
   private func coordinate(_ syntax: JSONSyntax) throws(JSONError) -> Double? {
     switch try value(syntax) {
     case .integer(let value): Double(value)

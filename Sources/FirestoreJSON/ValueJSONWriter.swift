@@ -41,7 +41,7 @@ struct ValueJSONWriter {
     return typed(.double, JSONSyntax(.string(name)))
   }
 
-  /// A path that itself looks like a full name is written in full.
+  /// The text of a reference: its path within the database, or its full name, also if the path looks like one.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> String {
     database == self.database && Value(referenceName: key.path.text) == nil ? key.path.text : database.name(of: key)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Writes as JSON for people: an array with an object for each document, or the object alone.
+/// The JSON form of writes for people: an array with an object for each document, or the object alone.
 ///
 ///     {"set": "orders/a", "data": {…}}                             replaces the document
 ///     {"update": "orders/a", "data": {"shipTo.city": "Delft"}}     changes fields of a document that exists
@@ -10,8 +10,9 @@ package import FirestoreModel
 ///
 /// In updates and merges the names in `data` are field paths, and `"remove": ["note"]` names fields to delete.
 /// `"transform": {"total": {"$increment": 1}}` names fields, by path, whose new value the backend computes.
-/// `"exists": false` and `"updateTime": "2026-03-02T11:58:03Z"` say what must hold of the document.
+/// `"exists": false` and `"updateTime": "2026-03-02T11:58:03Z"` are conditions on the document.
 package enum WriteJSON {
+  /// The text of mutations.
   /// - Parameter database: references into it are written by their path.
   package static func text(of mutations: [Mutation], relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
@@ -19,8 +20,9 @@ package enum WriteJSON {
     return JSONSyntax(.array(writes)).prettyText { $0.isTypeObject } + "\n"
   }
 
-  /// - Parameter database: where references by path lead.
-  /// - Throws: `JSONError` with the place and what was expected there; also for no writes at all.
+  /// Reads a text as mutations.
+  /// - Parameter database: the database of references by path.
+  /// - Throws: `JSONError` with the place and the expected content; also for no writes at all.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {
     let syntax = try JSONSyntax(parsing: text)
     guard case .array(let elements) = syntax.kind else { return [try mutation(syntax, database)] }
@@ -192,7 +194,7 @@ package enum WriteJSON {
 }
 
 extension JSONSyntax {
-  /// Whether it is a `$` object of a type whose content is short.
+  /// Whether the value is a `$` object of a type whose content is short.
   var isTypeObject: Bool {
     guard case .object(let members) = kind, members.count == 1 else { return false }
     return TypeName(rawValue: members[0].name).map { $0 != .map } ?? false

@@ -2,8 +2,9 @@
 package import FirestoreModel
 import FirestoreSQLite
 
-/// The one database that a cache and its queue of writes belong to. It is stored in the cache when that is first opened
-/// for a database, and compared at every opening after: what waits in a queue is never sent to another database.
+/// The one database that a cache and its queue of writes belong to. It is stored in the cache when the cache is first
+/// opened for a database, and compared at every later opening: writes that wait in a queue are never sent to another
+/// database.
 package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
   private let backend: String
   private let database: DatabaseID
@@ -18,22 +19,22 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
     CacheIdentity(backend: address.lowercased(), database: database)
   }
 
-  /// - Parameter name: of a backend that lives in the memory of a process.
+  /// - Parameter name: the name of a backend that lives in the memory of a process.
   package static func memory(_ name: String, _ database: DatabaseID) -> CacheIdentity {
     CacheIdentity(backend: "memory named \"\(name)\"", database: database)
   }
 
-  /// As it is stored and shown.
+  /// The identity as the cache stores it and as users see it.
   package var description: String { "\(database.name) of \(backend)" }
 }
 
-/// What a client asks of the cache that it opens.
+/// The demand of a client on the owner of the cache that it opens.
 package struct CacheClaim: Hashable, Sendable {
   /// A cache that has no owner yet, or comes from a version that did not note it, belongs to this database from
   /// now on.
   package var identity: CacheIdentity
-  /// Whether the cache of another database is begun anew if no write waits in it. For a place that only ever has caches
-  /// of this client's backend, so that another one's can only be left over from data that is gone.
+  /// Whether the cache of another database is begun anew if no write waits in it. Meant for a place that only ever has
+  /// caches of this client's backend, so that another database's cache can only be left over from data that is gone.
   package var replacesOthers: Bool
 
   package init(_ identity: CacheIdentity, replacesOthers: Bool = false) {
@@ -43,18 +44,18 @@ package struct CacheClaim: Hashable, Sendable {
 }
 
 extension CacheDatabase {
-  /// Beside the numbers in `globals`; no number of theirs.
+  /// The name of the owner's row in `globals`, whose other rows are the numbers of `Globals`.
   static let ownerName = "database_identity"
 
-  /// The database that the cache belongs to; `nil` for one that was never claimed, or that a version made
-  /// which did not note its owner.
+  /// The database that the cache belongs to; `nil` for a cache that was never claimed, or that was made by a version
+  /// which did not note the owner.
   var owner: String? {
     get throws(StoreError) {
       try connection.first("SELECT value FROM globals WHERE name = ?", Self.ownerName) { $0.text(0) }
     }
   }
 
-  /// Batches that wait and batches that were refused, of all users.
+  /// The number of batches that wait and of batches that were refused, of all users.
   var keptWriteCount: Int64 {
     get throws(StoreError) {
       try connection.integer("SELECT (SELECT count(*) FROM mutation_batches) + (SELECT count(*) FROM rejected_writes)")
@@ -62,9 +63,9 @@ extension CacheDatabase {
     }
   }
 
-  /// Has the cache belong to a database from now on, if it does not already.
-  /// - Returns: `false` for another database's that may be begun anew.
-  /// - Throws: `foreign` for another database's that may not.
+  /// Has the cache belong to the database of the claim from now on, if it does not already.
+  /// - Returns: `false` if the cache belongs to another database and may be begun anew.
+  /// - Throws: `foreign` if the cache belongs to another database and may not be begun anew.
   func accept(_ claim: CacheClaim, in path: String) throws(StoreError) -> Bool {
     let identity = claim.identity.description
     guard let owner = try owner else {

@@ -9,9 +9,9 @@ package enum StorageLocation: Hashable, Sendable {
 }
 
 package enum GarbageCollectionPolicy: Hashable, Sendable {
-  /// Forget a document as soon as no target, view or pending write refers to it.
+  /// Forgets a document as soon as no target, view or pending write refers to it.
   case eager
-  /// Keep until the cache exceeds this many bytes, then collect the least recently used tenth.
+  /// Keeps documents until the cache exceeds this many bytes, then collects the least recently used tenth.
   case leastRecentlyUsed(thresholdBytes: Int64)
   case never
 }
@@ -38,11 +38,11 @@ package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
   package var policy: GarbageCollectionPolicy
   package var database: DatabaseID
-  /// Whose a durable cache must be; `nil` takes any that is there, for a command that only reads it.
+  /// The required owner of a durable cache; `nil` takes any owner, for a command that only reads the cache.
   package var claim: CacheClaim?
   /// Whether other stores, of this process or of others, may use a durable cache at the same time.
   package var isShared: Bool
-  /// Told what a user should know while nothing has failed: one sentence or two, while the store is opened.
+  /// Takes one sentence or two for the user while the store is opened and nothing has failed.
   package var report: @Sendable (String) -> Void
 
   package init(

@@ -7,7 +7,7 @@ package import FirestoreProtocol
 package struct LocalWriteResult: Sendable {
   package var batchID: BatchID
   package var changes: [DocumentKey: Document]
-  /// Batches of other clients that came before it and are not known here yet.
+  /// Batches of other clients that came before the stored one and are not known here yet.
   package var others: [MutationBatch] = []
 }
 
@@ -15,18 +15,18 @@ package struct QueryResult: Sendable {
   /// Local views that match, each once and in no order. For a limit query at least the first `limit` of them, perhaps
   /// more.
   package var matches: [Document]
-  /// What the backend last said belongs to the query's target.
+  /// The keys of the documents that belong to the query's target, as the backend last said.
   package var remoteKeys: Set<DocumentKey>
-  /// How the documents were found.
+  /// The way in which the documents were found.
   package var plan: QueryPlan
-  /// How many stored documents were compared with the query; those with pending writes are not counted.
+  /// The number of stored documents that were compared with the query; those with pending writes are not counted.
   package var documentsScanned = 0
-  /// How many index entries were read.
+  /// The number of index entries that were read.
   package var entriesRead = 0
-  /// With the plan `index`, what each of them did.
+  /// The work of each index that was used; empty unless the plan is `index`.
   package var indexes: [IndexUse] = []
 
-  /// The matches; none are left here, so that they can be sorted where they are.
+  /// Takes the matches out, so that they can be sorted without a copy.
   package mutating func takeMatches() -> [Document] {
     var taken: [Document] = []
     swap(&taken, &matches)
@@ -39,11 +39,11 @@ package struct QueryResult: Sendable {
   }
 }
 
-/// What changed in one view when it raised a snapshot.
+/// The change of one view that raised a snapshot.
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
-  /// Documents that the backend does not know of take places in a full limit, and may keep others out that would be in
+  /// Whether documents unknown to the backend take places in a full limit, and may keep out others that would be in
   /// limbo if they were seen.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
@@ -68,7 +68,7 @@ package struct UserChangeResult: Sendable {
   package var addedBatches: [BatchID]
 }
 
-/// What one run of the garbage collector did.
+/// The outcome of one run of the garbage collector.
 package struct GarbageCollectionResult: Hashable, Sendable {
   package var didRun: Bool
   package var sequenceNumbersCollected: Int

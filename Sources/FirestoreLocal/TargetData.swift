@@ -3,17 +3,17 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// What the cache keeps about a target.
+/// The stored data of a target.
 package struct TargetData: Sendable {
   package var id: TargetID
   package var target: Target
-  /// When the target was last used, on the cache's own scale; orders collection.
+  /// The number of the target's last use, on the cache's own scale; orders collection.
   package var sequenceNumber: Int64
   package var purpose: TargetPurpose
   /// The snapshot that `resumeToken` belongs to.
   package var snapshotVersion: SnapshotVersion?
-  /// The last snapshot at which the target's view had no documents in limbo: what did not change since still
-  /// matches as it did then.
+  /// The last snapshot at which the target's view had no documents in limbo: documents unchanged since then still match
+  /// as they did.
   package var lastLimboFreeSnapshotVersion: SnapshotVersion?
   package var resumeToken: ResumeToken?
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ids that documents get where none is named: 20 letters and digits, about 119 bits, as in every SDK.
+/// The ids of documents that get no other: 20 letters and digits, about 119 bits, as in every SDK.
 package enum AutomaticID {
   package static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 

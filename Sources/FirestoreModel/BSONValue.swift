@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a BSON type, which newer clients write as a map with one entry of a reserved name. To this package it is
-/// that map, except that it has a place of its own in the total order (firebase-js-sdk, `TypeOrder`).
+/// A value of a BSON type, which newer clients write as a map with one entry of a reserved name. This package treats it
+/// as that map, except that it has its own place in the total order (firebase-js-sdk, `TypeOrder`).
 enum BSONValue {
   case minimumKey
   case timestamp(seconds: Int64, increment: Int64)
@@ -36,7 +36,7 @@ enum BSONValue {
     }
   }
 
-  /// Beside `Value.typeRank`, between or equal to the others.
+  /// The rank in the total order, on the scale of `Value.typeRank`, between or equal to the other ranks.
   var typeRank: Int {
     switch self {
     case .minimumKey: 1
@@ -49,7 +49,7 @@ enum BSONValue {
     }
   }
 
-  /// What decides between two of one type, in the order in which it does.
+  /// The values that order two values of one type, the most significant first.
   var parts: [Value] {
     switch self {
     case .minimumKey, .maximumKey: []
@@ -65,7 +65,7 @@ enum BSONValue {
 extension Value {
   var bson: BSONValue? { if case .map(let fields) = self { BSONValue(fields) } else { nil } }
 
-  /// What pipelines call the BSON type; `nil` for a value of another.
+  /// The name of the BSON type in pipelines; `nil` for a value of another type.
   package var bsonType: String? {
     switch bson {
     case .minimumKey?: "min_key"
@@ -80,7 +80,7 @@ extension Value {
     }
   }
 
-  /// The number that this is in the total order, also one of a BSON type.
+  /// The number by which the value is ordered, also for a BSON type; `nil` for other types.
   package var orderedNumber: Value? {
     switch self {
     case .integer, .double: self

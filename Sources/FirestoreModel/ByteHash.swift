@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Condenses bytes for a hash table, several times faster than the standard hasher: eight bytes at a time, multiplied
-/// and folded. Seeded per process, so that nobody can choose keys that collide.
+/// and folded. Seeded per process, so that an attacker cannot choose keys that collide.
 enum ByteHash {
   private static let seed = UInt64.random(in: .min ... .max)
   private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -22,14 +22,14 @@ enum ByteHash {
     return mixed(state ^ tail)
   }
 
-  /// For a hash table of its own seed.
+  /// The hash for a table that has its own seed.
   static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
     Int(truncatingIfNeeded: mixed(of(bytes) ^ UInt64(truncatingIfNeeded: seed)))
   }
 
   @inline(__always)
   private static func mixed(_ value: UInt64) -> UInt64 {
-    // A product of zero would forget what came before.
+    // A product of zero would lose the bytes before.
     let product = value.multipliedFullWidth(by: multiplier ^ (seed & ~1))
     return product.high ^ product.low ^ value
   }

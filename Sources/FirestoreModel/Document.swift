@@ -7,12 +7,12 @@ package struct Document: Codable, Sendable {
     case found(DocumentData)
     /// The document is known not to exist.
     case missing
-    /// It exists or existed at `version`, but its content is not known: a write was acknowledged whose result
+    /// The document exists or existed at `version`, but its content is not known: a write was acknowledged whose result
     /// could not be computed here (SDK: "unknown document").
     case unknown
   }
 
-  /// How far local writes shine through.
+  /// The visibility of local writes in a document.
   package enum PendingWrites: UInt8, Codable, Sendable {
     case none
     /// A local write is visible that the backend has not acknowledged.
@@ -22,8 +22,8 @@ package struct Document: Codable, Sendable {
   }
 
   package var key: DocumentKey
-  /// When the backend last changed the document. `nil` for a document known only from local writes, and as soon as a
-  /// local write is visible in it: what is then shown is no version of the backend's (SDKs reset it to "min").
+  /// The time at which the backend last changed the document. `nil` for a document known only from local writes, and as
+  /// soon as a local write is visible in it: such a state is no version of the backend's (SDKs reset it to "min").
   package var version: SnapshotVersion?
   package var createTime: SnapshotVersion?
   package var state: State
@@ -49,8 +49,8 @@ package struct Document: Codable, Sendable {
   package var hasCommittedMutations: Bool { pending == .committed }
   package var hasPendingWrites: Bool { pending != .none }
 
-  /// The value at a path, read without decoding the document; the document's own name for `__name__` is not a
-  /// field: queries compare `key` instead.
+  /// The value at a path, read without decoding the document. The document's own name, `__name__`, is not a field:
+  /// queries compare `key` instead.
   package subscript(path: FieldPath) -> Value? { data?[path] }
 }
 
@@ -100,7 +100,7 @@ package struct DocumentData: Sendable {
 }
 
 extension DocumentData: Equatable {
-  /// Strict equality of the contents, whichever way they are held.
+  /// Strict equality of the contents, whether decoded or encoded.
   package static func == (left: DocumentData, right: DocumentData) -> Bool {
     if case (.encoded(let left), .encoded(let right)) = (left.storage, right.storage), left.bytes == right.bytes {
       return true
@@ -110,7 +110,7 @@ extension DocumentData: Equatable {
 }
 
 extension Document: Equatable {
-  /// Key, version, state and pending flag; not the create time.
+  /// Compares key, version, state and pending flag, but not the create time.
   package static func == (left: Document, right: Document) -> Bool {
     left.key == right.key && left.version == right.version && left.pending == right.pending && left.state == right.state
   }

@@ -4,6 +4,7 @@
 package struct DocumentKey: Hashable, Comparable, Sendable {
   package let path: ResourcePath
 
+  /// Makes the key of a path.
   /// - Returns: `nil` unless `path` has an even, positive number of segments.
   package init?(_ path: ResourcePath) {
     guard path.isDocument else { return nil }
@@ -12,12 +13,12 @@ package struct DocumentKey: Hashable, Comparable, Sendable {
 
   package init?(_ text: String) { self.init(ResourcePath(text)) }
 
-  /// For a path that is known to name a document, such as one read back from storage.
+  /// Makes the key of a path that is known to name a document, such as one read back from storage.
   package init(unchecked path: ResourcePath) { self.path = path }
 
   package var collection: ResourcePath { path.parent }
   package var documentID: String { path.last }
-  /// The id of the collection that holds the document: what a collection group query matches.
+  /// The id of the collection that holds the document, which a collection group query matches.
   package var collectionGroup: String { path.parent.last }
 
   package static func < (left: DocumentKey, right: DocumentKey) -> Bool { left.path < right.path }
@@ -38,6 +39,7 @@ package struct DatabaseID: Codable, Hashable, Sendable {
     self.database = database
   }
 
+  /// Reads the name of a database.
   /// - Parameter name: `projects/P/databases/D`
   package init?(name: String) {
     let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
@@ -46,12 +48,12 @@ package struct DatabaseID: Codable, Hashable, Sendable {
     self.init(project: String(parts[1]), database: String(parts[3]))
   }
 
-  /// `projects/P/databases/D`
+  /// The name, `projects/P/databases/D`.
   package var name: String { "projects/\(project)/databases/\(database)" }
-  /// `projects/P/databases/D/documents`, the name of the root.
+  /// The name of the root, `projects/P/databases/D/documents`.
   package var documentsName: String { name + "/documents" }
   package func name(of key: DocumentKey) -> String { documentsName + "/" + key.path.text }
-  /// The name of the root, or of what lies at a path below it.
+  /// The name of the root, or of the document or collection at a path below it.
   package func name(of path: ResourcePath) -> String { path.isRoot ? documentsName : documentsName + "/" + path.text }
 
   package static func == (left: DatabaseID, right: DatabaseID) -> Bool {

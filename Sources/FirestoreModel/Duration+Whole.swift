@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
-  /// How many whole microseconds this is; the nearest number for one that another program told and that is too long.
+  /// The number of whole microseconds; the nearest that 64 bits hold for a duration from another program that is too
+  /// long.
   package var wholeMicroseconds: Int64 {
-    // Not more than 64 bits have room for.
+    // The limit keeps the product within 64 bits.
     let longest = Duration.seconds(9_000_000_000_000)
     if self > longest { return .max }
     if self < .zero - longest { return .min }

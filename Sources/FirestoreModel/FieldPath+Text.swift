@@ -4,10 +4,10 @@ extension FieldPath {
   /// The most bytes of a field name, and of a whole field path (PROTOCOL §3.10).
   package static let byteLimit = 1500
 
-  /// Dotted text from a user. A segment that holds a dot, a back-quote or one of `~*/[]` is written in back-quotes,
-  /// inside which a back-quote and a backslash follow a backslash.
-  /// - Throws: for an empty path or segment, an unquoted `~*/[]`, wrong quoting, a reserved name (`__x__`, except
-  ///   `__name__` alone) and what is too long.
+  /// Reads dotted text from a user. A segment that holds a dot, a back-quote or one of `~*/[]` is written in
+  /// back-quotes, inside which a back-quote and a backslash follow a backslash.
+  /// - Throws: an error for an empty path or segment, an unquoted `~*/[]`, wrong quoting, a reserved name (`__x__`,
+  ///   except `__name__` alone) and a path or name that is too long.
   package init(validating text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.utf8.contains(where: "~*/[]".utf8.contains)
@@ -15,21 +15,21 @@ extension FieldPath {
     }
   }
 
-  /// Text from the wire: the same, but stricter, as the backend is. An unquoted segment consists of ASCII letters,
-  /// digits and underscores and does not start with a digit.
+  /// Reads text from the wire by the backend's rules, which are stricter: an unquoted segment consists of ASCII
+  /// letters, digits and underscores and does not start with a digit.
   package init(wireText text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.isPlainName ? nil : "\"\(segment)\" is neither a plain name ([A-Za-z_][A-Za-z0-9_]*) nor in back-quotes."
     }
   }
 
-  /// Text that `canonicalText` produced, such as stored bytes; names are taken as they are.
-  /// - Throws: for wrong quoting and empty segments only.
+  /// Reads text that `canonicalText` wrote, such as stored bytes; names are not checked.
+  /// - Throws: an error for wrong quoting and empty segments only.
   package init(canonicalText text: String) throws(ModelError) {
     self.init(segments: try Self.split(text) { _ in nil })
   }
 
-  /// Dotted text, segments in back-quotes where needed: the wire format of field paths.
+  /// The path as dotted text, segments in back-quotes if needed: the wire format of field paths.
   package var canonicalText: String {
     segments.map { segment in
       if segment.isPlainName { return segment }
@@ -43,7 +43,7 @@ extension FieldPath {
     .joined(separator: ".")
   }
 
-  /// Why these segments cannot name a field that is written or queried; `nil` if they can.
+  /// The reason why these segments cannot name a field that is written or queried; `nil` if they can.
   package var objection: String? {
     if isDocumentID { return nil }
     var total = segments.count - 1
@@ -112,7 +112,7 @@ extension FieldPath {
 }
 
 extension String {
-  /// `[A-Za-z_][A-Za-z0-9_]*`
+  /// Whether the name needs no back-quotes: `[A-Za-z_][A-Za-z0-9_]*`.
   fileprivate var isPlainName: Bool {
     guard let first = utf8.first, !(48...57).contains(first) else { return false }
     return utf8.allSatisfy { byte in

@@ -4,10 +4,11 @@
 package struct FieldPath: Sendable {
   package let segments: [String]
 
-  /// - Precondition: at least one segment, none of them empty; `init(validating:)` is for text from outside.
+  /// Makes a path of segments from the outside in; `init(validating:)` is for text from outside.
+  /// - Precondition: at least one segment, none of them empty.
   package init(segments: [String]) { self.segments = segments }
 
-  /// One segment, taken literally (a dot in it is part of the name).
+  /// Makes a path of one segment, taken literally (a dot in it is part of the name).
   package init(_ segment: String) { segments = [segment] }
 
   /// The document's own name: `__name__`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldTransform.Operation {
-  /// What the transform gives on this device, before the backend's answer. Strict equality for array elements.
+  /// The result of the transform on this device, before the backend's answer. Strict equality for array elements.
   package func localResult(previous: Value?, at localWriteTime: Timestamp) -> Value {
     switch self {
     case .serverTimestamp:
@@ -13,7 +13,7 @@ extension FieldTransform.Operation {
     }
   }
 
-  /// What the transform gives at the backend, where equality is numeric (PROTOCOL §3.2).
+  /// The result of the transform at the backend, where equality is numeric (PROTOCOL §3.2).
   /// - Parameter time: the request's time, for `serverTimestamp`.
   package func backendResult(previous: Value?, at time: Timestamp) -> Value {
     if case .serverTimestamp = self { return .timestamp(time) }
@@ -33,7 +33,7 @@ extension FieldTransform.Operation {
     }
   }
 
-  /// Whether applying the operation twice gives what applying it once gives.
+  /// Whether applying the operation twice gives the same as applying it once.
   package var isIdempotent: Bool {
     if case .increment = self { false } else { true }
   }
@@ -59,7 +59,8 @@ extension Value {
     }
   }
 
-  /// Integers saturate; any double makes the sum a double; what is not a number counts as absent.
+  /// The sum of two numbers: integers saturate; any double makes the sum a double; a value that is no number counts as
+  /// absent.
   fileprivate static func sum(_ previous: Value?, _ operand: Value) -> Value {
     if case .integer(let left)? = previous, case .integer(let right) = operand {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -69,7 +70,7 @@ extension Value {
     return .double(left + right)
   }
 
-  /// The smaller (`.ascending`) or larger value; the stored one where they tie; NaN if either is.
+  /// The smaller (`.ascending`) or larger of two numbers; the stored one if they tie; NaN if either is.
   fileprivate static func extreme(_ previous: Value?, _ operand: Value, keeping order: Ordering) -> Value {
     guard let previous, let left = previous.doubleValue, let right = operand.doubleValue else { return operand }
     if left.isNaN || right.isNaN { return .double(.nan) }

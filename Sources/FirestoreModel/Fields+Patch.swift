@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Fields {
-  /// The fields with the values of others at the mask's paths; a path at which those have none is removed. Maps on the
-  /// way are made, and replace what is not a map. Costs as much as reading both and the mask once.
+  /// The fields with the values of other fields at the mask's paths; a path without a value there is removed. Maps on
+  /// the way are made, and replace values that are no maps. Costs as much as reading both and the mask once.
   package func patched(with new: Fields, at mask: FieldMask) -> Fields {
     patched(with: new, at: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
 
-  /// The fields at the mask's paths, with the maps on the way to them; paths that name nothing add nothing. Costs as much
-  /// as reading the mask once.
+  /// The fields at the mask's paths, with the maps on the way to them; paths that name nothing add nothing. Costs as
+  /// much as reading the mask once.
   package func projected(to mask: FieldMask) -> Fields {
     projected(to: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
@@ -57,21 +57,21 @@ extension Fields {
 }
 
 extension FieldMask {
-  /// Paths that agree up to some depth, and there too.
+  /// Paths that have the same segments up to some depth, that depth included.
   fileprivate struct Branch {
-    /// Their segment there.
+    /// The paths' segment at that depth.
     let name: String
-    /// Whether one of them ends there.
+    /// Whether one of the paths ends at that depth.
     let isPath: Bool
-    /// Those that go on.
+    /// The paths that go on below that depth.
     let inner: ArraySlice<FieldPath>
     private let depth: Int
 
-    /// The branches of those that go on, in order.
+    /// The branches of the paths that go on, in order.
     func branches() -> [Branch] { Self.branches(of: inner, depth: depth + 1) }
 
-    /// Sorts by the segment at this depth alone: whole paths would be compared again and again in what they share.
-    /// - Parameter paths: that agree before `depth` and reach it.
+    /// Sorts by the segment at this depth alone: comparing whole paths would compare the shared part again and again.
+    /// - Parameter paths: paths that agree before `depth` and reach it.
     static func branches(of paths: ArraySlice<FieldPath>, depth: Int) -> [Branch] {
       guard let name = paths.first?.segments[depth] else { return [] }
       if paths.allSatisfy({ $0.segments[depth].equalsUTF8(name) }) { return [Branch(name, paths, depth)] }

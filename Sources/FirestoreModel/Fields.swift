@@ -6,11 +6,12 @@ package struct Fields: Sendable {
 
   package private(set) var entries: [Entry]
 
-  /// So many are put in their places one by one faster than they are sorted.
+  /// The number of entries up to which inserting them one by one is faster than sorting.
   private static let few = 64
 
   package init() { entries = [] }
 
+  /// Makes fields of entries.
   /// - Parameter entries: in any order; the last of several with one name wins (protobuf's rule for maps).
   package init(_ entries: some Sequence<Entry>) {
     self.init()
@@ -18,15 +19,17 @@ package struct Fields: Sendable {
     if entries.underestimatedCount <= Self.few {
       for entry in entries { self[entry.name] = entry.value }
     } else {
-      // The sort is stable: of several with one name the last stays the last.
+      // The sort is stable: the last of several entries with one name stays the last.
       for entry in entries.sorted(by: { $0.name.compareUTF8($1.name) == .ascending }) { self[entry.name] = entry.value }
     }
   }
 
+  /// Makes fields of sorted entries.
   /// - Parameter entries: already sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
   package init(sorted entries: [Entry]) { self.entries = entries }
 
-  /// - Parameter entries: in any order; where they are sorted already, as canonical bytes have them, they are kept.
+  /// Makes fields of entries that are probably sorted.
+  /// - Parameter entries: in any order; entries that are sorted already, as in canonical bytes, are kept.
   package init(unsorted entries: [Entry]) {
     let isSorted = entries.indices.dropFirst().allSatisfy { index in
       entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
@@ -58,7 +61,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// Of so few, one is found fastest by looking at all.
+  /// The number of entries up to which a linear search is the fastest.
   private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {
@@ -82,7 +85,7 @@ extension Fields: ExpressibleByDictionaryLiteral {
 }
 
 extension Fields {
-  /// The value at a path; `nil` where a segment is absent or its parent is not a map.
+  /// The value at a path; `nil` if a segment is absent or its parent is not a map.
   package subscript(path: FieldPath) -> Value? {
     get {
       if path.segments.count == 1 { return self[path.first] }
@@ -98,7 +101,7 @@ extension Fields {
     }
   }
 
-  /// Sets a value, making the maps on the way and replacing what is not a map.
+  /// Sets a value, making the maps on the way and replacing values that are no maps.
   private mutating func set(_ value: Value, at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {
@@ -111,7 +114,7 @@ extension Fields {
     self[name] = .map(inner)
   }
 
-  /// Removes a value; a path through something that is not a map names nothing.
+  /// Removes a value; a path through a value that is no map does nothing.
   private mutating func remove(at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {

@@ -19,7 +19,8 @@ package struct MD5 {
     high = UInt64(state.2) | UInt64(state.3) << 32
   }
 
-  /// - Parameter block: where 64 bytes begin.
+  /// Adds one block to the state.
+  /// - Parameter block: the offset at which the block's 64 bytes begin.
   private static func absorb(
     _ bytes: UnsafeRawBufferPointer, at block: Int, into state: inout (UInt32, UInt32, UInt32, UInt32)
   ) {
@@ -42,10 +43,10 @@ package struct MD5 {
     state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d)
   }
 
-  /// Four for each sixteen rounds.
+  /// The shifts, four for each sixteen rounds.
   private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-  /// `floor(2^32 * abs(sin(i + 1)))` for the 64 steps.
+  /// The constants `floor(2^32 * abs(sin(i + 1)))` for the 64 steps.
   private static let sines: [UInt32] = [
     0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
     0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,

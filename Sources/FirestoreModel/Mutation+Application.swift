@@ -2,7 +2,7 @@
 
 /// The fields that pending mutations changed.
 package enum MutatedFields: Hashable, Sendable {
-  /// Everything: a set or a delete is among the mutations.
+  /// All fields: a set or a delete is among the mutations.
   case all
   case some(FieldMask)
 
@@ -29,9 +29,9 @@ extension Precondition {
 extension Mutation {
   /// Applies the mutation as the client shows it before the backend answers (SDK: applyToLocalView).
   ///
-  /// A document that local writes shine through has no version (spec data: version 0).
+  /// A document with visible local writes has no version (spec data: version 0).
   /// - Parameters:
-  ///   - document: the document so far; becomes `.local` where the mutation takes effect, and stays as it is where the
+  ///   - document: the document so far; becomes `.local` if the mutation takes effect, and stays as it is if the
   ///     precondition does not hold.
   ///   - previousMask: the fields that earlier pending mutations changed.
   /// - Returns: the fields changed so far, this mutation's included.
@@ -57,9 +57,9 @@ extension Mutation {
     }
   }
 
-  /// Transforms see what the operation and earlier transforms left, as at the backend: an increment in a set starts
-  /// from nothing. (SDKs take the value from before the mutation, and so show a set's increment wrong until the
-  /// backend's version arrives.) Only a server timestamp remembers the value from before.
+  /// Applies the transforms, which see the result of the operation and of earlier transforms, as at the backend: an
+  /// increment in a set starts from nothing. (SDKs take the value from before the mutation, and so show a set's
+  /// increment wrong until the backend's version arrives.) Only a server timestamp remembers the value from before.
   private func transformed(_ fields: Fields, before: DocumentData?, at localWriteTime: Timestamp) -> Fields {
     var result = fields
     for transform in transforms {
@@ -71,8 +71,8 @@ extension Mutation {
 
   /// The patch that holds the values which non-idempotent transforms (increments) saw, so that the local view does not
   /// shift when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
-  /// - Returns: `nil` if repeating every transform gives the same; so for a set, whose transforms see only itself. Also for
-  ///   a patch that may do nothing to a document that is there, which the patch made here would change all the same.
+  /// - Returns: `nil` if repeating every transform gives the same, as for a set, whose transforms see only the set.
+  ///   Also for a patch that may do nothing to an existing document, which the base mutation would change all the same.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
@@ -103,7 +103,7 @@ extension Mutation {
       var paths: Set<FieldPath> = []
       for var path in mask.paths {
         var value = fields[path]
-        // Deleting the only field of a map leaves an empty map, which the parent's value expresses.
+        // Deleting the only field of a map leaves an empty map, which the parent's value shows.
         if value == nil, let parent = path.parent {
           path = parent
           value = fields[path]
@@ -126,7 +126,7 @@ extension Document {
 
 extension Mutation {
   /// Applies the acknowledged mutation to the remote document (SDK: applyToRemoteDocument). The result is `.committed`
-  /// until the backend's own version arrives; a patch of a document that is not known gives `.unknown`.
+  /// until the backend's own version arrives; a patch of an unknown document gives `.unknown`.
   package func applyAcknowledged(_ result: MutationResult, to document: inout Document) {
     let existed = document.exists
     switch operation {
@@ -144,7 +144,7 @@ extension Mutation {
       for path in mask.paths { patched[path] = fields[path] }
       document.state = .found(DocumentData(transformed(patched, by: result)))
     }
-    // Best guess (SDK: convertToFoundDocument): what came into being was created by this commit.
+    // The best guess (SDK: convertToFoundDocument) is that a new document was created by this commit.
     if !document.exists {
       document.createTime = nil
     } else if !existed {
@@ -161,10 +161,10 @@ extension Mutation {
       let answered = index < result.transformResults.count ? result.transformResults[index] : nil
       switch transform.operation {
       case .arrayUnion, .arrayRemove:
-        // The backend answers null for these; the result follows from the document.
+        // The backend answers null for array transforms; the result follows from the document.
         fields[transform.path] = transform.operation.localResult(previous: previous, at: result.version.timestamp)
       default:
-        // Without an answer, what the backend must have computed.
+        // The backend must have computed this value if it did not answer one.
         fields[transform.path] =
           answered ?? transform.operation.backendResult(previous: previous, at: result.version.timestamp)
       }

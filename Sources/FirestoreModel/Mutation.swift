@@ -8,14 +8,14 @@ package struct Mutation: Codable, Equatable, Sendable {
     /// Sets the masked paths to the values in the fields and deletes masked paths that have none there.
     case patch(Fields, FieldMask)
     case delete
-    /// Changes nothing; only checks the precondition. Not for the offline queue.
+    /// Changes nothing and only checks the precondition. Not for the offline queue.
     case verify
   }
 
   package var key: DocumentKey
   package var operation: Operation
   package var precondition: Precondition
-  /// Applied after the operation, in order.
+  /// The transforms, applied after the operation, in order.
   package var transforms: [FieldTransform]
 
   package init(
@@ -28,7 +28,7 @@ package struct Mutation: Codable, Equatable, Sendable {
   }
 }
 
-/// What must hold of a document for a mutation to be applied.
+/// The condition on a document under which a mutation is applied.
 package enum Precondition: Codable, Hashable, Sendable {
   case none
   case exists(Bool)
@@ -65,11 +65,11 @@ package struct FieldTransform: Codable, Equatable, Sendable {
   }
 }
 
-/// What the backend answers for one mutation of a commit.
+/// The backend's answer to one mutation of a commit.
 package struct MutationResult: Sendable {
   /// The document's version after the commit; the commit time for a delete.
   package var version: SnapshotVersion
-  /// One value per transform, `null` for array transforms.
+  /// The results, one value per transform, `null` for array transforms.
   package var transformResults: [Value]
 
   package init(version: SnapshotVersion, transformResults: [Value] = []) {
@@ -89,10 +89,10 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Mutations that were written together and are committed atomically.
 package struct MutationBatch: Sendable {
   package var id: BatchID
-  /// Names the opening of the cache in which the batch was made: numbers come again in a cache that was put back to an
-  /// earlier state, generations do not. `nil` for a batch that was stored before there were any.
+  /// The number of the opening of the cache in which the batch was made. Batch numbers come again in a cache that was
+  /// put back to an earlier state, generations do not. `nil` for a batch that was stored before there were any.
   package var generation: Int64?
-  /// When the write was made, by this device's clock.
+  /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
   /// Patches that fix the value which a non-idempotent transform (increment) saw when it was made, so that the local
   /// view does not shift when the backend's value arrives first. Never sent.

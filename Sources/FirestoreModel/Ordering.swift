@@ -6,7 +6,7 @@
   case equal = 0
   case descending = 1
 
-  /// Spares other modules the comparison of raw values as those of any type.
+  /// Spares other modules the generic comparison of raw values.
   package static func == (left: Ordering, right: Ordering) -> Bool {
     switch (left, right) {
     case (.ascending, .ascending), (.equal, .equal), (.descending, .descending): true
@@ -22,7 +22,7 @@
     }
   }
 
-  /// This ordering, or `next` where this one ties.
+  /// This ordering, or `next` if this one ties.
   package func then(_ next: @autoclosure () -> Ordering) -> Ordering {
     self == .equal ? next() : self
   }
@@ -48,7 +48,7 @@ extension String {
     }
   }
 
-  /// Calls `body` with the UTF-8 bytes, without copying where the string is stored as such.
+  /// Calls `body` with the UTF-8 bytes, without copying if the string is stored as UTF-8.
   @inline(__always)
   package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -58,7 +58,7 @@ extension String {
 }
 
 extension Ordering {
-  /// Unsigned bytewise order; a prefix comes first.
+  /// Compares bytes as unsigned; a prefix comes first.
   package static func lexicographic(
     _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
   ) -> Ordering {

@@ -8,7 +8,7 @@ package enum StatusCode: Int, Codable, Sendable, CaseIterable {
   case unauthenticated
 }
 
-/// Why a request failed: a code and a message that names the thing and the way out.
+/// The reason why a request failed: a code and a message that names the thing and the way out.
 package struct RPCStatus: Codable, Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -57,8 +57,8 @@ extension StatusCode {
   }
 }
 
-/// Something that cannot be a Firestore path, field, value or write: `invalid-argument` for what a user gave,
-/// `data-loss` for stored bytes that do not read back.
+/// The error of a text or value that cannot be a Firestore path, field, value or write: `invalid-argument` for user
+/// input, `data-loss` for stored bytes that cannot be read.
 package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -68,7 +68,7 @@ package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// An `invalid-argument`.
+  /// Makes an `invalid-argument`.
   package init(_ message: String) { self.init(.invalidArgument, message) }
 
   package var description: String { message }

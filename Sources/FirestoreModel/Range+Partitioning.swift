@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Range<Int> {
-  /// The first index that satisfies the predicate, where all that do come last; the upper bound if none does. Takes as
-  /// many calls of the predicate as the count has binary digits.
+  /// The first index that satisfies the predicate, if all indexes that do come last; the upper bound if none does.
+  /// Takes as many calls of the predicate as the count has binary digits.
   @inlinable
   package func partitioningIndex(where predicate: (Int) -> Bool) -> Int {
     var (low, high) = (lowerBound, upperBound)

@@ -8,9 +8,9 @@ extension ResourcePath {
   /// The most collections below one another (PROTOCOL §3.10).
   package static let collectionDepthLimit = 100
 
-  /// Text from outside.
-  /// - Throws: for empty text, a slash at either end, an empty segment, `.` and `..`, a reserved id (`__x__`, except
-  ///   numeric document ids) and what is too long; the message names path and reason.
+  /// Reads text from outside.
+  /// - Throws: an error that names path and reason, for empty text, a slash at either end, an empty segment, `.` and
+  ///   `..`, a reserved id (`__x__`, except numeric document ids) and a path or id that is too long.
   package init(validating text: String) throws(ModelError) {
     func fail(_ reason: String) -> ModelError { ModelError("The path \"\(text)\" is invalid: \(reason)") }
 
@@ -33,7 +33,7 @@ extension ResourcePath {
     }
   }
 
-  /// Why a text cannot be the id of a collection or document; `nil` if it can.
+  /// The reason why a text cannot be the id of a collection or document; `nil` if it can.
   package static func objection(to id: String, isCollectionID: Bool) -> String? {
     let kind = isCollectionID ? "collection id" : "document id"
     if id.isEmpty { return "a \(kind) is empty, as in \"//\"." }
@@ -48,7 +48,8 @@ extension ResourcePath {
 }
 
 extension DocumentKey {
-  /// - Throws: `invalid-argument` naming the path, unless it names a document.
+  /// Reads text from outside.
+  /// - Throws: `invalid-argument` that names the path, unless it names a document.
   package init(validating text: String) throws(ModelError) {
     let path = try ResourcePath(validating: text)
     guard path.isDocument else {

@@ -3,13 +3,13 @@
 /// Slash-separated segments relative to the root of a database: `rooms/r1/messages`.
 /// An even, positive number of segments names a document, an odd number a collection, none the root.
 ///
-/// Identity is by UTF-8 bytes, and numeric ids (`__id7__`) come before all others, by number.
+/// Paths are compared by UTF-8 bytes, and numeric ids (`__id7__`) come before all others, by number.
 package struct ResourcePath: Sendable {
   /// The segments joined by slashes; empty for the root.
   package let text: String
 
-  /// - Parameter text: segments joined by single slashes, without one at either end. Not checked here:
-  ///   `init(validating:)` is for text from outside.
+  /// Makes a path without checking it: `init(validating:)` is for text from outside.
+  /// - Parameter text: segments joined by single slashes, without one at either end.
   package init(_ text: String) { self.text = text }
 
   package init(segments: some Sequence<String>) { text = segments.joined(separator: "/") }
@@ -18,14 +18,14 @@ package struct ResourcePath: Sendable {
 
   package var isRoot: Bool { text.isEmpty }
 
-  /// Split at bytes: a combining character after a slash does not hide it.
+  /// The segments, split at bytes: a combining character after a slash does not hide it.
   package var segments: [Substring] {
     if text.isEmpty { return [] }
     return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
   }
 
-  /// Finds where the segments end, in UTF-8 bytes; each begins one byte behind the end of the one before.
-  /// - Parameter ends: what it held is replaced.
+  /// Finds the ends of the segments, in UTF-8 bytes; each segment begins one byte behind the end of the one before.
+  /// - Parameter ends: receives the ends; its old content is replaced.
   package func findSegments(_ ends: inout [Int]) {
     ends.removeAll(keepingCapacity: true)
     if text.isEmpty { return }
@@ -40,7 +40,7 @@ package struct ResourcePath: Sendable {
     text.withUTF8Bytes { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
   }
 
-  /// Whether the segment at these bytes is this one.
+  /// Whether the segment at these bytes equals another.
   package func isSegment(_ range: Range<Int>, _ other: String) -> Bool {
     text.withUTF8Bytes { bytes in
       other.withUTF8Bytes { other in
@@ -94,7 +94,7 @@ package struct ResourcePath: Sendable {
     return !rest.isEmpty && !rest.contains(UInt8(ascii: "/"))
   }
 
-  /// Whether the path names something directly inside a collection with this id, wherever that lies.
+  /// Whether the path names a document directly inside a collection with this id, at any depth.
   package func isInCollection(withID id: String) -> Bool {
     text.withUTF8Bytes { bytes in
       guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return false }
@@ -110,7 +110,7 @@ extension ResourcePath: Hashable {
   package static func == (left: ResourcePath, right: ResourcePath) -> Bool { left.text.equalsUTF8(right.text) }
   package func hash(into hasher: inout Hasher) { text.hashUTF8(into: &hasher) }
 
-  /// What tables of paths ask: spares the standard hasher, which takes longer than all the rest.
+  /// The hash that tables of paths use. Spares the standard hasher, which takes longer than all the rest.
   package func _rawHashValue(seed: Int) -> Int {
     text.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0), seed: seed) }
   }
@@ -123,7 +123,8 @@ extension ResourcePath: CustomStringConvertible {
 extension ResourcePath: Comparable {
   package static func < (left: ResourcePath, right: ResourcePath) -> Bool { left.compare(right) == .ascending }
 
-  /// Segment by segment: numeric ids (`__id7__`) first and by number, the others by UTF-8; fewer segments first.
+  /// Compares segment by segment: numeric ids (`__id7__`) first and by number, the others by UTF-8; fewer segments
+  /// first.
   package func compare(_ other: ResourcePath) -> Ordering { compare(other, numericIDs: true) }
 
   /// The order inside reference *values*, where numeric ids are plain strings.
@@ -152,7 +153,7 @@ extension ResourcePath: Comparable {
       default: break
       }
     }
-    // Equal first segments happen where one path ends and the other goes on.
+    // Equal first segments happen if one path ends and the other goes on.
     return Ordering.lexicographic(a, b).then(Ordering(left.count, right.count))
   }
 
@@ -175,7 +176,7 @@ extension ResourcePath: Comparable {
 }
 
 extension StringProtocol {
-  /// Whether the name has the form `__…__` with something in between, which Firestore keeps for itself.
+  /// Whether the name has the form `__…__` with something in between, which Firestore reserves.
   @inlinable package var isReservedName: Bool {
     utf8.count > 4 && utf8.starts(with: "__".utf8) && utf8.suffix(2).elementsEqual("__".utf8)
   }

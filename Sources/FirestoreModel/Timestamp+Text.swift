@@ -46,6 +46,7 @@ extension Timestamp {
     return (number < 0 ? "-" : "") + zeros + digits
   }
 
+  /// The number of days in a month.
   /// - Parameter month: 1 to 12.
   package static func days(inMonth month: Int64, of year: Int64) -> Int64 {
     switch month {
@@ -55,8 +56,8 @@ extension Timestamp {
     }
   }
 
-  /// Days since 1970-01-01 in the proleptic Gregorian calendar. A year is taken to begin in March, which puts the leap
-  /// day at its end, and years are counted in cycles of 400, which have 146 097 days each.
+  /// The days since 1970-01-01 in the proleptic Gregorian calendar. A year is taken to begin in March, which puts the
+  /// leap day at its end, and years are counted in cycles of 400, which have 146 097 days each.
   package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (cycle, yearOfCycle) = (month <= 2 ? year - 1 : year).flooredQuotientAndRemainder(dividingBy: 400)
     let monthFromMarch = (month + 9) % 12
@@ -80,14 +81,14 @@ extension Timestamp {
 }
 
 extension Int64 {
-  /// The quotient rounded down, and what is left, which has the divisor's sign.
+  /// The quotient rounded down, and the remainder, which has the divisor's sign.
   package func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 }
 
-/// Takes a text of digits and single separators apart.
+/// Reads a text of digits and single separators.
 private struct DigitScanner {
   private var rest: Substring.UTF8View
 
@@ -116,7 +117,7 @@ private struct DigitScanner {
     return number
   }
 
-  /// One to nine digits of a second, as nanoseconds.
+  /// Reads one to nine digits of a second, as nanoseconds.
   mutating func fraction() -> Int64? {
     var nanoseconds: Int64 = 0
     var scale: Int64 = 1_000_000_000
@@ -128,7 +129,7 @@ private struct DigitScanner {
     return scale == 1_000_000_000 ? nil : nanoseconds
   }
 
-  /// Seconds east of UTC.
+  /// Reads an offset, as seconds east of UTC.
   mutating func offset() -> Int64? {
     if take("Z") || take("z") { return 0 }
     let sign: Int64

@@ -11,6 +11,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
+  /// Makes a time of microseconds.
   /// - Parameter microseconds: since the epoch; may be negative.
   package init(microseconds: Int64) {
     let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
@@ -19,19 +20,19 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     nanoseconds = Int32(borrows ? remainder + 1_000_000 : remainder) * 1000
   }
 
-  /// Microseconds since the epoch, rounded down.
+  /// The microseconds since the epoch, rounded down.
   package var microseconds: Int64 { seconds &* 1_000_000 &+ Int64(nanoseconds / 1000) }
 
   package static func < (left: Timestamp, right: Timestamp) -> Bool {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
-  /// To the microsecond.
+  /// Calculates to the microsecond.
   package static func + (time: Timestamp, delay: Duration) -> Timestamp {
     Timestamp(microseconds: time.microseconds &+ delay.wholeMicroseconds)
   }
 
-  /// To the microsecond.
+  /// Calculates to the microsecond.
   package static func - (left: Timestamp, right: Timestamp) -> Duration {
     let (difference, overflow) = left.microseconds.subtractingReportingOverflow(right.microseconds)
     return .microseconds(overflow ? (left > right ? .max : .min) : difference)
@@ -39,7 +40,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 /// The version of a document or of a whole snapshot: a commit time of the backend.
-/// There is no "minimum" sentinel; what has no version is `nil`.
+/// There is no "minimum" sentinel; a thing without a version has `nil`.
 package struct SnapshotVersion: Hashable, Comparable, Sendable {
   package var timestamp: Timestamp
 
@@ -57,13 +58,13 @@ extension Timestamp {
   /// 9999-12-31T23:59:59.999999999Z.
   package static let latest = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
 
-  /// Whether it is a time that Firestore knows. Any other can be compared and shown, since older data may hold one, and
-  /// is refused where it would be stored or asked for.
+  /// Whether Firestore knows the time. Any other can be compared and shown, since older data may hold one, and is
+  /// refused when it is stored or asked for.
   package var isValid: Bool {
     (0..<1_000_000_000).contains(nanoseconds) && self >= .earliest && self <= .latest
   }
 
-  /// Why it is refused when it is not valid.
+  /// The reason for the refusal of a time that is not valid.
   package var objection: String {
     "Timestamp (seconds: \(seconds), nanos: \(nanoseconds)) is outside of 0001-01-01T00:00:00Z to "
       + "9999-12-31T23:59:59.999999999Z."
@@ -71,7 +72,7 @@ extension Timestamp {
 }
 
 extension Value {
-  /// The first time in it, at any depth, that Firestore does not know.
+  /// The first time in the value, at any depth, that Firestore does not know; `nil` if there is none.
   package var invalidTimestamp: Timestamp? {
     switch self {
     case .timestamp(let time): time.isValid ? nil : time

@@ -46,8 +46,8 @@ extension Value: Hashable {
     }
   }
 
-  /// Equality as the backend applies it in filters and array transforms (PROTOCOL §3.2, §3.7): integer 1 equals double
-  /// 1.0 and 0.0 equals -0.0, also inside maps and arrays. That is, the order does not tell them apart.
+  /// Whether the backend takes the values for equal in filters and array transforms (PROTOCOL §3.2, §3.7): integer 1
+  /// equals double 1.0 and 0.0 equals -0.0, also inside maps and arrays. That is, the values tie in the total order.
   package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
 }
 
@@ -60,7 +60,7 @@ extension Double {
 }
 
 extension String {
-  /// Feeds the UTF-8 bytes, consistent with `equalsUTF8`.
+  /// Hashes the UTF-8 bytes, consistent with `equalsUTF8`.
   package func hashUTF8(into hasher: inout Hasher) {
     hasher.combine(withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) })
   }

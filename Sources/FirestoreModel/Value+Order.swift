@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Value {
-  /// Rank of the type in the total order; range and equality filters only match values of one rank. Even, or one of
-  /// `BSONValue`.
+  /// The rank of the type in the total order; range and equality filters only match values of one rank. Ranks are even,
+  /// except some of `BSONValue`.
   package var typeRank: Int {
     switch self {
     case .null: 0
@@ -20,7 +20,7 @@ extension Value {
     }
   }
 
-  /// Firestore's total order over all values. Integer 1 and double 1.0 tie, as do 0.0 and -0.0 and all NaNs.
+  /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie, as do 0.0 and -0.0 and all NaNs.
   /// Integers and doubles are compared exactly, as the native client and the backend do.
   package func compare(_ other: Value) -> Ordering {
     switch (self, other) {
@@ -61,6 +61,7 @@ extension Value {
 }
 
 extension BSONValue {
+  /// Compares two values of one type.
   /// - Precondition: both are of one type.
   fileprivate func compare(_ other: BSONValue) -> Ordering {
     Ordering.pairwise(parts, other.parts) { $0.compare($1) }
@@ -68,7 +69,7 @@ extension BSONValue {
 }
 
 extension Fields {
-  /// The map that SDKs use as a bound above every value of an index (VALUE-ORDER, rank 12).
+  /// Whether this is the map that SDKs use as a bound above every value of an index (VALUE-ORDER, rank 12).
   fileprivate var isInternalMaximum: Bool {
     guard count == 1, entries[0].name == "__type__", case .string("__max__") = entries[0].value else { return false }
     return true
@@ -76,7 +77,7 @@ extension Fields {
 }
 
 extension Ordering {
-  /// NaN first, then by number; the two zeros tie.
+  /// Compares two doubles: NaN first, then by number; the two zeros tie.
   package static func numeric(_ left: Double, _ right: Double) -> Ordering {
     if left < right { return .ascending }
     if left > right { return .descending }
@@ -84,7 +85,7 @@ extension Ordering {
     return Ordering(left.isNaN ? 0 : 1, right.isNaN ? 0 : 1)
   }
 
-  /// Exact, also beyond 2^53 where a double cannot hold every integer.
+  /// Compares exactly, also beyond 2^53, where a double cannot hold every integer.
   package static func numeric(_ left: Int64, _ right: Double) -> Ordering {
     if right.isNaN { return .descending }
     if right < -0x1p63 { return .descending }
@@ -94,7 +95,7 @@ extension Ordering {
     return ordering != .equal ? ordering : numeric(Double(truncated), right)
   }
 
-  /// Element by element; a prefix comes first.
+  /// Compares element by element; a prefix comes first.
   static func pairwise<T>(_ left: [T], _ right: [T], _ compare: (T, T) -> Ordering) -> Ordering {
     for (left, right) in zip(left, right) {
       let ordering = compare(left, right)

@@ -3,7 +3,7 @@
 /// A field's value: every type that Firestore stores, and the unresolved server timestamp of local views.
 ///
 /// `==` is Firestore's strict equality: integer 1 differs from double 1.0 and 0.0 from -0.0, but NaN equals NaN
-/// (document contents, `in`, `array-contains`). `compare` is the total order of queries, in which those tie.
+/// (document contents, `in`, `array-contains`). `compare` is the total order of queries, in which these numbers tie.
 ///
 /// Only the recursive and the largest case are boxed, so that decoding a document of plain values allocates little.
 package enum Value: Sendable {
@@ -24,9 +24,9 @@ package enum Value: Sendable {
 
 /// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists in local views only.
 package struct ServerTimestamp: Codable, Sendable {
-  /// When the write was made, by this device's clock; orders the value and serves as its estimate.
+  /// The time of the write, by this device's clock; orders the value and serves as its estimate.
   package var localWriteTime: Timestamp
-  /// What the field held before, for `ServerTimestampBehavior.previous`; never itself a server timestamp.
+  /// The value that the field held before, for `ServerTimestampBehavior.previous`; never itself a server timestamp.
   package var previous: Value?
 
   package init(localWriteTime: Timestamp, previous: Value?) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values as array transforms tell them apart, looked up without comparing each with each.
+/// A set of values by the equality of array transforms, looked up without comparing each with each.
 struct ValueSet {
-  /// Which values are the same.
+  /// The equality of values.
   enum Equality {
-    /// On the client.
+    /// The client's equality.
     case strict
-    /// At the backend: numbers by value, wherever they stand (PROTOCOL §3.2).
+    /// The backend's equality: numbers by value, at any depth (PROTOCOL §3.2).
     case numeric
   }
 
   private enum Content {
     case strict(Set<Value>)
-    /// By bytes that are equal where the total order has values tie.
+    /// The values as bytes that are equal if the values tie in the total order.
     case numeric(Set<[UInt8]>)
   }
 
@@ -33,7 +33,8 @@ struct ValueSet {
     }
   }
 
-  /// - Returns: false if it is there already.
+  /// Adds a value.
+  /// - Returns: whether the value was not in the set yet.
   mutating func insert(_ value: Value) -> Bool {
     switch content {
     case .strict(var values):
@@ -55,7 +56,7 @@ struct ValueSet {
 }
 
 extension FieldTransform.Operation {
-  /// The elements and those of the operands that are not among them, each once.
+  /// The elements, and the operands that are not among them, each once.
   static func union(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
     var present = ValueSet(elements, equality)
     return elements + operands.filter { present.insert($0) }

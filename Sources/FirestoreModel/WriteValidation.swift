@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What Firestore accepts in a write (PROTOCOL §3.2 and §3.10).
+/// The limits of Firestore for a write (PROTOCOL §3.2 and §3.10).
 package enum WriteLimit {
-  /// Maps and arrays inside one another.
+  /// The greatest depth of maps and arrays inside one another.
   package static let depth = 20
-  /// Bytes of a string, a byte string, or a whole field.
+  /// The most bytes of a string, a byte string, or a whole field.
   package static let valueBytes = 1_048_487
-  /// Bytes of a document, by Firestore's accounting.
+  /// The most bytes of a document, by Firestore's accounting.
   package static let documentBytes = 1_048_576
   package static let vectorDimensions = 2048
-  /// Transforms of one document in one commit.
+  /// The most transforms of one write. Firestore counts those of one document in one commit together.
   package static let transforms = 500
 }
 
 extension Fields {
   /// Checks user data as the backend does: names, nesting, ranges and sizes.
-  /// - Throws: `invalid-argument`, naming the field and the reason.
+  /// - Throws: `invalid-argument` that names the field and the reason.
   package func validateForWrite() throws(ModelError) {
     try validate(in: nil, depth: 0)
   }
@@ -29,7 +29,7 @@ extension Fields {
     }
   }
 
-  /// Why a text cannot be the name of a field; `nil` if it can.
+  /// The reason why a text cannot be the name of a field; `nil` if it can.
   package static func objection(to name: String) -> String? {
     if name.isEmpty { return "its name is empty." }
     if name.isReservedName { return "names of the form __x__ are reserved." }
@@ -44,7 +44,8 @@ extension Value {
     try validate(at: path, depth: 0, isInArray: false)
   }
 
-  /// - Parameter depth: how many maps and arrays surround the value.
+  /// Checks one value.
+  /// - Parameter depth: the number of maps and arrays around the value.
   fileprivate func validate(at path: FieldPath, depth: Int, isInArray: Bool) throws(ModelError) {
     func fail(_ reason: String) -> ModelError { ModelError("The field \(path.shortText) is invalid: \(reason)") }
 
@@ -87,7 +88,7 @@ extension Value {
 extension Mutation {
   /// Checks everything about the write that can be refused without knowing the document: its path, fields, mask,
   /// transforms and the size of a whole document.
-  /// - Throws: `invalid-argument`, naming what is wrong.
+  /// - Throws: `invalid-argument` that names the mistake.
   package func validateForWrite() throws(ModelError) {
     _ = try ResourcePath(validating: key.path.text)
     switch operation {
@@ -134,6 +135,7 @@ extension FieldTransform {
 }
 
 extension Document {
+  /// Checks the size of a document.
   /// - Throws: `invalid-argument` if the document exceeds 1 MiB by Firestore's accounting.
   package func validateSize() throws(ModelError) {
     let size = byteSize
@@ -146,7 +148,7 @@ extension Document {
 }
 
 extension FieldPath {
-  /// For messages: long names cut, so that an error about a long name stays readable.
+  /// The path for messages, with long names cut, so that an error about a long name stays readable.
   fileprivate var shortText: String {
     let text = canonicalText
     return text.utf8.count <= 120 ? "\"\(text)\"" : "\"\(text.prefix(100))…\""
@@ -154,7 +156,8 @@ extension FieldPath {
 }
 
 extension Mutation {
-  /// - Throws: `invalid-argument` for a reference into another database: there is no way there.
+  /// Checks that all references lead into one database.
+  /// - Throws: `invalid-argument` for a reference into another database, which cannot be followed.
   package func checkReferences(stayIn database: DatabaseID) throws(ModelError) {
     switch operation {
     case .set(let fields), .patch(let fields, _):

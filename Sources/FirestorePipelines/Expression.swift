@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// What is worked out for a document.
+/// An expression that is evaluated for a document.
 package indirect enum Expression: Sendable {
   case constant(Value)
   case field(FieldPath)
@@ -9,13 +9,13 @@ package indirect enum Expression: Sendable {
   case variable(String)
   case array([Expression])
   case map([NamedExpression])
-  /// A function whose arguments are worked out first.
+  /// A function whose arguments are all evaluated first.
   case call(Function, [Expression])
-  /// A function that decides which of its arguments are.
+  /// A function that decides which of its arguments are evaluated.
   case form(LazyForm, [Expression])
   case arrayWalk(ArrayWalk)
   case subquery(Subquery)
-  /// All fields of the document.
+  /// A map of all fields of the document.
   case currentDocument
 
   package enum Metadata: String, Sendable {
@@ -36,13 +36,13 @@ package struct Function: Sendable {
   typealias OfAnything = @Sendable ([Value?], EvaluationContext) throws(EvaluationError) -> Value?
 
   enum Body: Sendable {
-    /// Null where any of the arguments is null or absent.
+    /// A function whose result is null where any argument is null or absent.
     case values(OfValues)
-    /// Absent arguments are `nil`.
+    /// A function that takes absent arguments as `nil`.
     case anything(OfAnything)
     /// The score of the text search that found the document.
     case score
-    /// Whether the document's texts have the words; also scores it.
+    /// A truth value: whether the document's texts have the words; also computes the score.
     case matchesText
   }
 
@@ -62,11 +62,11 @@ package struct Function: Sendable {
 
   init(_ name: String, _ body: Body, _ arity: Int) { (self.name, self.arity, self.body) = (name, arity...arity, body) }
 
-  /// More arguments than a request has room for.
+  /// The largest number of arguments, more than a request has room for.
   static let many = 10_000
 }
 
-/// Functions for which it matters whether an argument is absent or an error, or which leave arguments aside.
+/// Functions that tell absent arguments and errors from values, or that do not evaluate all arguments.
 package enum LazyForm: String, Sendable, CaseIterable {
   case and, or, xor, nor, not, conditional, exists
   case isAbsent = "is_absent"
@@ -89,7 +89,7 @@ package enum LazyForm: String, Sendable, CaseIterable {
   }
 }
 
-/// `array_filter` and `array_transform`: an expression for each element of an array.
+/// The functions `array_filter` and `array_transform`: an expression for each element of an array.
 package struct ArrayWalk: Sendable {
   enum Kind: String, Sendable {
     case filter = "array_filter"
@@ -98,13 +98,13 @@ package struct ArrayWalk: Sendable {
 
   let kind: Kind
   let array: Expression
-  /// The variables that stand for the element and for its place.
+  /// The names of the variables for the element and for its index.
   let element: String
   let index: String?
   let body: Expression
 }
 
-/// A pipeline that is executed for a document of another.
+/// A pipeline that is executed for a document of another pipeline.
 package struct Subquery: Sendable {
   enum Kind: Sendable {
     /// All results as an array.

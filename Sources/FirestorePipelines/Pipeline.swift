@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A pipeline that can be executed: where its documents come from, and what becomes of them stage by stage.
+/// A pipeline that can be executed: the source of its documents, and its stages.
 package struct Pipeline: Sendable {
   package indirect enum Input: Sendable {
     case collection(ResourcePath)
@@ -16,17 +16,17 @@ package struct Pipeline: Sendable {
 
   let input: Input
   let stages: [Stage]
-  /// What is done to the documents that come out; `nil` for a pipeline that only reads.
+  /// The write that is done to the resulting documents; `nil` for a pipeline that only reads.
   package let write: Write?
 
-  /// What the last stage does to documents.
+  /// The write of the last stage.
   package enum Write: Sendable {
     case delete
-    /// Replaces the documents by what came out, with these fields set.
+    /// An update that replaces the documents by the results, with these fields set.
     case update([Assignment])
   }
 
-  /// Whether it reads documents of the database, those of subqueries aside.
+  /// Whether the pipeline itself reads documents of the database; its subqueries do not count.
   package var readsDocuments: Bool { if case .literals = input { false } else { true } }
 }
 
@@ -50,13 +50,13 @@ enum Stage: Sendable {
   case search(TextSearch)
 }
 
-/// A field and what it is set to.
+/// A field and the expression that it is set to.
 package struct Assignment: Sendable {
   let path: FieldPath
   let value: Expression
 }
 
-/// A variable for the stages that follow, and for subqueries.
+/// A variable for later stages and for subqueries.
 struct Definition: Sendable {
   let name: String
   let value: Expression
@@ -70,7 +70,7 @@ struct SortOrder: Sendable {
 struct Accumulation: Sendable {
   let path: FieldPath
   let function: AggregateFunction
-  /// `nil` for a count of documents.
+  /// The expression that is aggregated; `nil` for a count of documents.
   let value: Expression?
 }
 
@@ -80,27 +80,27 @@ struct NearestSearch: Sendable {
   let measure: VectorDistance
   let limit: Int?
   let distanceField: FieldPath?
-  /// Results farther away than this (for a dot product: smaller) are left out.
+  /// The distance beyond which results are left out (for a dot product: below which).
   let threshold: Double?
 }
 
 enum ReplaceMode: String, Sendable, CaseIterable {
   case full = "full_replace"
-  /// The fields of the map, and those of the document that it has not.
+  /// The fields of the map, and those fields of the document that the map does not have.
   case mergePreferNew = "merge_overwrite_existing"
   case mergePreferOld = "merge_keep_existing"
 }
 
 enum Sample: Sendable {
   case documents(Int)
-  /// The share of documents, 0 to 1.
+  /// A share of the documents, 0 to 1.
   case share(Double)
 }
 
 struct Unnesting: Sendable {
   let value: Expression
   let path: FieldPath
-  /// Gets the place in the array.
+  /// The field that gets the index in the array.
   let indexPath: FieldPath?
 }
 

@@ -5,13 +5,13 @@ package import FirestoreQuery
 /// The one seam to a backend: the embedded one, any google.firestore.v1 server, or a wrapper that injects faults.
 ///
 /// A stream runs inside the call: it ends when the caller's task is cancelled (then it has stopped reading and
-/// delivering when the call returns), when `requests` ends, or with the status the backend gave.
+/// delivering when the call returns), when `requests` ends, or with the backend's status.
 package protocol Datastore: Sendable {
   /// Runs one watch stream.
   /// - Parameters:
-  ///   - requests: pulled one at a time, in order.
-  ///   - deliver: gets what has arrived since the last call; awaited before more is read than fits into memory, so that
-  ///     a slow consumer pushes back.
+  ///   - requests: the requests to send, pulled one at a time, in order.
+  ///   - deliver: receives the events since the last call; awaited before more is read than fits into memory, so that a
+  ///     slow consumer pushes back.
   /// - Throws: `RPCStatus`; also for an end without error (`unavailable`), since a watch stream never ends by itself.
   func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
@@ -24,94 +24,94 @@ package protocol Datastore: Sendable {
 
   /// Applies mutations atomically, outside of the stream.
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
-  /// Reads documents at one version; a document that does not exist comes as `missing`. Order as asked.
+  /// Reads documents at one version, in the order of the keys; a document that does not exist comes as `missing`.
   func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document]
   func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document]
   func runQuery(_ target: Target) async throws(RPCStatus) -> [Document]
   func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document]
-  /// The name of the document that has so many before it in the target's order, its limit aside; `nil` if none has.
+  /// The name of the document at an offset in the target's order, without its limit; `nil` if there is none.
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey?
   /// Visits the documents at any depth below a path, in the order of their keys.
-  /// - Parameter deliver: gets what has arrived since the last call, and says whether there shall be more; awaited before
-  ///   more is read than fits into memory.
-  /// - Throws: `unimplemented` for a way to a backend that has no such query.
+  /// - Parameter deliver: receives the documents since the last call, and returns whether to go on; awaited before more
+  ///   is read than fits into memory.
+  /// - Throws: `unimplemented` if the backend has no such query.
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus)
-  /// The names of what `runQuery` finds, in its order.
+  /// The names of the documents that `runQuery` finds, in its order.
   func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey]
   func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
   func aggregate(
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
   ) async throws(RPCStatus) -> [String: Value]
-  /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
+  /// The ids of the collections directly below a document, or of the root; sorted by UTF-8.
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
   func listCollectionIDs(below parent: ResourcePath, at time: SnapshotVersion) async throws(RPCStatus) -> [String]
-  /// Documents of a collection that do not exist while documents below them do; in key order.
+  /// The documents of a collection that do not exist while documents below them do; in key order.
   func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey]
   func missingDocuments(
     in collection: ResourcePath, at time: SnapshotVersion
   ) async throws(RPCStatus) -> [DocumentKey]
 
   /// The databases that have documents, by their names.
-  /// - Parameter project: whose; `nil` for all that there are.
-  /// - Throws: `unimplemented` where nobody can tell.
+  /// - Parameter project: the project of the databases; `nil` for all projects.
+  /// - Throws: `unimplemented` if the backend does not list its databases.
   func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID]
 
   /// Executes a pipeline.
   /// - Returns: all of its results in one response.
   func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse
 
-  /// Whether what is at the other end can be gone, or stuck, without the watch stream's ending.
+  /// Whether the other end can be gone, or stuck, while the watch stream does not end.
   var canFallSilent: Bool { get }
-  /// Has later calls go over a new connection: the present one is not to be trusted. Calls under way end as they will.
+  /// Makes later calls use a new connection, because the present one is not to be trusted. Calls under way go on.
   func reconnect()
 }
 
 extension Datastore {
-  /// The same as of a time.
+  /// Reads documents as of a time.
   package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
     try await lookup(keys, ReadView(at: time))
   }
 
-  /// For a way to a backend that does not look for them.
+  /// Finds none, for a datastore that does not look for missing documents.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] { [] }
 
-  /// For a way to a backend that cannot pass documents over: reads them.
+  /// Reads the documents before the offset too, for a datastore that cannot skip them.
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     var target = target
     target.limit = offset + 1
     return try await runQuery(target).dropFirst(offset).first?.key
   }
 
-  /// For a way to a backend that looks into one collection at a time.
+  /// Throws `unimplemented`, for a datastore that reads one collection at a time.
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
     throw RPCStatus(.unimplemented, "This backend has no queries over all collections.")
   }
 
-  /// For a way to a backend that cannot leave out the fields.
+  /// Reads the whole documents, for a datastore that cannot leave out the fields.
   package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
     try await runQuery(target).map(\.key)
   }
 
-  /// For a way to a backend that knows of one database.
+  /// Throws `unimplemented`, for a datastore that knows only one database.
   package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
     throw RPCStatus(.unimplemented, "This backend does not list its databases.")
   }
 
-  /// For a way to a backend that has no pipelines.
+  /// Throws `unimplemented`, for a datastore without pipelines.
   package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
     throw RPCStatus(.unimplemented, "This backend executes no pipelines.")
   }
 
   package var canFallSilent: Bool { true }
-  /// For a way without connections.
+  /// Does nothing, for a datastore without connections.
   package func reconnect() {}
 }
 
-/// For a way to a backend that cannot be asked about the past, nor for a part of documents.
+/// Reads in the past are refused, and parts of documents taken from whole ones, for a datastore that has neither.
 extension Datastore {
   private static var presentOnly: RPCStatus { RPCStatus(.unimplemented, "This backend answers for the present only.") }
 
@@ -141,7 +141,7 @@ extension Datastore {
 package enum WatchEvent: Sendable {
   /// The stream is open: requests are accepted. Says nothing about being online (only a message does).
   case opened
-  /// In the order in which they came; never empty.
+  /// The changes in the order in which they came; never empty.
   case changes([WatchChange])
 }
 
@@ -155,7 +155,8 @@ package enum WriteEvent: Sendable {
 package struct WriteRequest: Sendable {
   package var streamToken: [UInt8]
   package var mutations: [Mutation]
-  /// Lets a backend that keeps its answers recognise a batch that is sent again because its answer was lost.
+  /// The id by which a backend that keeps its answers recognises a batch that is sent again because its answer was
+  /// lost.
   package var requestID: WriteRequestID?
 
   package init(streamToken: [UInt8], mutations: [Mutation], requestID: WriteRequestID? = nil) {
@@ -165,9 +166,9 @@ package struct WriteRequest: Sendable {
   }
 }
 
-/// Names one batch for ever. Stream tokens cannot: a new stream starts without one and pipelined batches share theirs.
+/// Names one batch permanently. Stream tokens cannot: a new stream starts without one and pipelined batches share one.
 package struct WriteRequestID: Hashable, Sendable {
-  /// Who repeats a request that was not answered.
+  /// The sender, which repeats a request that was not answered.
   package enum Sender: Hashable, Sendable {
     /// A cache, which keeps its batches and may come back after days.
     case cache
@@ -175,8 +176,8 @@ package struct WriteRequestID: Hashable, Sendable {
     case stream
   }
 
-  /// Random: of a cache its identity and the generation in which the batch was made, so that a cache that numbers its
-  /// batches anew, or was put back to an earlier state, names them differently.
+  /// The sender's random number. A cache has one for its identity and the generation in which the batch was made, so
+  /// that a cache that numbers its batches anew, or was put back to an earlier state, names them differently.
   package var clientID: [UInt8]
   package var batchID: BatchID
   package var sender: Sender
@@ -190,7 +191,7 @@ package struct WriteRequestID: Hashable, Sendable {
 
 package struct CommitResponse: Sendable {
   package var commitTime: SnapshotVersion
-  /// One per mutation.
+  /// The results, one per mutation.
   package var results: [MutationResult]
 
   package init(commitTime: SnapshotVersion, results: [MutationResult]) {
@@ -199,7 +200,7 @@ package struct CommitResponse: Sendable {
   }
 }
 
-/// What is to be sent on a stream, pulled when there is room. Ends with `nil`, also on cancellation.
+/// The requests to be sent on a stream, pulled when there is room. Ends with `nil`, also on cancellation.
 package struct StreamRequests<Element: Sendable>: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let pull: @Sendable () async -> Element?

@@ -13,6 +13,7 @@ extension Query {
     return writer.bytes
   }
 
+  /// Decodes the stored form.
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "query") { reader throws(WireError) in
@@ -50,6 +51,7 @@ extension Query {
 extension Target {
   package func encoded() -> [UInt8] { query.encoded() }
 
+  /// Decodes the stored form.
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) { self = try Query(decoding: bytes).target }
 }
@@ -81,7 +83,7 @@ extension Filter {
   }
 }
 
-// Mutations are stored as they are sent, but for the names of their documents: a cache belongs to one database.
+// Mutations are stored as they are sent, except for the names of their documents: a cache belongs to one database.
 
 extension Mutation {
   package func encoded() -> [UInt8] {
@@ -90,6 +92,7 @@ extension Mutation {
     return writer.bytes
   }
 
+  /// Decodes the stored form.
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "write") { reader throws(WireError) in try reader.mutation(.relative) }
@@ -107,6 +110,7 @@ extension MutationBatch {
     return writer.bytes
   }
 
+  /// Decodes the stored form.
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "batch") { reader throws(WireError) in

@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Names a target on a watch stream and in the cache. User targets are even, limbo resolutions odd.
+/// Names a target on a watch stream and in the cache. User targets have even numbers, limbo resolutions odd ones.
 package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -13,14 +13,15 @@ package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible
 /// An opaque position of the backend; never empty.
 package struct ResumeToken: Hashable, Sendable {
   package let bytes: [UInt8]
-  /// - Returns: `nil` for no bytes, which is how the protocol says "no token".
+  /// Makes a token.
+  /// - Returns: `nil` for no bytes, the protocol's form of "no token".
   package init?(_ bytes: [UInt8]) {
     if bytes.isEmpty { return nil }
     self.bytes = bytes
   }
 }
 
-/// Why a target is watched; sent as the request label `goog-listen-tags`.
+/// The purpose for which a target is watched; sent as the request label `goog-listen-tags`.
 package enum TargetPurpose: Hashable, Sendable {
   case listen
   case existenceFilterMismatch
@@ -28,13 +29,13 @@ package enum TargetPurpose: Hashable, Sendable {
   case limboResolution
 }
 
-/// What the client asks of a watch stream.
+/// A request of the client on a watch stream.
 package enum WatchRequest: Sendable {
   case add(WatchTarget)
   case remove(TargetID)
 }
 
-/// One target as it is sent.
+/// One target in the form in which it is sent.
 package struct WatchTarget: Sendable {
   package enum Resume: Hashable, Sendable {
     case token(ResumeToken)
@@ -45,7 +46,7 @@ package struct WatchTarget: Sendable {
   package var target: Target
   package var purpose: TargetPurpose
   package var resume: Resume?
-  /// How many documents the client holds for the target; only with `resume`.
+  /// The number of documents that the client holds for the target; only with `resume`.
   package var expectedCount: Int?
 
   package init(
@@ -62,13 +63,13 @@ package struct WatchTarget: Sendable {
 /// One message of the watch stream (PROTOCOL §2.3).
 package enum WatchChange: Sendable {
   case added([TargetID])
-  /// Without a cause the acknowledgement of a removal, with one the failure of a listen.
+  /// A removal of targets: without a cause its acknowledgement, with one the failure of a listen.
   case removed([TargetID], cause: RPCStatus?)
   case current([TargetID], ResumeToken?)
   case reset([TargetID], ResumeToken?)
   /// A new position for some targets; no targets means all of them.
   case token([TargetID], ResumeToken?)
-  /// A consistent point: what was said so far is complete up to this version, for all targets.
+  /// A consistent point: the changes so far are complete up to this version, for all targets.
   case snapshot(SnapshotVersion, ResumeToken?)
   /// The document exists (`found`) or is deleted (`missing`), and belongs or no longer belongs to these targets.
   case document(Document, updated: [TargetID], removed: [TargetID])
@@ -79,7 +80,7 @@ package enum WatchChange: Sendable {
   package var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
 }
 
-/// How many documents a target has at the backend, and possibly which.
+/// The number of documents that a target has at the backend, and possibly a filter of their names.
 package struct ExistenceFilter: Sendable {
   package var count: Int
   package var unchangedNames: BloomFilterBits?

@@ -18,11 +18,11 @@ package struct Aggregation: Hashable, Sendable {
   }
 }
 
-/// How to work out figures from the documents of a query, by the backend's rules (PROTOCOL §3.9): a document counts if
-/// it has every field that is summed or averaged; these fields order the query before its limit applies, unless cursors
-/// speak about its own orderings.
+/// The way to work out figures from the documents of a query, by the backend's rules (PROTOCOL §3.9): a document counts
+/// if it has every field that is summed or averaged; these fields order the query before its limit applies, unless its
+/// cursors refer to its own orderings.
 package struct DocumentAggregation: Sendable {
-  /// The query whose documents to give to `values`; it may differ from the one that was asked.
+  /// The query whose documents `values` needs; it may differ from the original query.
   package let query: Query
   private let aggregations: [Aggregation]
   private let paths: [FieldPath]
@@ -39,14 +39,14 @@ package struct DocumentAggregation: Sendable {
       query.implyOrder(by: paths)
       limit = nil
     } else {
-      // The limit applies to what is left when documents without the fields are gone.
+      // The limit applies to the documents that have the fields.
       limit = query.limit
       query.limit = nil
     }
     self.query = query
   }
 
-  /// The documents that count, of those of the query in its order.
+  /// The documents that count, among the query's documents in its order.
   package func counted(of documents: [Document]) -> ArraySlice<Document> {
     let counted = paths.isEmpty ? documents : documents.filter { document in paths.allSatisfy { document[$0] != nil } }
     guard let limit else { return counted[...] }
@@ -60,7 +60,7 @@ package struct DocumentAggregation: Sendable {
 }
 
 extension Query {
-  /// Orders by the paths too, before the id; for the last documents backwards, since the backend orders those so.
+  /// Adds orderings by the paths, before the id; for the last documents backwards, as the backend orders them.
   fileprivate mutating func implyOrder(by paths: [FieldPath]) {
     var orderings = orderBy
     for path in paths where !orderings.contains(where: { $0.path == path }) {
@@ -75,13 +75,13 @@ extension Aggregation {
   /// The most aggregations of one request (PROTOCOL §3.9).
   package static let maximumCount = 5
 
-  /// The field that must exist in a document for it to be counted at all; `nil` for `count`.
+  /// The field that a document must have to be counted at all; `nil` for `count`.
   package var path: FieldPath? { function.path }
 
   /// Computes the figures over the documents that the query matches (PROTOCOL §3.9), by alias.
   ///
-  /// A document that lacks the field of any sum or average is left out of all figures, of a count too. The caller has
-  /// applied limit and cursors already, in the order that `Target.implyingOrder(of:)` gives.
+  /// A document that lacks the field of any sum or average is left out of all figures, also of a count. The caller has
+  /// applied limit and cursors already, in the order of `Target.implyingOrder(of:)`.
   package static func evaluate(
     _ aggregations: [Aggregation], over documents: some Sequence<Document>
   ) -> [String: Value] {
@@ -103,21 +103,21 @@ package struct AggregationFigures {
     accumulators = aggregations.map { Accumulator(function: $0.function) }
   }
 
-  /// Takes a document that matches; see `Aggregation.evaluate`.
+  /// Adds a document that matches; see `Aggregation.evaluate`.
   package mutating func add(_ document: Document) {
     guard document.exists, paths.allSatisfy({ document[$0] != nil }) else { return }
     for index in accumulators.indices { accumulators[index].add(document) }
   }
 
-  /// By alias.
+  /// The figures by alias.
   package var values: [String: Value] {
     Dictionary(zip(aliases, accumulators.map(\.figure)), uniquingKeysWith: { _, last in last })
   }
 }
 
 extension Target {
-  /// The target with the orderings that sums and averages imply: ascending by their fields, before `__name__`, which
-  /// decides what a limit lets through (PROTOCOL §3.9).
+  /// The target with the orderings that sums and averages imply: ascending by their fields, before `__name__`. These
+  /// orderings decide which documents a limit lets through (PROTOCOL §3.9).
   package func implyingOrder(of aggregations: [Aggregation]) -> Target {
     var target = self
     for path in aggregations.compactMap(\.path) where !target.orderBy.contains(where: { $0.path == path }) {
@@ -131,7 +131,8 @@ extension Target {
 private struct Accumulator {
   let function: Aggregation.Function
   private var count: Int64 = 0
-  /// Wide enough for any number of 64-bit integers that memory holds, so that only the result can be too large.
+  /// The sum of integers, wide enough for any number of 64-bit integers that memory holds, so that only the result can
+  /// be too large.
   private var integers: Int128 = 0
   private var doubles: Double?
 
@@ -154,7 +155,7 @@ private struct Accumulator {
   }
 
   var figure: Value {
-    // Never -0.0, since the integers' part is 0 at least.
+    // The sum is never -0.0, since the integers' part is at least 0.
     let sum = Double(integers) + (doubles ?? 0)
     return switch function {
     case .count: .integer(count)

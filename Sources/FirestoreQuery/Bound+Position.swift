@@ -2,19 +2,19 @@
 import FirestoreModel
 
 extension Bound {
-  /// As a start: whether the document comes at or after the bound.
+  /// Whether the document comes at or after the bound, which is a start.
   func admitsFollowing(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Bool {
     let ordering = compare(fields, of: key, orderBy)
     return isInclusive ? ordering != .descending : ordering == .ascending
   }
 
-  /// As an end: whether the document comes at or before the bound.
+  /// Whether the document comes at or before the bound, which is an end.
   func admitsPreceding(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Bool {
     let ordering = compare(fields, of: key, orderBy)
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
-  /// The bound relative to the document, in the query's order; only the leading orderings that it has values for.
+  /// The bound's order relative to the document, by the leading orderings that it has values for.
   private func compare(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Ordering {
     for (value, order) in zip(values, orderBy) {
       var ordering = Ordering.equal

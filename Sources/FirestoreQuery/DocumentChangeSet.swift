@@ -10,7 +10,7 @@ package struct DocumentChange: Equatable, Sendable {
   }
 
   package var kind: Kind
-  /// As it is now; a removed document as it last was in the view.
+  /// The document as it is now; for a removed document its last state in the view.
   package var document: Document
 
   package init(kind: Kind, document: Document) {
@@ -55,7 +55,7 @@ package struct DocumentChangeSet: Sendable {
     }
   }
 
-  /// Removed, added, modified, metadata; each in query order.
+  /// The changes: removed, added, modified, metadata; each kind in query order.
   package func changes(orderedBy query: Query) -> [DocumentChange] {
     if byKey.count < 2 { return Array(byKey.values) }
     let orderBy = query.orderBy

@@ -5,15 +5,15 @@ import HashTreeCollections
 /// The documents of a view in query order.
 ///
 /// A value: copies share structure, so that a snapshot keeps the set before and after a change at the cost of the
-/// change. Documents lie in sorted chunks; where they are ordered by more than their keys, beside a persistent hash
-/// tree by key. Finding, inserting and removing cost O(log n) comparisons and the copy of one chunk.
+/// change. Documents lie in sorted chunks; beside them, if they are ordered by more than their keys, is a persistent
+/// hash tree by key. Finding, inserting and removing cost O(log n) comparisons and the copy of one chunk.
 package struct DocumentSet: Sendable {
-  /// Chunks split when they grow beyond this and vanish when empty. A change copies one chunk and the list of chunks,
-  /// so that a large set has larger ones.
+  /// The size beyond which chunks split; they vanish when empty. A change copies one chunk and the list of chunks, so
+  /// that a large set has larger ones.
   private static func chunkCapacity(_ count: Int) -> Int { count < 16_384 ? 64 : 128 }
 
   private let orderBy: [OrderBy]
-  /// Documents are found by their keys in the chunks, and `byKey` is empty.
+  /// Whether documents are found by their keys in the chunks; then `byKey` is empty.
   private let isOrderedByKey: Bool
   private var chunks: [[Document]] = []
   private var byKey: TreeDictionary<DocumentKey, Document> = [:]
@@ -24,6 +24,7 @@ package struct DocumentSet: Sendable {
     isOrderedByKey = orderBy.allSatisfy(\.path.isDocumentID)
   }
 
+  /// Makes a set of documents.
   /// - Parameter documents: in any order; the last of several with one key counts.
   package init(comparing query: Query, documents: some Sequence<Document>) {
     var last: [DocumentKey: Document] = [:]
@@ -31,6 +32,7 @@ package struct DocumentSet: Sendable {
     self.init(comparing: query, distinct: Array(last.values))
   }
 
+  /// Makes a set of distinct documents.
   /// - Parameter documents: in any order, no two with the same key. If nothing else holds the array, its documents are
   ///   moved.
   package init(comparing query: Query, distinct documents: consuming [Document]) {
@@ -47,7 +49,7 @@ package struct DocumentSet: Sendable {
     }
   }
 
-  /// Moved, since copying a document touches what it refers to.
+  /// Moves documents out of an array: copying a document would count its references.
   private static func removeLast(_ count: Int, from documents: inout [Document]) -> [Document] {
     [Document](unsafeUninitializedCapacity: count) { buffer, initialized in
       for index in (0..<count).reversed() { buffer.initializeElement(at: index, to: documents.removeLast()) }
@@ -66,7 +68,7 @@ package struct DocumentSet: Sendable {
 
   package func contains(_ key: DocumentKey) -> Bool { isOrderedByKey ? place(of: key) != nil : byKey[key] != nil }
 
-  /// O(number of chunks).
+  /// The document at a position in query order; O(number of chunks).
   package subscript(index: Int) -> Document {
     var index = index
     for chunk in chunks {
@@ -129,7 +131,7 @@ package struct DocumentSet: Sendable {
     return document
   }
 
-  /// Where the document with this key is.
+  /// The place of the document with this key; `nil` if there is none.
   private func place(of key: DocumentKey) -> (chunk: Int, offset: Int)? {
     if !isOrderedByKey { return byKey[key].map { position(of: $0) } }
     let place = position(of: key)
@@ -141,7 +143,7 @@ package struct DocumentSet: Sendable {
       && chunks[place.chunk][place.offset].key == key
   }
 
-  /// Where the document is, or where it belongs.
+  /// The place of the document, or the place at which to insert it.
   private func position(of document: Document) -> (chunk: Int, offset: Int) {
     let chunk = chunks.indices.partitioningIndex {
       orderBy.compare(chunks[$0][chunks[$0].count - 1], document) != .ascending
@@ -151,7 +153,7 @@ package struct DocumentSet: Sendable {
     return (chunk, documents.indices.partitioningIndex { orderBy.compare(documents[$0], document) != .ascending })
   }
 
-  /// As for a document, where keys alone decide.
+  /// The place of the key's document, or the place at which to insert it, in a set ordered by keys alone.
   private func position(of key: DocumentKey) -> (chunk: Int, offset: Int) {
     let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
     let chunk = chunks.indices.partitioningIndex {
@@ -183,7 +185,7 @@ extension DocumentSet: Sequence {
     }
   }
 
-  /// In query order.
+  /// An iterator over the documents in query order.
   package func makeIterator() -> Iterator { Iterator(chunks: chunks) }
   package var underestimatedCount: Int { count }
   package var documents: [Document] { Array(self) }
@@ -207,8 +209,8 @@ extension DocumentSet: Equatable {
   }
 }
 
-/// Keys of documents as a value whose copies share structure: a snapshot keeps the set as it was, and a change costs no
-/// more for that, however many keys there are.
+/// A set of document keys whose copies share structure: a snapshot keeps the set as it was, and a change costs no more
+/// for that, however many keys there are.
 package struct DocumentKeySet: Sendable, Equatable {
   private var keys: TreeSet<DocumentKey>
 

@@ -2,17 +2,17 @@
 package import FirestoreModel
 
 extension [OrderBy] {
-  /// The documents in this order; documents that tie stay as they came.
+  /// The documents in this order; documents that tie keep their order.
   ///
-  /// What is sorted are small places, not documents: moving a document costs several reference counts. Each place
-  /// carries the first bits of what it is ordered by, so that most comparisons are of two numbers.
+  /// Small places are sorted, not documents: moving a document costs several reference counts. Each place carries the
+  /// first bits of the value that orders it, so that most comparisons are of two numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
     var sorted = [Document](documents)
     sort(&sorted)
     return sorted
   }
 
-  /// As `sorted`; nothing is copied if nothing else holds the array.
+  /// Sorts documents in place; nothing is copied if nothing else holds the array.
   func sort(_ documents: inout [Document]) {
     var places = places(of: documents)
     // Along each cycle of the permutation every document is swapped to its place.
@@ -28,7 +28,7 @@ extension [OrderBy] {
     }
   }
 
-  /// Where the first document in this order is, then the second, and so on.
+  /// The places of the documents, in this order.
   private func places(of documents: [Document]) -> [Place] {
     let fields = filter { !$0.path.isDocumentID }
     // `__name__` ends every complete list of orderings.
@@ -55,15 +55,15 @@ extension [OrderBy] {
     return places
   }
 
-  /// Places by the first bytes of the documents' ids, if the documents are neighbours in one collection, whose order
-  /// is that of these bytes; without hints otherwise.
+  /// The places by the first bytes of the documents' ids, if the documents are neighbours in one collection and ordered
+  /// by these bytes; without hints otherwise.
   private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
     var places: [Place] = []
     places.reserveCapacity(documents.count)
     guard let first = documents.first else { return places }
     let collection = first.key.collection.text + "/"
     let allHaveHints = collection.withUTF8Bytes { collection in
-      // Element by element in the buffer, since even a short-lived copy of a document counts references.
+      // The buffer is read element by element, since even a short-lived copy of a document counts references.
       documents.withUnsafeBufferPointer { documents in
         for index in documents.indices {
           let hint = documents[index].key.path.text.withUTF8Bytes { Place.hint(ofPath: $0, below: collection) }
@@ -77,9 +77,9 @@ extension [OrderBy] {
   }
 }
 
-/// Where a document belongs, as far as one number can say, and where it is.
+/// A document's index, and a hint of its order in one number.
 private struct Place {
-  /// What is smaller comes first; what is equal must be compared in full.
+  /// The hint: the smaller one comes first; documents with equal hints must be compared in full.
   let hint: UInt64
   var index: Int
 
@@ -88,7 +88,8 @@ private struct Place {
     self.index = index
   }
 
-  /// - Parameter collection: with the slash at its end.
+  /// The hint of a document's path by its id.
+  /// - Parameter collection: the collection's path with the slash at its end.
   /// - Returns: `nil` for a path that is not directly below the collection, and for ids that could be numeric, which
   ///   are not ordered by their bytes.
   static func hint(ofPath path: UnsafeBufferPointer<UInt8>, below collection: UnsafeBufferPointer<UInt8>) -> UInt64? {
@@ -100,7 +101,7 @@ private struct Place {
     return firstBytes(id)
   }
 
-  /// Big-endian, so that the numbers are ordered as the bytes are.
+  /// The first bytes as a big-endian number, so that the numbers are ordered like the bytes.
   static func firstBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var result: UInt64 = 0
     for index in 0..<8 { result = result << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
@@ -109,9 +110,9 @@ private struct Place {
 }
 
 extension Value {
-  /// A number that never contradicts the total order: of two values the one with the smaller number comes first.
+  /// A number that never contradicts the total order: the value with the smaller number comes first.
   fileprivate var orderHint: UInt64 {
-    // The type's rank in the top byte, above zero, which stands for a missing value.
+    // The top byte is the type's rank plus one: zero stands for a missing value.
     UInt64(typeRank + 1) << 56 | contentHint >> 8
   }
 
@@ -125,7 +126,7 @@ extension Value {
     }
   }
 
-  /// The bits of a double, ordered as the numbers are; NaN first, and both zeros alike.
+  /// The bits of a double, ordered like the numbers; NaN first, and both zeros alike.
   private static func hint(of number: Double) -> UInt64 {
     if number.isNaN { return 0 }
     let bits = (number == 0 ? 0 : number).bitPattern

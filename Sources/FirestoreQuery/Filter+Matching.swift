@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Which values are the same to `in`, `array-contains` and their like.
+/// The equality of values for `in`, `array-contains` and similar operators.
 package enum ElementEquality: Sendable {
-  /// The client: integer 1 is not double 1.0, and NaN is NaN (VALUE-ORDER "Order is not equality").
+  /// The client's equality: integer 1 is not double 1.0, and NaN is NaN (VALUE-ORDER "Order is not equality").
   case strict
-  /// The backend: numbers by value, and null and NaN in a list match nothing (PROTOCOL §3.7).
+  /// The backend's equality: numbers by value, and null and NaN in a list match nothing (PROTOCOL §3.7).
   case numeric
 
   fileprivate func holds(_ stored: Value, _ wanted: Value) -> Bool {
@@ -29,8 +29,9 @@ extension Filter {
 }
 
 extension FieldFilter {
-  /// `!=` and `not-in` match across types but never null or a missing field; the others only values of their own type.
-  /// Ranges never match NaN, though the order has it below all numbers (PROTOCOL §3.7).
+  /// Whether the fields satisfy the filter. `!=` and `not-in` match across types but never null or a missing field; the
+  /// others match only values of their own type. Ranges never match NaN, though it is below all numbers in the total
+  /// order (PROTOCOL §3.7).
   func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
     if path.isDocumentID { return matches(key) }
     guard let stored = fields.find(path) else { return false }
@@ -51,7 +52,7 @@ extension FieldFilter {
     }
   }
 
-  /// A filter on `__name__`: by key, whatever database the reference names.
+  /// Whether the key satisfies a filter on `__name__`; the reference's database does not matter.
   private func matches(_ key: DocumentKey) -> Bool {
     switch op {
     case .in, .arrayContainsAny: return value.elements.contains { $0.referencedKey == key }
@@ -63,6 +64,7 @@ extension FieldFilter {
     }
   }
 
+  /// Whether an ordering satisfies the operator.
   /// - Parameter ordering: of the stored value relative to the filter's; `nil` if the stored one cannot be read.
   private func isSatisfied(by ordering: Ordering?) -> Bool {
     guard let ordering else { return false }
@@ -79,7 +81,7 @@ extension FieldFilter {
 }
 
 extension Value {
-  /// What an array holds; nothing for other types.
+  /// The elements of an array; none for other types.
   var elements: [Value] {
     if case .array(let values) = self { values } else { [] }
   }

@@ -41,7 +41,7 @@ package struct FieldFilter: Codable, Hashable, Sendable {
 
   package var path: FieldPath
   package var op: Operator
-  /// An array for `in`, `not-in` and `array-contains-any`; a reference where `path` is `__name__`.
+  /// The operand: an array for `in`, `not-in` and `array-contains-any`; a reference if `path` is `__name__`.
   package var value: Value
 
   package init(_ path: FieldPath, _ op: Operator, _ value: Value) {
@@ -52,8 +52,8 @@ package struct FieldFilter: Codable, Hashable, Sendable {
 }
 
 extension Filter {
-  /// Disjunctive normal form: alternatives, each a list of conditions that all must hold. `in` and
-  /// `array-contains-any` count as one alternative per element. Stops growing beyond a thousand alternatives.
+  /// The disjunctive normal form: alternatives, each a list of conditions that all must hold. `in` and
+  /// `array-contains-any` count as one alternative per element. The list stops growing beyond a thousand alternatives.
   package var disjunctions: [[FieldFilter]] {
     switch self {
     case .field(let filter):

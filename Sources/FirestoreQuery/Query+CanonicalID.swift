@@ -2,12 +2,12 @@
 import FirestoreModel
 
 extension Query {
-  /// A stable text, the same for equal queries: orders events and names caches.
+  /// A stable text, the same for equal queries, by which events are ordered and caches named.
   package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
 }
 
 extension Target {
-  /// A stable text, one per target: the key under which caches store it.
+  /// A stable text, one per target, which is its key in caches.
   package var canonicalID: String {
     var text = Self.escaped(path.text)
     if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
@@ -25,7 +25,7 @@ extension Target {
 }
 
 extension Target {
-  /// Ids may hold the bar that separates the parts.
+  /// Escapes the bar that separates the parts, since ids may hold it.
   private static func escaped(_ text: String) -> String {
     if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
     var escaped = ""

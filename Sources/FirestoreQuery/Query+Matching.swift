@@ -2,13 +2,13 @@
 package import FirestoreModel
 
 extension Query {
-  /// Whether the document belongs to the result, the limit aside: path, filters, ordering fields and cursors. Works the
-  /// implied orderings out each time; for many documents keep the `target` and ask that.
+  /// Whether the document belongs to the result, the limit aside: path, filters, ordering fields and cursors. Derives
+  /// the implied orderings each time; for many documents keep the `target` and ask that.
   package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
     containsPath(of: document.key) && target.matches(document, equality: equality)
   }
 
-  /// Whether the key lies where the query looks.
+  /// Whether the key lies in the query's collection, group or document.
   package func containsPath(of key: DocumentKey) -> Bool {
     key.lies(in: path, collectionGroup: collectionGroup)
   }
@@ -24,20 +24,19 @@ extension Target {
     }
   }
 
-  /// Whether the document with this key and these fields, read where they lie, belongs to the result, the limit aside.
+  /// Whether the document with this key and these fields, read in place, belongs to the result, the limit aside.
   package func matches(
     _ fields: EncodedFieldsView, of key: DocumentKey, equality: ElementEquality = .strict
   ) -> Bool {
     containsPath(of: key) && matches(.encoded(fields), of: key, equality)
   }
 
-  /// As `matches`, for a document that is known to lie where the target looks. The key matters only to conditions on
-  /// `__name__`.
+  /// Whether a document in the target's collection or group matches. The key matters only to conditions on `__name__`.
   package func matchesContent(_ fields: EncodedFieldsView, of key: DocumentKey) -> Bool {
     matches(.encoded(fields), of: key, .strict)
   }
 
-  /// As `matches`, for an existing document that is known to lie where it is asked for.
+  /// Whether an existing document in the target's collection or group matches.
   package func matchesContent(_ document: Document, equality: ElementEquality) -> Bool {
     guard let data = document.data else { return false }
     switch data.storage {
@@ -53,7 +52,7 @@ extension Target {
       && (end.map { $0.admitsPreceding(fields, of: key, orderBy) } ?? true)
   }
 
-  /// Whether the key lies where the target looks.
+  /// Whether the key lies in the target's collection, group or document.
   package func containsPath(of key: DocumentKey) -> Bool {
     key.lies(in: path, collectionGroup: collectionGroup)
   }

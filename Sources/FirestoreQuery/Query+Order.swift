@@ -16,7 +16,7 @@ extension Query {
     return result
   }
 
-  /// What the backend is asked for this query.
+  /// The target with which the backend is asked for this query.
   package var target: Target {
     switch limitType {
     case .first:
@@ -30,7 +30,7 @@ extension Query {
     }
   }
 
-  /// The query's total order: its orderings, ending with the key.
+  /// Compares two documents in the query's total order: its orderings, ending with the key.
   package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
 }
 
@@ -51,7 +51,7 @@ extension Target {
 }
 
 extension [OrderBy] {
-  /// Compares two documents that have all ordering fields; a missing one sorts first.
+  /// Compares two documents that have all ordering fields; a missing field sorts first.
   package func compare(_ left: Document, _ right: Document) -> Ordering {
     for order in self {
       let ordering: Ordering

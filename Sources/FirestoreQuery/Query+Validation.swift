@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A query that Firestore refuses; `invalid-argument`, and the message names the clause.
+/// The refusal of a query: `invalid-argument`, and a message that names the clause.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -15,7 +15,7 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Query {
-  /// Largest number of disjunctions that the backend runs, after normalisation.
+  /// The largest number of disjunctions that the backend runs, after normalisation.
   package static let maximumDisjunctions = 30
   /// The largest limit; the protocol has 32 bits for it.
   package static let maximumLimit = Int(Int32.max)
@@ -104,7 +104,7 @@ extension Query {
     guard let bound else { return }
     let orderBy = orderBy
     if bound.values.isEmpty { throw QueryError("The \(which) cursor has no values.") }
-    // A cursor from a snapshot also gives the implied orderings; one from values only what the user ordered by.
+    // A cursor from a snapshot also has values for the implied orderings; one from values only for the explicit ones.
     if bound.values.count > orderBy.count {
       throw QueryError(
         "The \(which) cursor has \(bound.values.count) values, but the query has \(orderBy.count) orderings.")
@@ -126,7 +126,8 @@ extension Query {
 }
 
 extension FieldFilter {
-  /// The most bytes of a text that a filter may compare with (PROTOCOL §3.6); as much of a field is indexed.
+  /// The most bytes of a text that a filter may compare with (PROTOCOL §3.6); the same number of a field's bytes is
+  /// indexed.
   package static let valueByteLimit = 1500
 
   fileprivate func validate() throws(QueryError) {

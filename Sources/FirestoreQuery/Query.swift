@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A query as the user built it. What the backend is asked is its `target`.
+/// A query as the user built it. The backend is asked for its `target`.
 package struct Query: Codable, Hashable, Sendable {
   package enum LimitType: Codable, Hashable, Sendable { case first, last }
 
@@ -9,9 +9,9 @@ package struct Query: Codable, Hashable, Sendable {
   package var path: ResourcePath
   /// The collection id matched at any depth below `path`; `nil` for a plain collection or document.
   package var collectionGroup: String?
-  /// Combined with AND.
+  /// The filters, combined with AND.
   package var filters: [Filter]
-  /// The orderings the user asked for; `orderBy` adds the implied ones.
+  /// The orderings that the user gave; `orderBy` adds the implied ones.
   package var explicitOrderBy: [OrderBy]
   package var limit: Int?
   package var limitType: LimitType
@@ -43,7 +43,7 @@ package struct Query: Codable, Hashable, Sendable {
 }
 
 extension Query {
-  /// Two queries are equal if they ask the same: implied orderings count as if they were written out.
+  /// Compares the queries' meaning: implied orderings count as if they were written out.
   package static func == (left: Query, right: Query) -> Bool {
     left.limitType == right.limitType && left.target == right.target
   }
@@ -56,13 +56,13 @@ extension Query {
   }
 }
 
-/// What the backend is asked: a query with all orderings explicit, and limit-to-last turned into a plain limit with
+/// The form of a query for the backend: all orderings explicit, and limit-to-last turned into a plain limit with
 /// orderings and bounds reversed. Two queries may share a target ("mirror queries").
 package struct Target: Codable, Hashable, Sendable {
   package var path: ResourcePath
   package var collectionGroup: String?
   package var filters: [Filter]
-  /// Complete: ends with `__name__`.
+  /// All orderings, the last one by `__name__`.
   package var orderBy: [OrderBy]
   package var limit: Int?
   package var start: Bound?
@@ -101,9 +101,10 @@ package struct OrderBy: Codable, Hashable, Sendable {
 
 /// A cursor: a position in the query's order, given by the leading ordering values.
 package struct Bound: Codable, Hashable, Sendable {
-  /// One value per leading `OrderBy`; a `reference` for `__name__`.
+  /// The values, one per leading `OrderBy`; a `reference` for `__name__`.
   package var values: [Value]
-  /// For a start: `startAt`; for an end: `endAt`. False for `startAfter` and `endBefore`.
+  /// Whether the position itself is included: `true` for `startAt` and `endAt`, `false` for `startAfter` and
+  /// `endBefore`.
   package var isInclusive: Bool
 
   package init(values: [Value], isInclusive: Bool) {

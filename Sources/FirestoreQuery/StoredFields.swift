@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A document's fields, decoded or read where they lie: what matching looks at.
+/// A document's fields for matching, decoded or read in place.
 enum StoredFields {
   case decoded(Fields)
   case encoded(EncodedFieldsView)
 
-  /// `nil` if there is no such field.
+  /// The value at a path; `nil` if there is no such field.
   func find(_ path: FieldPath) -> StoredValue? {
     switch self {
     case .decoded(let fields): fields[path].map { .decoded($0) }
@@ -15,12 +15,12 @@ enum StoredFields {
   }
 }
 
-/// A field's value, decoded or read where it lies.
+/// A field's value, decoded or read in place.
 enum StoredValue {
   case decoded(Value)
   case encoded(EncodedValueView)
 
-  /// `nil` if it cannot be read, as it is for `compare`.
+  /// The rank of the value's type; `nil` if it cannot be read, like the result of `compare`.
   var typeRank: Int? {
     switch self {
     case .decoded(let value): value.typeRank
@@ -44,7 +44,7 @@ enum StoredValue {
     }
   }
 
-  /// Null if it cannot be read.
+  /// The decoded value; null if it cannot be read.
   var decoded: Value {
     switch self {
     case .decoded(let value): value

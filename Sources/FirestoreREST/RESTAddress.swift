@@ -4,13 +4,13 @@ import FirestoreModel
 
 /// The target of a request, `/v1/projects/p/databases/d/documents/c/a?mask.fieldPaths=x`, taken apart.
 struct RESTAddress {
-  /// Behind `/v1/`, as they came.
+  /// The segments behind `/v1/`, as they came.
   let segments: [Substring]
-  /// Those of the request; what is for the server itself is not among them.
+  /// The parameters for the request, without those for the server itself.
   let parameters: [(name: String, value: String)]
-  /// Answers are written on several lines, as Google's servers write them unless `prettyPrint=false`.
+  /// Whether answers have several lines, as those of Google's servers do unless `prettyPrint=false`.
   let isPretty: Bool
-  /// What is asked of the server itself and not served.
+  /// The error for a parameter that asks the server for something it does not do.
   let objection: RPCStatus?
 
   init(_ target: String) {
@@ -33,7 +33,7 @@ struct RESTAddress {
         objection = .invalid(
           "Partial answers (fields) are not served. mask.fieldPaths chooses the fields of documents.")
       case "callback": objection = .invalid("Answers are JSON here: callback is not served.")
-      // Who asks is of no interest here.
+      // Parameters that identify the caller are ignored.
       case "key", "access_token", "oauth_token", "quotaUser", "userIp", "uploadType", "upload_protocol", ".xgafv",
         "xgafv", "fields":
         break
@@ -43,7 +43,7 @@ struct RESTAddress {
     (self.parameters, self.isPretty, self.objection) = (parameters, isPretty, objection)
   }
 
-  /// The parameters as an object: `a.b=1` is `{"a": {"b": "1"}}`, and what comes more than once is an array.
+  /// The parameters as an object: `a.b=1` is `{"a": {"b": "1"}}`, and a repeated parameter is an array.
   var fields: JSONSyntax {
     var fields = JSONSyntax(.object([]))
     for (name, value) in parameters { fields.add(value, at: name.split(separator: ".")[...]) }
@@ -52,7 +52,7 @@ struct RESTAddress {
 }
 
 extension JSONSyntax {
-  /// Deeper than any field of a request.
+  /// The greatest depth, more than any field of a request has.
   private static let mostLevels = 8
 
   fileprivate mutating func add(_ text: String, at path: ArraySlice<Substring>) {
@@ -81,10 +81,10 @@ extension JSONSyntax {
 
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-  /// The text without it; what is no encoding stays.
+  /// The decoded text; a percent sign without two digits stays.
   /// - Parameters:
-  ///   - spaces: a plus is a space, as in queries.
-  ///   - slashes: encoded ones too; where a name of several segments is meant they stay as they are.
+  ///   - spaces: whether a plus is a space, as in queries.
+  ///   - slashes: whether encoded slashes are decoded; they stay in names of several segments.
   package static func decoded(_ text: Substring, spaces: Bool = false, slashes: Bool = true) -> String {
     String(decoding: bytes(of: Array(text.utf8)[...], spaces: spaces, slashes: slashes), as: UTF8.self)
   }

@@ -3,7 +3,8 @@ import FirestoreJSON
 package import FirestoreModel
 package import FirestoreService
 
-/// A request of Firestore's REST API (v1, and v1beta1 as the same) as a call of the service, and the JSON of what the service answers.
+/// A request of Firestore's REST API (v1, and v1beta1 as the same) as a call of the service, and the JSON of the
+/// answer.
 ///
 /// ```
 /// GET     …/documents/c/a     GetDocument        POST  …/documents:commit, :batchGet, :batchWrite, :beginTransaction,
@@ -15,7 +16,7 @@ package import FirestoreService
 package struct RESTCall: Sendable {
   private static let roots = ["/v1/", "/v1beta1/"]
 
-  /// With which an address begins that is one of REST.
+  /// The beginning of an address of REST; `nil` for other addresses.
   package static func root(of target: String) -> String? { roots.first { target.hasPrefix($0) } }
 
   package let method: FirestoreService.Method
@@ -27,8 +28,8 @@ package struct RESTCall: Sendable {
   ///   - verb: the method of HTTP.
   ///   - target: the address, from its first slash on, with its query.
   ///   - body: JSON, or nothing.
-  /// - Throws: `not-found` for an address that means nothing, `unimplemented` for what is not served, and
-  ///   `invalid-argument` for what cannot be read.
+  /// - Throws: `not-found` for an address that means nothing, `unimplemented` for a method that is not served, and
+  ///   `invalid-argument` for a body that cannot be read.
   package init(_ verb: String, _ target: String, body: [UInt8]) throws(RPCStatus) {
     let address = RESTAddress(target)
     guard let route = RESTRoute(verb, address.segments) else {
@@ -49,11 +50,11 @@ package struct RESTCall: Sendable {
       if let name = route.documentName { document.field(1, string: name) }
       writer.field(field, bytes: document.bytes)
     } else if verb == "POST" {
-      // In transactions, web SDKs of 2018 and 2019 commit with times as they say them on WebChannel.
+      // Web SDKs of 2018 and 2019 commit transactions with times in the form that they use on WebChannel.
       let dialect = method == .commit ? MessageReader.Dialect.spelledOut : .strict
       writer.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), schema, dialect))
     }
-    // Of a field that occurs twice the last counts: what the address says goes before what the body says.
+    // The last occurrence of a field counts: fields of the address take precedence over those of the body.
     for (number, text) in route.fields { writer.field(number, string: text) }
     message = writer.bytes
   }
@@ -65,8 +66,8 @@ package struct RESTCall: Sendable {
 
   /// A part of the body.
   /// - Parameters:
-  ///   - messages: of the service, in their order.
-  ///   - isFirst: nothing of a stream has been written.
+  ///   - messages: messages of the service, in their order.
+  ///   - isFirst: whether no part of a stream has been written.
   package func text(of messages: [[UInt8]], isFirst: Bool) throws(RPCStatus) -> [UInt8] {
     var result: [UInt8] = []
     for (index, message) in messages.enumerated() {
@@ -79,11 +80,11 @@ package struct RESTCall: Sendable {
     return result
   }
 
-  /// What ends the body of a stream.
-  /// - Parameter isFirst: nothing of it has been written.
+  /// The end of a stream's body.
+  /// - Parameter isFirst: whether no part of it has been written.
   package func end(isFirst: Bool) -> [UInt8] { Array((isFirst ? "[]\n" : "]\n").utf8) }
 
-  /// What ends the body of a stream too early, behind what has been written.
+  /// The end of a stream's body that an error cuts off, behind the parts that have been written.
   package static func end(with status: RPCStatus, to target: String) -> [UInt8] {
     separator + text(of: status, to: target) + Array("]\n".utf8)
   }
@@ -92,15 +93,15 @@ package struct RESTCall: Sendable {
 
   /// A status as the body of an answer.
   /// - Parameters:
-  ///   - target: that of the request.
-  ///   - code: HTTP's, if it is not the usual one.
+  ///   - target: the target of the request.
+  ///   - code: the status of HTTP, if it is not the usual one.
   package static func text(of status: RPCStatus, to target: String, code: Int? = nil) -> [UInt8] {
     status.json(code ?? status.code.httpStatus, isPretty: RESTAddress(target).isPretty) + [0x0A]
   }
 }
 
 extension JSONSyntax {
-  /// What a client sent. No text is an object without members.
+  /// The JSON that a client sent. An empty text is an object without members.
   /// - Throws: `invalid-argument`.
   init(payload: [UInt8]) throws(RPCStatus) {
     if payload.allSatisfy({ $0 <= 0x20 }) {
@@ -117,7 +118,7 @@ extension JSONSyntax {
 }
 
 extension RPCStatus {
-  /// `{"error": {"code": 404, "message": "…", "status": "NOT_FOUND"}}`
+  /// The error as JSON: `{"error": {"code": 404, "message": "…", "status": "NOT_FOUND"}}`.
   func json(_ httpStatus: Int, isPretty: Bool) -> [UInt8] {
     var text = JSONText(isPretty: isPretty)
     text.open("{")
@@ -136,10 +137,10 @@ extension RPCStatus {
 }
 
 extension StatusCode {
-  /// `NOT_FOUND`
+  /// The code's name in RPC, for example `NOT_FOUND`.
   var rpcName: String { name.uppercased().split(separator: "-").joined(separator: "_") }
 
-  /// The status of HTTP that stands for it (google/rpc/code.proto).
+  /// The status of HTTP that stands for the code (google/rpc/code.proto).
   package var httpStatus: Int {
     switch self {
     case .ok: 200

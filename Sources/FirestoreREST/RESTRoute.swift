@@ -2,36 +2,37 @@
 import FirestoreModel
 import FirestoreService
 
-/// Which call an address means, and what it says of the request (google/firestore/v1/firestore.proto, `google.api.http`).
+/// The call that an address means, and the parts of the request in it (google/firestore/v1/firestore.proto,
+/// `google.api.http`).
 struct RESTRoute {
-  /// `nil` for one that is known and not served.
+  /// The method; `nil` for one that is known and not served.
   private(set) var method: FirestoreService.Method?
-  /// The name behind the colon.
+  /// The name of the method behind the colon.
   private(set) var custom: String?
   /// Fields of the request that the address sets.
   private(set) var fields: [(number: Int, text: String)] = []
-  /// The field that the body is, a document; `nil` if it is the whole request.
+  /// The field of the request whose document is the body; `nil` if the body is the whole request.
   private(set) var bodyField: Int?
   /// The name of the document in the body.
   private(set) var documentName: String?
 
-  /// `…/documents:commit`
+  /// The methods of databases, as in `…/documents:commit`.
   private static let ofDatabases: [String: FirestoreService.Method] = [
     "batchGet": .batchGetDocuments, "batchWrite": .batchWrite, "beginTransaction": .beginTransaction,
     "commit": .commit, "rollback": .rollback, "executePipeline": .executePipeline,
   ]
   private static let unserved: Set<String> = ["listen", "write"]
-  /// `…/documents:runQuery`, `…/documents/c/a:runQuery`
+  /// The methods of parents, as in `…/documents:runQuery` and `…/documents/c/a:runQuery`.
   private static let ofParents: [String: FirestoreService.Method] = [
     "runQuery": .runQuery, "runAggregationQuery": .runAggregationQuery, "partitionQuery": .partitionQuery,
     "listCollectionIds": .listCollectionIDs,
   ]
 
-  /// - Parameter segments: behind `/v1/`, as they came.
+  /// - Parameter segments: the segments behind `/v1/`, as they came.
   /// - Returns: `nil` if the address means nothing.
   init?(_ verb: String, _ segments: [Substring]) {
     var segments = segments
-    // Names may have colons: what follows the last one is a method only if there is such a method here.
+    // A name may have colons: the part behind the last one is a method only if there is such a method here.
     if verb == "POST", let last = segments.last, let colon = last.lastIndex(of: ":") {
       let name = String(last[last.index(after: colon)...])
       let isOfDatabase = segments.count == 5 && (Self.ofDatabases[name] != nil || Self.unserved.contains(name))
@@ -49,7 +50,7 @@ struct RESTRoute {
     let name = names.joined(separator: "/")
     let parent = names.dropLast().joined(separator: "/")
 
-    // That a name is one of a collection where a document's is meant is for the service to say.
+    // The service refuses the name of a collection in place of a document's.
     switch (verb, custom) {
     case ("POST", let custom?):
       if let method = Self.ofParents[custom] {
@@ -71,7 +72,7 @@ struct RESTRoute {
 private func collection(of segments: [Substring]) -> String { segments.last.map { PercentEncoding.decoded($0) } ?? "" }
 
 extension FirestoreService.Method {
-  /// Whether it is answered by any number of messages.
+  /// Whether any number of messages answers the method.
   var isStream: Bool {
     switch self {
     case .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline: true

@@ -7,7 +7,7 @@ package enum StreamMethod: String, Sendable, CaseIterable {
   case listen = "Listen"
   case write = "Write"
 
-  /// A request as the service takes it.
+  /// The request as the service takes it.
   /// - Parameter json: one message.
   /// - Throws: `invalid-argument`.
   package func request(_ json: [UInt8]) throws(RPCStatus) -> [UInt8] {
@@ -23,7 +23,7 @@ package enum StreamMethod: String, Sendable, CaseIterable {
     } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
   }
 
-  /// What ends a stream badly, as its last message: its text begins with the status, as the emulator's does.
+  /// The last message of a stream that ends with an error: its text begins with the status, as the emulator's does.
   package static func end(with status: RPCStatus) -> [UInt8] {
     RPCStatus(status.code, "\(status.code.rpcName): \(status.message)").json(status.code.httpStatus, isPretty: false)
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// How often each expression of a ruleset came to which value.
+/// The numbers of times that each expression of a ruleset had each of its values.
 package struct RulesCoverage: Sendable {
-  /// What an expression came to.
+  /// The result of evaluating an expression.
   package enum Outcome: Sendable, Hashable {
     case value(Value)
-    /// Its evaluation failed, or its value is none that a document can hold.
+    /// A failed evaluation, or a value that documents cannot hold.
     case undefined
   }
 
-  /// The outcomes of one expression. Those of conditions are most of all, and are counted without a table.
+  /// The outcomes of one expression. Most expressions are conditions, whose outcomes are counted without a table.
   fileprivate struct Counts {
     var isTrue = 0
     var isFalse = 0
@@ -20,10 +20,10 @@ package struct RulesCoverage: Sendable {
     var recent: [(value: Value, count: Int)] = []
   }
 
-  /// Different values of one expression that are told apart; any other counts as undefined.
+  /// The number of different values of one expression that are told apart; any other counts as undefined.
   private static let mostValues = 100
 
-  /// By expression of the ruleset.
+  /// The counts of each expression of the ruleset, by its index.
   private var counts: [Counts] = []
 
   package init() {}
@@ -44,13 +44,13 @@ package struct RulesCoverage: Sendable {
     }
   }
 
-  /// Adds what was counted elsewhere for the same rules.
+  /// Adds the counts of another coverage of the same rules.
   package mutating func add(_ other: RulesCoverage) {
     makeRoom(for: other.counts.indices)
     for (expression, counts) in other.counts.enumerated() { self.counts[expression].add(counts, Self.mostValues) }
   }
 
-  /// What an expression came to, the most frequent first.
+  /// The outcomes of an expression with their counts, the most frequent first.
   func values(of expression: Int) -> [(value: Outcome, count: Int)] {
     guard counts.indices.contains(expression) else { return [] }
     var counts = counts[expression]
@@ -86,7 +86,7 @@ extension RulesCoverage.Counts {
     for (value, count) in other.others { settle(value, count, mostValues) }
   }
 
-  /// Counts the last other values in the table.
+  /// Moves the last other values into the table.
   fileprivate mutating func settle(_ mostValues: Int) {
     for (value, count) in recent { settle(value, count, mostValues) }
     recent.removeAll(keepingCapacity: true)
@@ -101,7 +101,7 @@ extension RulesCoverage.Counts {
   }
 }
 
-/// One expression of a coverage report, with those that it is made of.
+/// One expression of a coverage report, with the expressions inside it.
 package struct RulesCoverageNode: Sendable {
   package var position: RulesPosition
   package var values: [(value: RulesCoverage.Outcome, count: Int)]
@@ -109,7 +109,7 @@ package struct RulesCoverageNode: Sendable {
 }
 
 extension RuleValue {
-  /// Whether it is small and of a type that documents have.
+  /// Whether the value is small and of a type that documents have.
   fileprivate var isPlain: Bool {
     switch self {
     case .null, .bool, .int, .float, .timestamp, .latlng, .path: true
@@ -118,7 +118,7 @@ extension RuleValue {
     }
   }
 
-  /// As a value of a document.
+  /// The value as a value of a document; `nil` for a type that documents do not have.
   fileprivate var plain: Value? {
     switch self {
     case .null: .null

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file of security rules, as it was sent.
+/// A file of security rules, as the client sent it.
 package struct RulesFile: Sendable, Hashable {
   package var name: String
   package var content: String
@@ -13,13 +13,13 @@ package struct RulesFile: Sendable, Hashable {
 
 /// A stretch of a file of rules.
 package struct RulesPosition: Sendable, Hashable {
-  /// Of the file in the ruleset.
+  /// The index of the file in the ruleset.
   package var file: Int
   /// Counted from 1.
   package var line: Int
   /// Counted from 1, in UTF-16 code units.
   package var column: Int
-  /// Where it begins and ends (exclusive) in the file, counted from 0 in UTF-16 code units.
+  /// The offsets in the file at which the stretch begins and ends (exclusive), counted from 0 in UTF-16 code units.
   package var currentOffset: Int
   package var endOffset: Int
 
@@ -32,14 +32,14 @@ package struct RulesPosition: Sendable, Hashable {
   }
 }
 
-/// What is wrong with a file of rules, or looks wrong.
+/// An error or a warning about a file of rules.
 package struct RulesIssue: Error, Sendable, Hashable {
   package var fileName: String
   /// Counted from 1.
   package var line: Int
   /// Counted from 1, in UTF-16 code units.
   package var column: Int
-  /// Where the wrong text begins and ends (exclusive), counted from 0 in UTF-16 code units.
+  /// The offsets at which the wrong text begins and ends (exclusive), counted from 0 in UTF-16 code units.
   package var currentOffset: Int
   package var endOffset: Int
   package var message: String

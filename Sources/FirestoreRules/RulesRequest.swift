@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Who asks: `request.auth`. Shared by all requests with one token.
+/// The user who sends a request: `request.auth`. Shared by all requests with one token.
 package final class RulesUser: Sendable {
   package let uid: String
   /// `request.auth.token`: all claims of the token.
@@ -49,7 +49,7 @@ extension RulesUser: Hashable {
 
 /// The query of a list request.
 package struct RulesQuery: Sendable {
-  /// What is asked; its `path` is the collection, or for a collection group the ancestor.
+  /// The query; its `path` is the collection, or for a collection group the ancestor.
   package var target: Target
   package var offset: Int
   /// The orderings that the request spells out: `request.query.orderBy`.
@@ -67,7 +67,7 @@ package struct RulesRequest: Sendable {
   package enum Method: String, Sendable, CaseIterable {
     case get, list, create, update, delete
 
-    /// Whether a document is there afterwards.
+    /// Whether the document exists after the request.
     package var hasResult: Bool {
       switch self {
       case .create, .update: true
@@ -90,19 +90,19 @@ package struct RulesRequest: Sendable {
   package var user: RulesUser?
   /// `request.time`; rules see milliseconds.
   package var time: Timestamp
-  /// What is stored; `nil` when missing, and for `list`.
+  /// The stored document; `nil` when missing, and for `list`.
   package var resource: Document?
-  /// For `create` and `update` the document as it will be: merged, with its transforms applied.
+  /// The document as a `create` or `update` will leave it: merged, with its transforms applied.
   package var newResource: Document?
-  /// For `list`; `nil` there asks for all of the collection at `path`.
+  /// The query of a `list` request; `nil` there stands for the whole collection at `path`.
   package var query: RulesQuery? {
     get { boxedQuery?.value }
     set { boxedQuery = newValue.map(QueryBox.init) }
   }
-  /// Most requests have none, and all are copied.
+  /// The query in a box: most requests have none, and every request is copied.
   private var boxedQuery: QueryBox?
-  /// How many documents `get`, `exists` and their like may look at, beside those that were looked at before. A request
-  /// that reads or writes several documents has `RulesLimits.accessesInAll` for all of them.
+  /// The number of documents that `get`, `exists` and their like may read, besides documents already read for the
+  /// request. A request that reads or writes several documents has `RulesLimits.accessesInAll` for all of them.
   package var accessAllowance: Int
 
   package init(
@@ -128,20 +128,20 @@ private final class QueryBox: Sendable {
   init(_ value: RulesQuery) { self.value = value }
 }
 
-/// A request that rules decide on. It has many parts, so that all who look at it share it.
+/// A request that rules decide on. It has many parts, so that all its readers share one copy.
 package final class SharedRequest: Sendable {
   package let value: RulesRequest
 
   package init(_ value: consuming RulesRequest) { self.value = value }
 }
 
-/// The documents that rules can look at.
+/// The documents that rules can read.
 package protocol RulesDocuments: AnyObject {
-  /// What `get` and `exists` see.
+  /// The stored document that `get` and `exists` see.
   func stored(_ key: DocumentKey) -> Document?
-  /// What `getAfter` and `existsAfter` see: the document as it will be after all writes of the request.
+  /// The document that `getAfter` and `existsAfter` see: as all writes of the request will leave it.
   func after(_ key: DocumentKey) -> Document?
-  /// Whether a decision about the same request has looked at a document before: then it is not counted again.
+  /// Whether another decision about the same request has already read the document, which then is not counted again.
   func wasLookedAt(_ key: DocumentKey) -> Bool
 }
 
@@ -150,7 +150,7 @@ package final class KnownDocuments: RulesDocuments {
   private let stored: [DocumentKey: Document]
   private let after: [DocumentKey: Document?]
 
-  /// - Parameter after: what writes make of documents, `nil` for a deleted one; those not named stay as they are.
+  /// - Parameter after: the documents as writes leave them, `nil` for a deleted one; those not named stay as they are.
   package init(stored: [DocumentKey: Document] = [:], after: [DocumentKey: Document?] = [:]) {
     self.stored = stored
     self.after = after
@@ -161,7 +161,7 @@ package final class KnownDocuments: RulesDocuments {
   package func wasLookedAt(_ key: DocumentKey) -> Bool { false }
 }
 
-/// What rules may contain and use, as documented for Cloud Firestore.
+/// The limits on the content and the resources of rules, as documented for Cloud Firestore.
 package enum RulesLimits {
   /// Documents looked at for a request about one document, or for a query.
   package static let accesses = 10

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// What became of one `allow` statement.
+/// The result of trying one `allow` statement.
 package struct RulesOutcome: Sendable, Hashable {
   package enum Result: Sendable, Hashable {
     case isTrue
     case isFalse
-    /// The condition could not be evaluated: why, and where.
+    /// A condition that could not be evaluated, with the reason and the place.
     case failed(message: String, line: Int, column: Int)
   }
 
-  /// Of the statement, counted from 1.
+  /// The line of the statement, counted from 1.
   package var line: Int
   package var column: Int
   package var result: Result
@@ -22,18 +22,18 @@ package struct RulesOutcome: Sendable, Hashable {
   }
 }
 
-/// Whether rules allow a request, and what led there.
+/// The decision about a request, with its causes.
 package struct RulesVerdict: Sendable {
   package var isAllowed: Bool
   /// The statements that were tried, in their order.
   package var outcomes: [RulesOutcome]
   /// The line of the statement that allowed; of a denial the last that was tried, `nil` when none matched.
   package var decidingLine: Int?
-  /// Why it is denied, in the words of Google's emulator; empty when it is allowed.
+  /// The reason for the denial, in the words of Google's emulator; empty when the request is allowed.
   package var denial: String
   /// The documents that the decision looked at with `get` and `exists`; a change of one may change the decision.
   package var read: Set<DocumentKey>
-  /// How many documents were looked at that no earlier decision about the request had looked at, each counted once.
+  /// The number of documents that this decision was the first to read for the request, each counted once.
   package var accesses: Int
 
   package init(

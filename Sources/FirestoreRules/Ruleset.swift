@@ -4,7 +4,7 @@
 package final class Ruleset: Sendable {
   package let files: [RulesFile]
   let program: Program
-  /// Parts of the program, as decisions read them.
+  /// Parts of the program, in the form that decisions read fastest.
   let kinds: FixedList<Expression.Kind>
   let functions: FixedList<Program.Function>
   let matches: FixedList<Program.Match>
@@ -24,7 +24,7 @@ package final class Ruleset: Sendable {
   }
 
   /// Reads rules.
-  /// - Returns: the ruleset, unless an issue is an error, and all that is wrong or looks wrong.
+  /// - Returns: the ruleset, unless an issue is an error, and all errors and warnings.
   package static func compile(_ files: [RulesFile]) -> (ruleset: Ruleset?, issues: [RulesIssue]) {
     var compilation = Compilation()
     guard let program = compilation.compile(files) else { return (nil, compilation.issues) }
@@ -37,11 +37,11 @@ package final class Ruleset: Sendable {
     return decide(SharedRequest(request), documents, &room)
   }
 
-  /// Decides, and counts what each expression came to.
+  /// Decides on one request, and counts the values of each expression in `room`.
   package func decide(
     _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom
   ) -> RulesVerdict {
-    // Lent, not copied.
+    // The room is lent to the decision, not copied.
     var lent = RulesRoom()
     swap(&lent, &room)
     var decision = Decision(self, request, documents, consume lent)
@@ -50,7 +50,7 @@ package final class Ruleset: Sendable {
     return verdict
   }
 
-  /// What was counted, for each condition of an `allow` statement in the order of the files.
+  /// The counts of each condition of an `allow` statement, in the order of the files.
   package func report(_ coverage: RulesCoverage) -> [RulesCoverageNode] {
     program.matches.flatMap(\.allows).compactMap(\.condition).sorted().map { node($0, coverage) }
   }

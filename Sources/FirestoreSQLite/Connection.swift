@@ -4,19 +4,21 @@ public import CSQLite
 
 /// The one connection to a database, used serially by its one owner.
 ///
-/// SQL stands where it is used, with its arguments beside it. A statement is compiled when it is first run and found
-/// again by the address of its literal; it must not be started again while one of its rows is looked at.
+/// SQL is written at the place of its use, with its arguments beside it. A statement is compiled when it is first run
+/// and found again by the address of its literal; it must not be started again while one of its rows is looked at.
 @usableFromInline package final class Connection {
-  /// How a store wants its database to be.
+  /// The settings of a store's database.
   package struct Settings: Sendable {
     /// PRAGMAs that only take effect before the first page is written.
     package var creation: String
     /// PRAGMAs of every opening.
     package var opening: String
-    /// How many bytes at the end of each page are left to its checksum; only an empty database takes that.
+    /// The number of bytes at the end of each page that are left to its checksum; only an empty database takes this
+    /// setting.
     package var reservedBytes: Int32
-    /// How many KiB of pages are kept in memory, once it is known that pages are wanted again. Until then it is as
-    /// `opening` says: what a program reads at its start it often reads once, and the system has it in its own cache.
+    /// The size in KiB of the pages that are kept in memory, once it is known that pages are wanted again. Until then
+    /// the size of `opening` holds: a program reads much of its start-up data only once, and the system has the file in
+    /// its own cache.
     package var fullCache: Int?
 
     package init(creation: String, opening: String, reservedBytes: Int32 = 0, fullCache: Int? = nil) {
@@ -27,29 +29,31 @@ public import CSQLite
     }
   }
 
-  /// How many rows a transaction changes that is one of many such.
+  /// The number of changed rows from which on a transaction is taken for one of many large ones.
   private static let manyRows: Int64 = 64
-  /// How many pages a query misses in the cache that would find some of them there the next time.
+  /// The number of pages missed in the cache from which on a larger cache would find some of them the next time.
   private static let manyPages: Int32 = 128
-  /// The directory's lock keeps other stores out; what remains is an administrator looking into the file.
+  /// The milliseconds to wait for a lock. The directory's lock keeps other stores out; only an administrator may be
+  /// looking into the file.
   private static let patience: Int32 = 5000
 
   @usableFromInline let handle: OpaquePointer
-  /// What errors call the database.
+  /// The name of the database in errors.
   private let name: String
   package let isInMemory: Bool
   private var isOpen = true
   @usableFromInline let statements = StatementTable()
   private var fullCache: Int?
   private var hasReadManyPages = false
-  /// Whether the next transaction has to write the first page, and how many logs were begun when that was last known:
-  /// that page says which database a log goes on from (`LogEnd`), so that each log has a version of it.
+  /// Whether the next transaction has to write the first page; `begunLogs` is the count of begun logs when that was
+  /// last known. The first page tells which database a log goes on from (`LogEnd`), so that each log has a version of
+  /// it.
   private var owesFirstPage: Bool
   private var begunLogs: UInt32 = 0
 
   /// - Parameters:
-  ///   - path: of the database file, or its URI; `nil` for a database in memory.
-  ///   - name: what errors call what is stored, such as "cache".
+  ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
+  ///   - name: the name of the data in errors, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var opened: OpaquePointer?
@@ -67,7 +71,7 @@ public import CSQLite
     setPatience(Self.patience)
   }
 
-  /// How many milliseconds to wait for what others have locked.
+  /// Sets the milliseconds to wait for locks of other connections.
   package func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   deinit { close() }
@@ -75,7 +79,7 @@ public import CSQLite
   /// - Precondition: nothing was done with the database but looking at its version.
   package func configure(_ settings: Settings) throws(StoreError) {
     if try integer("PRAGMA page_count") == 0 {
-      // In the header they are before the log begins.
+      // The number of reserved bytes has to be in the header before the log begins.
       if settings.reservedBytes > 0 { reserve(settings.reservedBytes) }
       try execute(settings.creation)
     }
@@ -89,12 +93,12 @@ public import CSQLite
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
   }
 
-  /// Statements are unusable afterwards.
+  /// Closes the database; statements are unusable afterwards.
   package func close() {
     guard isOpen else { return }
     isOpen = false
     for statement in statements.all { sqlite3_finalize(statement) }
-    // That can only fail for statements in use, and there are none.
+    // Closing can only fail for statements in use, and there are none.
     sqlite3_close(handle)
   }
 
@@ -170,7 +174,7 @@ public import CSQLite
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw compileError }
   }
 
-  /// Calls `body` with each row of a statement that is put together where it runs, and is not kept.
+  /// Calls `body` with each row of a statement that is composed at its use, and is not kept.
   package func forEachRow(
     composed sql: String, do body: (Row) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -180,7 +184,7 @@ public import CSQLite
     while try step(compiled) { try body(Row(compiled)) }
   }
 
-  /// The integer that such a statement answers.
+  /// The integer in the first row of a composed statement; `nil` if it is NULL, or there is no row.
   package func integer(composed sql: String) throws(StoreError) -> Int64? {
     var value: Int64?
     try forEachRow(composed: sql) { row in value = value ?? row.optionalInteger(0) }
@@ -247,7 +251,8 @@ public import CSQLite
     }
   }
 
-  /// The version that it holds already, which also counts up a number in SQLite's own header.
+  /// Writes the schema version again unchanged, which writes the first page and counts up a number in SQLite's own
+  /// header.
   private func writeFirstPage() throws(StoreError) {
     try execute("PRAGMA user_version = \(try integer("PRAGMA user_version") ?? 0)")
   }
@@ -260,22 +265,22 @@ public import CSQLite
     owesFirstPage = !hasFirstPage
   }
 
-  /// Runs many statements that only read. Each by itself would find out anew what state the file is in, which takes
-  /// about as long as finding a row. Inside of a transaction, they are part of that.
+  /// Runs many statements that only read. Each by itself would find out anew the state of the file, which takes about
+  /// as long as finding a row; inside of a transaction it does not.
   package func readingTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if sqlite3_get_autocommit(handle) == 0 { return try body() }
     if hasReadManyPages { growCache() }
     let misses = fullCache == nil ? 0 : pageMisses
     try run("BEGIN")
     defer {
-      // Nothing was changed, so that it does not matter how it ends.
+      // A transaction without changes may end either way.
       if (try? run("COMMIT")) == nil { try? run("ROLLBACK") }
       if fullCache != nil { hasReadManyPages = pageMisses - misses >= Self.manyPages }
     }
     return try body()
   }
 
-  /// How often a page was not in the cache.
+  /// The number of times that a page was not in the cache.
   private var pageMisses: Int32 {
     var (count, unused): (Int32, Int32) = (0, 0)
     return sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_MISS, &count, &unused, 0) == SQLITE_OK ? count : 0
@@ -284,29 +289,29 @@ public import CSQLite
   private func growCache() {
     guard let size = fullCache else { return }
     fullCache = nil
-    // With the smaller one everything is slower, and that is all.
+    // A connection that keeps its smaller cache is slower, and nothing else.
     try? keepPages(upTo: size << 10)
   }
 
   /// Bounds the pages that are kept in memory. A database in memory keeps all of its own.
   package func keepPages(upTo bytes: Int) throws(StoreError) { try execute("PRAGMA cache_size = -\(bytes >> 10)") }
 
-  /// Another number than before when somebody else has changed the database since.
+  /// A number that changes when another connection has changed the database.
   package var foreignVersion: Int64 {
     get throws(StoreError) { try integer("PRAGMA data_version") ?? 0 }
   }
 
-  /// Grows with every row that is inserted, changed or deleted.
+  /// A count that grows with every row that is inserted, changed or deleted.
   package var changeCount: Int64 { sqlite3_total_changes64(handle) }
 
-  /// How many rows the last INSERT, UPDATE or DELETE changed.
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed.
   package var rowsChangedLast: Int { Int(sqlite3_changes(handle)) }
 
   /// Reads every page and compares SQLite's structures. O(size).
-  /// - Returns: the first thing that is wrong, in SQLite's words; `nil` if nothing is.
+  /// - Returns: the first fault, in SQLite's words; `nil` if there is none.
   package func integrityComplaint() throws(StoreError) -> String? {
     let answer = try first("PRAGMA integrity_check(1)", as: { $0.text(0) }) ?? ""
-    // Before what is wrong comes a line that names the database.
+    // The fault comes after a line that names the database.
     return answer == "ok" ? nil : String(answer.split(separator: "\n").last ?? "")
   }
 
@@ -318,8 +323,8 @@ public import CSQLite
       systemError: sqlite3_system_errno(handle), of: name)
   }
 
-  /// Of a statement that cannot be compiled. The statements are correct, so it is the tables that are not as this
-  /// program makes them.
+  /// The error of a statement that cannot be compiled. The statements are correct, so that the tables must differ from
+  /// those that this program makes.
   private var compileError: StoreError {
     guard sqlite3_errcode(handle) == SQLITE_ERROR else { return error }
     return StoreError(.corrupt, "The \(name) is damaged (\(String(cString: sqlite3_errmsg(handle)))).")

@@ -2,10 +2,10 @@
 import CPageChecksums
 import Glibc
 
-/// A database file with the files that belong to it: SQLite's log and its index, where that log ends, and the mark of
-/// damage.
+/// A database file with the files that belong to it: SQLite's log and its index, the note of the log's end, and the
+/// mark of damage.
 package struct DatabaseFiles: Hashable, Sendable {
-  /// Absolute.
+  /// The absolute path of the database.
   package let path: String
 
   package init(path: String) { self.path = path }
@@ -16,7 +16,7 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   package var log: String { path + "-wal" }
   private var logIndex: String { path + "-shm" }
-  /// What `LogEnd` reads.
+  /// The path of the note that `LogEnd` reads.
   var logEnd: String { path + Self.logEndSuffix }
   private static let logEndSuffix = CPC_LOG_END_SUFFIX
   private var mark: String { path + ".damaged" }
@@ -24,7 +24,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   /// Whether there is a database, or the log of one.
   package var exists: Bool { access(path, F_OK) == 0 || access(log, F_OK) == 0 }
 
-  /// Whether the database itself is there, and holds anything.
+  /// Whether the database file itself is there, and is not empty.
   package var hasContents: Bool {
     var information = stat()
     return stat(path, &information) == 0 && information.st_size > 0
@@ -32,9 +32,9 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   /// Looks at the files before SQLite opens them, and makes them private.
   /// - Precondition: the directory is locked.
-  /// - Parameter make: makes a new database at a path and closes it; called where there is none.
-  /// - Returns: what was changed, for people.
-  /// - Throws: `corrupt` where SQLite would silently go without what is stored; `notWritable`, `notPrivate`.
+  /// - Parameter make: makes a new database at a path and closes it; called if there is none.
+  /// - Returns: the changes that were made, in words for the user.
+  /// - Throws: `corrupt` if SQLite would silently ignore stored data; `notWritable`, `notPrivate`.
   package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
     var notices: [String] = []
     for file in [path, log, logIndex, logEnd] {
@@ -45,17 +45,17 @@ package struct DatabaseFiles: Hashable, Sendable {
     return notices
   }
 
-  /// Makes a database under another name first: whatever interrupts that, the file is there whole or not at all, so
-  /// that one which is empty was damaged.
+  /// Makes a database under another name first: after any interruption the file is there whole or not at all, so that
+  /// an empty one must have been damaged.
   private func create(_ make: (String) throws(StoreError) -> Void) throws(StoreError) {
     let new = path + ".creating"
-    // Of an attempt that was interrupted.
+    // An interrupted attempt may have left these files.
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(new + suffix) }
     do throws(StoreError) {
       // A file that SQLite makes would follow the umask.
       _ = try PrivateFile.secure(new, creating: true)
       try make(new)
-      // Of a log that held nothing; SQLite would take it for the new database's.
+      // A log without content may be left; SQLite would take it for the new database's.
       for file in [log, logIndex, logEnd] { unlink(file) }
       try install(new)
     } catch {
@@ -79,7 +79,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
   }
 
-  /// Whether damage was met while the database was in use, and it was not looked at since.
+  /// Whether damage was met while the database was in use, and the database was not verified since.
   package var isMarkedDamaged: Bool { access(mark, F_OK) == 0 }
 
   package func markDamaged() {
@@ -92,7 +92,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   /// Renames the database with its log to `….damaged-N`, the first such name that is free; nothing is deleted.
   /// - Returns: the new path of the database.
   package func moveAside() throws(StoreError) -> String {
-    // The log goes second: alone it is damage for the one who finds it after an interruption, a database without it is
+    // The log is moved second: an interruption that leaves the log alone leaves damage, a database without its log is
     // not.
     let companions = ["", "-wal", "-shm", Self.logEndSuffix]
     var number = 1
@@ -118,11 +118,12 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 }
 
-/// A regular file that belongs to this user and that only this user can read (0600). No link leads to it: someone else
-/// could have put that there to have another file written.
+/// A regular file that belongs to this user and that only this user can read (0600). No link leads to it: another user
+/// could have put a link there to have another file written.
 package enum PrivateFile {
   /// Opens the file to read and write; the caller closes it.
-  /// - Returns: also what was changed, for people; `nil` when there is no such file and none is to be made.
+  /// - Returns: the descriptor, and the changes that were made, in words for the user; `nil` when there is no such file
+  ///   and none is to be made.
   /// - Throws: `notWritable`, `notPrivate`.
   static func open(
     _ path: String, creating: Bool
@@ -145,7 +146,7 @@ package enum PrivateFile {
 
   /// Makes sure that a file, if there is one, is private.
   /// - Precondition: nothing in this process has the file open: closing it again drops the locks of all.
-  /// - Returns: what was changed, for people.
+  /// - Returns: the changes that were made, in words for the user.
   package static func secure(_ path: String, creating: Bool = false) throws(StoreError) -> String? {
     guard let file = try open(path, creating: creating) else { return nil }
     close(file.descriptor)
@@ -177,25 +178,26 @@ package enum PrivateFile {
   }
 }
 
-/// The directory of a store with the files of its database, held until the value goes: exclusively, unless it is shared.
+/// The directory of a store with the files of its database, held until the value ends: exclusively, unless it is
+/// shared.
 package struct StoreDirectory: ~Copyable {
   package let files: DatabaseFiles
   private let lock: DirectoryLock
   private let report: @Sendable (String) -> Void
 
-  /// Absolute.
+  /// The absolute path of the directory.
   package var path: String { lock.directory }
 
-  /// Nobody else has the directory; always so for one that is not shared.
+  /// Whether no other process had the directory before; always so for one that is not shared.
   package var isFirst: Bool { lock.isFirst }
 
   /// Makes the directory if necessary, makes sure that it is private, and locks it.
   /// - Parameters:
-  ///   - name: what errors call the directory, such as "data directory".
+  ///   - name: the name of the directory in errors, such as "data directory".
   ///   - database: the name of the database in it.
-  ///   - others: beginnings of the names of what else belongs there.
+  ///   - others: the beginnings of the names of other files that belong there.
   ///   - use: whether others may have it at the same time.
-  ///   - report: told what was changed so that no other user can read what is stored.
+  ///   - report: takes the changes that were made to keep other users from reading the stored data.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
     _ path: String, called name: String, database: String, others: [String] = [], use: DirectoryUse = .alone,
@@ -208,14 +210,14 @@ package struct StoreDirectory: ~Copyable {
   }
 
   /// Looks at the files before SQLite opens them.
-  /// - Parameter make: makes a new database at a path and closes it; called where there is none.
-  /// - Throws: `corrupt` where SQLite would silently go without what is stored; `notWritable`, `notPrivate`.
+  /// - Parameter make: makes a new database at a path and closes it; called if there is none.
+  /// - Throws: `corrupt` if SQLite would silently ignore stored data; `notWritable`, `notPrivate`.
   package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
-    // Whoever came first has looked. What is in use must not be opened beside SQLite: closing it again would drop the
-    // locks that this process has on it.
+    // The first process has looked at them. Files in use must not be opened beside SQLite: closing them again would
+    // drop the locks that this process has on them.
     if isFirst { try files.prepare(making: make).forEach(report) }
   }
 
-  /// Lets others in that share the directory, when the database is open.
+  /// Lets others share the directory, when the database is open.
   package borrowing func share() throws(StoreError) { try lock.share() }
 }

@@ -31,7 +31,7 @@ package struct StoredRecord: Hashable, Sendable {
 /// The b-trees of SQLite's file format (sqlite.org/fileformat2.html, sections 1.6 and 2), page by page.
 extension DatabasePages {
   /// Visits every record that can be read, in the order of pages, whichever table it belongs to.
-  /// - Returns: how many pages and records cannot be read; free pages do not count.
+  /// - Returns: the numbers of pages and records that cannot be read; free pages do not count.
   package func forEachRecord<Failure: Error>(
     _ visit: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) -> Int {
@@ -70,7 +70,7 @@ extension DatabasePages {
     return Self.values(payload).map { StoredRecord(number: cell.number, values: $0) }
   }
 
-  /// The size of the header, the type of each value, and the values.
+  /// Reads the size of the header, the type of each value, and the values.
   private static func values(_ payload: [UInt8]) -> [StoredValue]? {
     var reader = VarintReader(payload, from: 0)
     guard let size = reader.next(), size <= payload.count else { return nil }
@@ -86,7 +86,7 @@ extension DatabasePages {
     return values
   }
 
-  /// The bytes of a value of a type; negative where there is no such type.
+  /// The number of bytes of a value of a type; negative for a type that does not exist.
   private static func width(of type: Int64) -> Int {
     switch type {
     case 0, 8, 9: 0
@@ -114,7 +114,7 @@ extension DatabasePages {
 struct TreePage {
   struct Cell {
     var number: Int64?
-    /// Where the payload begins, how long it is in all, and how much of it is on this page.
+    /// The payload's position, its whole size, and the size of its part on this page.
     var payload: Int
     var size: Int
     var local: Int
@@ -155,7 +155,7 @@ struct TreePage {
     return end <= usable ? Cell(number: number, payload: reader.position, size: Int(size), local: local) : nil
   }
 
-  /// How much of a payload is on the page itself: all, or what fills the last overflow page.
+  /// The size of the payload's part on the page itself: all of it, or the part that leaves only full overflow pages.
   private func local(_ size: Int) -> Int {
     let most = kind == Self.tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
     if size <= most { return size }

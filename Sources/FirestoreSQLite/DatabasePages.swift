@@ -4,23 +4,23 @@ import Glibc
 /// The pages of a damaged database, each as its last intact commit left it, read without SQLite, which would need the
 /// damaged ones to find the others.
 ///
-/// Pages come from the file and, where it has newer ones, from the log: of its commits that end intact also those that
-/// SQLite would not reach, because something before them is damaged.
+/// Pages come from the file and, if it has newer ones, from the log: also pages of intact commits that SQLite would not
+/// reach, because a frame before them is damaged.
 package struct DatabasePages: ~Copyable {
   private let file: Int32
   private let logFile: Int32
   private var hasChecksums: Bool
   package let pageSize: Int
   package let pageCount: Int
-  /// Where the log has the newest version of a page.
+  /// The position of the newest version of each page that the log has.
   private let newest: [UInt32: Int]
-  /// Pages in the log that cannot be read; of these an older version is taken, if there is one.
+  /// The number of pages in the log that cannot be read; an older version takes their place, if there is one.
   package let damagedFrames: Int
-  /// Pages that hold nothing, as far as the list of these can be read.
+  /// The pages without content, as far as their list can be read.
   private(set) var free: Set<UInt32>
 
   /// - Parameters:
-  ///   - log: of the same database.
+  ///   - log: the log of the same database.
   ///   - hasChecksums: whether the pages of the file end with a checksum; `nil` to find out.
   package init(_ files: DatabaseFiles, _ log: WriteAheadLog?, hasChecksums: Bool?) {
     file = open(files.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -38,7 +38,8 @@ package struct DatabasePages: ~Copyable {
     readFreePages()
   }
 
-  /// The header may be in the log; otherwise a page that ends as if with a checksum ends with one.
+  /// Whether the pages seem to have checksums. The header in the log tells; without it, one page that ends with a
+  /// fitting checksum.
   private func looksChecked() -> Bool {
     if let offset = newest[1], let header = read(logFile, offset) {
       return Int32(header[20]) == PageChecksums.reservedBytes
@@ -61,7 +62,7 @@ package struct DatabasePages: ~Copyable {
     return size >= 512 && size & (size - 1) == 0 ? size : 4096
   }
 
-  /// - Returns: of each page, where its last committed version is, and how many frames among these are damaged.
+  /// - Returns: the position of each page's last committed version, and the number of damaged frames among these.
   private static func newestPages(_ log: WriteAheadLog?) -> (newest: [UInt32: Int], damaged: Int) {
     guard let log else { return ([:], 0) }
     var newest: [UInt32: Int] = [:]
@@ -74,12 +75,12 @@ package struct DatabasePages: ~Copyable {
       }
       waiting = []
     }
-    // Behind the last commit there may be one that is cut off, which was whole before only if something is damaged.
+    // A cut-off commit may follow the last one; it had been whole only if the log is damaged.
     if case .damaged = LogInspection.finding(log) { damaged += waiting.count { $0.isCommit } }
     return (newest, damaged)
   }
 
-  /// A page as it was written, or `nil`.
+  /// The page as it was written; `nil` if it cannot be read.
   /// - Parameter number: from 1.
   package func page(_ number: UInt32) -> [UInt8]? {
     guard number > 0, Int(number) <= pageCount else { return nil }
@@ -100,10 +101,11 @@ package struct DatabasePages: ~Copyable {
     return count == size ? bytes : nil
   }
 
-  /// How many bytes of a page hold content.
+  /// The number of bytes of a page that hold content.
   var usableSize: Int { pageSize - (hasChecksums ? Int(PageChecksums.reservedBytes) : 0) }
 
-  /// A list of pages that list others: the next of the first kind, how many of the second, and these.
+  /// Reads the list of free pages: each trunk page has the number of the next trunk, a count, and that many page
+  /// numbers.
   private mutating func readFreePages() {
     guard let header = page(1) else { return }
     var next = header.word(32)

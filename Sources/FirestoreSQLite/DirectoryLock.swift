@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether a directory may be used by others at the same time.
+/// The use of a directory: whether other processes may use it at the same time.
 package enum DirectoryUse: String, Hashable, Sendable {
-  /// Nobody else uses it.
+  /// No other process uses the directory.
   case alone
-  /// Nobody else opens it: others get at what is in it through the process that has it.
+  /// No other process opens the directory: others use its data through the process that has it.
   case served = "serves"
-  /// Others that share it as well may use it.
+  /// Other processes that share the directory as well may use it.
   case shared
 }
 
@@ -15,14 +15,14 @@ package enum DirectoryUse: String, Hashable, Sendable {
 /// that names the holder. The kernel drops the lock when the process ends in whatever way, so a stale file locks no
 /// process out.
 ///
-/// Those that share open the database one after the other (`OpeningTurn`): the first has the directory for itself until
-/// `share`, so that it may look at files that nobody uses.
+/// Processes that share open the database one after the other (`OpeningTurn`): the first has the directory for itself
+/// until `share`, so that it may look at files that no other process uses.
 package struct DirectoryLock: ~Copyable {
-  /// Absolute, which also keeps SQLite from taking a path such as `file:x` for a URI.
+  /// The absolute path, which also keeps SQLite from taking a path such as `file:x` for a URI.
   package let directory: String
-  /// What was changed so that no other user can read what is stored; for people.
+  /// The changes that were made to keep other users from reading the stored data, in words for the user.
   package let notices: [String]
-  /// Nobody else has the directory: always so for one that is not shared.
+  /// Whether no other process had the directory before: always so for one that is not shared.
   package let isFirst: Bool
   private let descriptor: Int32
   private let turn: OpeningTurn?
@@ -30,9 +30,9 @@ package struct DirectoryLock: ~Copyable {
 
   /// Makes the directory with its parents (0700), or makes sure that it is private, and locks it.
   /// - Parameters:
-  ///   - name: what errors call the directory, such as "data directory".
-  ///   - own: beginnings of the names of files that belong there. A directory that holds nothing else is narrowed to
-  ///     0700 where it is wider.
+  ///   - name: the name of the directory in errors, such as "data directory".
+  ///   - own: the beginnings of the names of files that belong there. The mode of a directory without other files is
+  ///     narrowed to 0700.
   ///   - use: whether others may use it at the same time.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
@@ -49,7 +49,7 @@ package struct DirectoryLock: ~Copyable {
     }
     let isFirst = try Self.lock(file.descriptor, use, directory, place)
     if isFirst {
-      // It only serves those who come meanwhile: failing to write it does not weaken the lock.
+      // The text is only for processes that come meanwhile: failing to write it does not weaken the lock.
       let text = Array(Holder(process: getpid(), use: use).text.utf8)
       _ = ftruncate(file.descriptor, 0)
       _ = pwrite(file.descriptor, text, text.count, 0)
@@ -62,13 +62,12 @@ package struct DirectoryLock: ~Copyable {
     descriptor = file.descriptor
   }
 
-  /// Lets others in that share the directory, after the first has opened the database. Nothing for one that is not
-  /// shared.
+  /// Lets others share the directory, after the first has opened the database. Does nothing for one that is not shared.
   /// - Throws: `locked` if another process took the directory for itself just then; it must not be used any more.
   package func share() throws(StoreError) {
     guard let turn else { return }
     defer { turn.end() }
-    // Turning one kind of lock into the other lets go of the first for a moment.
+    // The kernel drops the first kind of lock for a moment when it turns it into the other.
     guard isFirst, flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return }
     throw StoreError(.locked, "The \(place) was taken by another process at this moment. Try again.")
   }
@@ -80,8 +79,8 @@ package struct DirectoryLock: ~Copyable {
     close(descriptor)
   }
 
-  /// Closes the file when it cannot be locked.
-  /// - Returns: whether nobody else has the directory.
+  /// Locks the file, or closes it when it cannot be locked.
+  /// - Returns: whether no other process has the directory.
   private static func lock(
     _ descriptor: Int32, _ use: DirectoryUse, _ directory: String, _ place: String
   ) throws(StoreError) -> Bool {
@@ -121,19 +120,19 @@ package struct DirectoryLock: ~Copyable {
     var made = ""
     for segment in path.split(separator: "/") {
       made += (path.hasPrefix("/") || !made.isEmpty ? "/" : "") + segment
-      // Above a directory that may be entered there may be some that must not be written.
+      // A directory above may forbid writing, and may be entered all the same.
       if mkdir(made, 0o700) == 0 || errno == EEXIST || errno == EISDIR || access(made, F_OK) == 0 { continue }
       throw StoreError(.notWritable, "The \(place) cannot be made at \(made): \(StoreError.reason(errno)).")
     }
   }
 
-  /// Who has a directory, as its file "lock" says.
+  /// The process that has a directory, by its file "lock".
   package struct Holder: Hashable, Sendable {
     package var process: Int32
-    /// The second line; of a word that is not known, as if nobody else could use it.
+    /// The use in the second line of the file; an unknown word counts as `alone`.
     fileprivate var use: DirectoryUse
 
-    /// Whether others get at what is in the directory through it.
+    /// Whether other processes use the data through this one.
     package var serves: Bool { use == .served }
 
     fileprivate init(process: Int32, use: DirectoryUse) { (self.process, self.use) = (process, use) }
@@ -147,7 +146,7 @@ package struct DirectoryLock: ~Copyable {
     fileprivate var text: String { "\(process)\n" + (use == .alone ? "" : use.rawValue + "\n") }
   }
 
-  /// The process that had the directory last, as far as can be told. It may be gone.
+  /// The process that had the directory last, as far as is known. It may have ended.
   package static func lastHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -155,8 +154,8 @@ package struct DirectoryLock: ~Copyable {
     return holder(descriptor)
   }
 
-  /// The process that has the directory, as far as can be told. Who does not write its number, such as a child of the one
-  /// that did, is not named, and nobody is named in its place.
+  /// The process that has the directory, as far as is known. A holder that did not write its number, such as a child of
+  /// the process that did, is not named, and no other process is named in its place.
   package static func presentHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -173,7 +172,7 @@ package struct DirectoryLock: ~Copyable {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // Dropped with the descriptor; who tries for the lock at this moment tries again.
+    // The lock is dropped with the descriptor; a process that tries for it at this moment tries again.
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
@@ -184,14 +183,14 @@ package struct DirectoryLock: ~Copyable {
   }
 }
 
-/// Whether data may be kept in a directory that exists already.
+/// The permissions of a directory that exists already, which decide whether data may be kept in it.
 ///
 /// A user who can write into it could replace a file; one who can read in it could read a file that is not private
 /// itself.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t
-  /// Whether it holds anything that is not the store's.
+  /// Whether the directory holds files that are not the store's.
   var isShared: Bool
 
   package init(owner: UInt32, mode: UInt32, isShared: Bool) {
@@ -202,9 +201,9 @@ package struct DirectoryPermissions: Hashable, Sendable {
 
   package enum Verdict: Hashable, Sendable {
     case use
-    /// To 0700.
+    /// The mode of the directory has to be changed to 0700.
     case narrow
-    /// With what is wrong.
+    /// The directory cannot be used, for this reason.
     case refuse(String)
   }
 
@@ -216,13 +215,13 @@ package struct DirectoryPermissions: Hashable, Sendable {
       return isWritable ? .refuse("others than its owner may write to it (mode \(Self.text(mode)))") : .use
     }
     if !isReadable { return .use }
-    // Something else lives there as well, which others may have to reach: the store's files are private themselves.
+    // Other users may have to reach the other files there: the store's files are private themselves.
     let isOfOthers = isShared || mode & S_ISVTX != 0
     if !isOfOthers { return .narrow }
     return isWritable ? .refuse("others may write to it (mode \(Self.text(mode)))") : .use
   }
 
-  /// - Returns: what was changed, for people.
+  /// - Returns: the change that was made, in words for the user.
   static func secure(_ path: String, _ place: String, own: [String]) throws(StoreError) -> String? {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -2,23 +2,24 @@
 import CPageChecksums
 import Glibc
 
-/// What was noted beside a database of the log that belongs to it: which one that is, which database it goes on from,
-/// and where its last commit ends. The layer below SQLite notes it as commits are written (`log_end.c`).
+/// The note beside a database about the log that belongs to it: which log that is, which database it goes on from, and
+/// the position at which its last commit ends. The layer below SQLite writes the note as commits are written
+/// (`log_end.c`).
 ///
-/// What is noted is never more than what was in the log. Up to a power cut nothing of that can be missing, unless
-/// somebody took it; after one, what the disk was not waited for may be.
+/// The note never claims more than the log had. Without a power cut, a log with less was changed by another program;
+/// after a power cut it may lack commits that the disk had not confirmed.
 struct LogEnd: Sendable {
-  /// How a log and what was noted do not fit.
+  /// The difference between a log and the note.
   enum Mismatch: Hashable, Sendable {
-    /// There is no log, or nothing in it, and so many bytes of commits were.
+    /// The log is missing, or has no commits, and commits of this size were in it.
     case missing(bytes: Int)
     case cut(bytes: Int)
-    /// It is not the log that was written last.
+    /// The log is not the one that was written last.
     case foreign
-    /// It is, but the database is not the one that it goes on from.
+    /// The log is the right one, but the database is not the one that it goes on from.
     case otherDatabase
 
-    /// How much of what was noted is in neither file, if it is known.
+    /// The number of noted bytes that are in neither file, if it is known.
     var lostBytes: Int {
       switch self {
       case .missing(let bytes), .cut(let bytes): bytes
@@ -38,26 +39,26 @@ struct LogEnd: Sendable {
     self.noted = noted
   }
 
-  /// Where the last commit ends that must be in the log: everything that was written, or what the disk was waited for if
-  /// the system was started anew since.
+  /// The position at which the last commit ends that must be in the log: the last one written, or, if the system was
+  /// started anew since, the last one that the disk confirmed.
   private var required: Int {
     guard noted.committed > noted.restored else { return 0 }
     let required = noted.is_of_this_boot != 0 ? noted.committed : noted.synced
     return required > noted.restored ? Int(clamping: required) : 0
   }
 
-  /// How many bytes of commits a power cut has taken, which nothing was promised for.
+  /// The number of bytes of unconfirmed commits that a power cut has taken.
   func lostToPowerCut(_ log: WriteAheadLog?) -> Int {
     guard noted.is_of_this_boot == 0, noted.committed > noted.restored else { return 0 }
     return max(0, Int(clamping: noted.committed) - (log.map(end) ?? 0))
   }
 
-  /// Where the last commit ends in a log that the noted one went to.
+  /// The position at which the last commit ends in the noted log; 0 for another log.
   private func end(_ log: WriteAheadLog) -> Int {
     log.isHeaderIntact && log.salts == noted.committed_salts ? log.committedEnd : 0
   }
 
-  /// - Parameter log: of the database, or what is in its place.
+  /// - Parameter log: the log that is found beside the database.
   func mismatch(_ files: DatabaseFiles, _ log: WriteAheadLog?) -> Mismatch? {
     let commits = log.map { $0.isHeaderIntact && $0.committedEnd > 0 } ?? false
     if let log, commits, noted.committed_salts != 0 || noted.salts != 0,
@@ -71,8 +72,8 @@ struct LogEnd: Sendable {
     return nil
   }
 
-  /// Whether the database is as it was when the log began, or as one of the log's commits left it. Its first page tells:
-  /// each log has a version of it (`Connection.transaction`).
+  /// Whether the database is as it was when the log began, or as one of the log's commits left it. Its first page
+  /// tells: each log has a version of it (`Connection.transaction`).
   private func isContinued(_ files: DatabaseFiles, _ log: WriteAheadLog) -> Bool {
     func sum(_ page: [UInt8]) -> UInt64 {
       page.withUnsafeBytes { cpc_checksum($0.baseAddress, page.count - Int(CPC_RESERVED_BYTES), 1) }
@@ -95,7 +96,7 @@ struct LogEnd: Sendable {
 }
 
 extension LogEnd.Mismatch {
-  /// What is wrong, for people.
+  /// The mismatch, in words for the user.
   func text(_ files: DatabaseFiles) -> String {
     switch self {
     case .missing(let bytes):

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Looks at a database's log before SQLite does, which takes whatever is wrong in it for its end and goes on without
-/// the rest, and an empty file for an empty database.
+/// Looks at a database's log before SQLite does. SQLite takes a fault in the log for its end and goes on without the
+/// rest, and takes an empty file for an empty database.
 ///
-/// A process that was killed leaves frames at the end that are cut off, or that no commit follows: they were never
-/// answered for. What lies behind a bad frame tells the difference:
+/// A killed process leaves frames at the end that are cut off, or that no commit follows: their commits were never
+/// confirmed. The bytes behind a bad frame tell the difference:
 ///
 /// ```
 /// ── intact ── ✗ ── nothing, or frames without a commit, or of an earlier generation     a torn tail: normal
 /// ── intact ── ✗ ── … an intact commit                                                   damage: commits would be lost
 /// ── intact ── ✗ commit, the last frame of the file, whole                               damage: it was written whole
 /// ```
-/// What is not there at all, a log or the end of one, is known from what was noted beside it (`LogEnd`).
+/// A log that is missing, or whose end is, shows in the note beside it (`LogEnd`).
 package enum LogInspection {
   package enum Finding: Hashable, Sendable {
-    /// No log, or nothing in it that counts.
+    /// No log, or no frame in it that counts.
     case nothing
-    /// So many commits, and nothing else that counts.
+    /// A log of this many commits, and nothing else that counts.
     case intact(commits: Int)
     /// The frames before this one are intact.
     case damaged(frame: Int)
@@ -31,7 +31,7 @@ package enum LogInspection {
     let commits = log.frames[..<bad].count { $0.isCommit }
     let rest = log.frames[bad...]
     guard let first = rest.first else { return commits == 0 ? .nothing : .intact(commits: commits) }
-    // Salts of earlier generations differ in both halves.
+    // The salts of earlier generations differ in both halves.
     let isCutCommit = rest.count == 1 && first.isCommit && first.matchingSalts > 0
     let isHalfSalted = first.matchingSalts == 1
     if isCutCommit || isHalfSalted || rest.dropFirst().contains(where: { $0.isIntact && $0.isCommit }) {
@@ -40,8 +40,8 @@ package enum LogInspection {
     return commits == 0 ? .nothing : .intact(commits: commits)
   }
 
-  /// - Returns: what people should know of.
-  /// - Throws: `corrupt`, with what is wrong.
+  /// - Returns: the facts that users should know.
+  /// - Throws: `corrupt`, with the fault.
   @discardableResult package static func check(_ files: DatabaseFiles) throws(StoreError) -> [String] {
     let log = try WriteAheadLog(path: files.log)
     var information = stat()
@@ -61,13 +61,13 @@ package enum LogInspection {
         throw StoreError(.corrupt, "\(files.path) \(fact), but its log holds \(commits) commits.")
       }
     }
-    // Without a database everything that belonged to it is gone.
+    // The log and its note mean nothing without a database.
     guard size != nil else { return [] }
     let end = LogEnd(path: files.logEnd)
     if let mismatch = end.mismatch(files, log) { throw StoreError(.corrupt, mismatch.text(files)) }
     let lost = end.lostToPowerCut(log)
     if lost == 0 { return [] }
-    // Said once.
+    // The loss is told once.
     unlink(files.logEnd)
     return [
       "\(files.path) lost its last commits (\(lost) bytes of log) when the system went down: they were not on the disk "
@@ -80,9 +80,9 @@ package enum LogInspection {
     guard let mismatch = LogEnd(path: files.logEnd).mismatch(files, log) else { return (true, 0) }
     var information = stat()
     let isEmpty = stat(files.path, &information) == 0 && information.st_size == 0
-    // All that is left of an empty file is in its log.
+    // An empty file has lost its content; all that is left is in its log.
     if case .otherDatabase = mismatch, isEmpty { return (true, 0) }
-    // What lies behind a damaged frame is there.
+    // Commits behind a damaged frame are not lost.
     let behind = log.map { log in (log.frames.last.map { $0.offset + log.pageSize } ?? 0) - log.committedEnd } ?? 0
     return (mismatch.fits, max(0, mismatch.lostBytes - behind))
   }

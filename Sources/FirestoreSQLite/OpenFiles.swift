@@ -3,30 +3,30 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The files of a database that is open, looked at again each second: one that was deleted or replaced meanwhile can
-/// still be written to, and is nowhere when the process ends.
+/// The files of a database that is open, looked at again each second: a file that was deleted or replaced meanwhile can
+/// still be written to, and is lost when the process ends.
 ///
 /// A directory that is renamed takes its files along, and nothing is wrong.
 package final class OpenFiles: Sendable {
   private struct State: Sendable {
-    /// The second in which was looked last.
+    /// The second of the last look.
     var tick: Int64
-    /// By their names, the files that were seen: the database, and its log once there is one.
+    /// The inode numbers of the files that were seen, by name: of the database, and of its log once there is one.
     var numbers: [String: ino_t]
     var loss: StoreError?
     var observers: [@Sendable (StoreError) -> Void] = []
   }
 
   private let files: DatabaseFiles
-  /// The rest of the message.
+  /// The end of the message, which names the consequence.
   private let consequence: String
   private let directory: Int32
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - files: of a database that was just opened.
-  ///   - consequence: what follows for who uses it: a sentence or two, of which the first begins behind a colon.
-  /// - Returns: `nil` where the directory cannot be looked at.
+  ///   - files: the files of a database that was just opened.
+  ///   - consequence: the consequence for the user: a sentence or two, of which the first begins behind a colon.
+  /// - Returns: `nil` if the directory cannot be looked at.
   package init?(_ files: DatabaseFiles, consequence: String) {
     self.files = files
     self.consequence = consequence
@@ -40,14 +40,14 @@ package final class OpenFiles: Sendable {
     if directory >= 0 { close(directory) }
   }
 
-  /// Seconds of a clock that only goes on.
+  /// The seconds of a clock that only goes forward.
   package static var tick: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
     return Int64(time.tv_sec)
   }
 
-  /// What was found missing, from then on.
+  /// The loss of a file, once it was found.
   package var loss: StoreError? { state.withLock { $0.loss } }
 
   /// Looks at the files, unless that was done in this second and both were seen.
@@ -65,12 +65,12 @@ package final class OpenFiles: Sendable {
   }
 
   /// Looks each second from now on.
-  /// - Parameter observer: called once, on some thread, when something is found missing, also by `check`.
+  /// - Parameter observer: called once, on some thread, when a file is found missing, also by `check`.
   package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
     if observe(observer) { lookAgain() }
   }
 
-  /// - Returns: whether nobody else does.
+  /// - Returns: whether this is the only observer.
   @discardableResult
   func observe(_ observer: @escaping @Sendable (StoreError) -> Void) -> Bool {
     state.withLock { state in
@@ -79,11 +79,11 @@ package final class OpenFiles: Sendable {
     }
   }
 
-  /// Goes on until the value goes, or there is nothing more to find out.
+  /// Looks again each second until the value ends, or a loss is found.
   private func lookAgain() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self else { return }
-      // Whoever has to know is an observer.
+      // The observers learn of the loss.
       try? check()
       if loss == nil { lookAgain() }
     }

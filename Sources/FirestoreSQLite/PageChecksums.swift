@@ -4,17 +4,17 @@ import CPageChecksums
 /// Databases whose every page ends with a checksum, which is compared whenever SQLite reads the page: a bit that
 /// changed on disk, wherever it is, ends a read with an error instead of another document, or none.
 package enum PageChecksums {
-  /// At the end of each page; to be set before a database has its first one.
+  /// The number of bytes for the checksum at the end of each page; to be set before a database has its first page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
 
-  /// In the header of files with checksums.
+  /// The application id in the header of files with checksums.
   package static let applicationID = UInt32(CPC_APPLICATION_ID)
 
-  /// How SQLite is told to open a file.
+  /// The URI by which SQLite opens a file with checksums.
   /// - Parameters:
-  ///   - mayLackChecksums: whether it may be one of an earlier version, without them.
-  ///   - notesEnd: whether it is noted beside the file where its log ends (`LogEnd`).
-  /// - Throws: `notWritable` where SQLite was built without what that needs.
+  ///   - mayLackChecksums: whether the file may be one of an earlier version, without them.
+  ///   - notesEnd: whether the end of the file's log is noted beside it (`LogEnd`).
+  /// - Throws: `notWritable` if SQLite was built without URIs.
   package static func uri(
     of path: String, mayLackChecksums: Bool = false, notesEnd: Bool = false
   ) throws(StoreError) -> String {
@@ -34,7 +34,7 @@ package enum PageChecksums {
     return notesEnd ? uri + "&" + CPC_NOTES_END + "=1" : uri
   }
 
-  /// Whether a page is what was written as page `number`, the first being 1.
+  /// Whether a page is unchanged since it was written as page `number`, the first being 1.
   package static func isIntact(_ page: UnsafeRawBufferPointer, number: UInt32) -> Bool {
     guard let start = page.baseAddress, page.count > Int(CPC_RESERVED_BYTES) else { return false }
     let count = page.count - Int(CPC_RESERVED_BYTES)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the first bytes of a database file say about who wrote it.
+/// The format of a database file's pages, by its first bytes.
 package enum PageFormat: Hashable, Sendable {
   case absent
-  /// As earlier versions wrote it, without checksums.
+  /// Pages of earlier versions, without checksums.
   case unchecked
   case checked
   case unknown
@@ -27,15 +27,16 @@ package enum PageFormat: Hashable, Sendable {
 
 extension PageChecksums {
   /// Replaces a file without checksums by a copy with them, whole or not at all.
-  /// - Precondition: nobody has it open.
+  /// - Precondition: no process has the file open.
   /// - Parameters:
-  ///   - name: what errors call what is stored.
-  ///   - check: looks at what is stored before.
+  ///   - name: the name of the data in errors.
+  ///   - check: looks at the data before.
   package static func add(
     to files: DatabaseFiles, called name: String, _ check: (Connection) throws(StoreError) -> Void
   ) throws(StoreError) {
     let copy = files.path + ".new"
-    // Of an attempt that was interrupted. What is noted of the log would be wrong when that is brought back below.
+    // An interrupted attempt may have left these files. The note of the log's end would be wrong once the log is
+    // written back below.
     for file in [copy, copy + "-journal", files.logEnd] { unlink(file) }
     do throws(StoreError) {
       let old = try Connection(path: files.path, called: name)

@@ -3,7 +3,7 @@ import CSQLite
 package import FirestoreModel
 import Glibc
 
-/// Why a store, the cache or the backend's data, did not do what it was asked. Nothing of the failed call is stored.
+/// The failure of a store, the cache or the backend's data. Nothing of the failed call is stored.
 @usableFromInline package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// Another process, or another store of this one, holds the directory.
@@ -11,27 +11,27 @@ import Glibc
     case notWritable
     /// The directory or a file in it is open to other users, or not what it seems to be.
     case notPrivate
-    /// What is stored is not what was written.
+    /// The stored data is not the data that was written.
     case corrupt
     /// The files were taken away while they were in use (`OpenFiles`).
     case gone
-    /// Written by a newer version of this program.
+    /// The data was written by a newer version of this program.
     case newerSchema
     /// A cache that belongs to another database (`CacheIdentity`).
     case foreign
-    /// Another process that shares the cache is primary; what only the primary does was not done.
+    /// Another process that shares the cache is primary; work of the primary alone was not done.
     case leaseLost
     case diskFull
-    /// The request itself is at fault.
+    /// The request itself is wrong.
     case refused(StatusCode)
-    /// Asked for with `LocalStore.faults`.
+    /// The failure was asked for with `LocalStore.faults`.
     case injected
     /// Any other failure of SQLite.
     case sqlite
   }
 
   package var kind: Kind
-  /// Names the thing and the way out; holds no field values.
+  /// The sentence for users, with the name of the data and advice; holds no field values.
   package var message: String
 
   package init(_ kind: Kind, _ message: String) {
@@ -47,10 +47,10 @@ import Glibc
 
 extension StoreError {
   /// - Parameters:
-  ///   - resultCode: of SQLite, extended.
+  ///   - resultCode: the extended result code of SQLite.
   ///   - detail: SQLite's own words, which name tables but hold no values.
-  ///   - systemError: what the system answered last, where it is known.
-  ///   - name: what is stored, such as "cache".
+  ///   - systemError: the system's last error number; 0 if it is unknown.
+  ///   - name: the name of the data, such as "cache".
   package init(resultCode: Int32, _ detail: String, systemError: Int32 = 0, of name: String) {
     switch resultCode & 0xff {
     case SQLITE_BUSY, SQLITE_LOCKED:
@@ -61,9 +61,9 @@ extension StoreError {
     case SQLITE_IOERR where resultCode == Self.damagedPage:
       self.init(.corrupt, "A page of the \(name) is not what was written there.")
     case SQLITE_FULL: self = .diskFull(name, detail)
-    // A quota, or a limit of the size of files.
+    // The disk is full, or a quota, or a limit of the size of files is reached.
     case SQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(systemError): self = .diskFull(name, detail)
-    // The system's answer to what a COMMIT wrote is not known: most likely it is one of these.
+    // The error number is unknown if a COMMIT failed to write: most likely it is one of these.
     case SQLITE_IOERR where systemError == 0 && Self.failuresToWrite.contains(resultCode):
       self.init(.diskFull, "The \(name) cannot be written to disk (\(detail)); nothing was stored.")
     default: self.init(.sqlite, "The \(name) failed: \(detail) (SQLite code \(resultCode)).")
@@ -75,9 +75,9 @@ extension StoreError {
       .diskFull, "The disk that holds the \(name) is full (\(detail)); nothing was stored. Free some space.")
   }
 
-  /// SQLITE_IOERR_DATA, which is what `PageChecksums` answers.
+  /// The result code SQLITE_IOERR_DATA, with which `PageChecksums` answers.
   private static let damagedPage = SQLITE_IOERR | 32 << 8
-  /// Writing, flushing or growing a file failed: SQLITE_IOERR_WRITE, _FSYNC, _DIR_FSYNC, _TRUNCATE,
-  /// _SHMOPEN, _SHMSIZE and _SHMMAP.
+  /// The result codes for a file that could not be written, flushed or grown: SQLITE_IOERR_WRITE, _FSYNC, _DIR_FSYNC,
+  /// _TRUNCATE, _SHMOPEN, _SHMSIZE and _SHMMAP.
   private static let failuresToWrite = Set<Int32>([3, 4, 5, 6, 18, 19, 21].map { SQLITE_IOERR | $0 << 8 })
 }

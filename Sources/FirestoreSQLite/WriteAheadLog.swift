@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// SQLite's log of pages, as its file format says (sqlite.org/fileformat2.html, section 4), read without SQLite: what
-/// SQLite takes for the end of the log may be damage with more behind it.
+/// SQLite's log of pages in its file format (sqlite.org/fileformat2.html, section 4), read without SQLite: the place
+/// that SQLite takes for the end of the log may be damage with more behind it.
 ///
 /// ```
 /// header  magic  version  page size  sequence  salt  salt  checksum  checksum          8 × 4 bytes
@@ -12,13 +12,13 @@ import Glibc
 package struct WriteAheadLog: Sendable {
   package struct Frame: Hashable, Sendable {
     package var page: UInt32
-    /// How many pages the database has from here on; 0 unless the frame ends a transaction.
+    /// The number of pages of the database from here on; 0 unless the frame ends a transaction.
     package var databaseSize: UInt32
-    /// Where the page begins in the file.
+    /// The position of the page in the file.
     package var offset: Int
-    /// Of the salts, those that are the header's.
+    /// The number of the frame's salts that equal the header's.
     package var matchingSalts: Int
-    /// Whether it is what was written behind the frame before it.
+    /// Whether the frame is unchanged since it was written behind the one before it.
     package var isIntact: Bool
 
     package var isCommit: Bool { databaseSize != 0 }
@@ -29,20 +29,20 @@ package struct WriteAheadLog: Sendable {
 
   package private(set) var pageSize = 4096
   package private(set) var isHeaderIntact = false
-  /// The two of the header, which no other log has.
+  /// The two salts of the header, which no other log has.
   private(set) var salts: UInt64 = 0
   /// Whether the header and the frame behind it are zeros: written, but never on the disk.
   package private(set) var isBlank = false
   /// All whole frames, in order, of this generation or an earlier one.
   package private(set) var frames: [Frame] = []
 
-  /// Where the last commit ends that has nothing wrong before it; 0 without one.
+  /// The position at which the last commit ends that has no damage before it; 0 without one.
   var committedEnd: Int {
     frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
   }
 
   /// Reads the log. O(size).
-  /// - Returns: `nil` when there is none, or none with a whole frame.
+  /// - Returns: `nil` when there is no log, or none with a whole frame.
   package init?(path: String) throws(StoreError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -71,14 +71,14 @@ package struct WriteAheadLog: Sendable {
     isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
     if isSize { pageSize = stored }
     self.salts = UInt64(start.word(16)) << 32 | UInt64(start.word(20))
-    // Behind a damaged header the first frame says as much.
+    // The first frame has the same salts as a damaged header.
     let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
     sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))
     var computed: LogChecksum?
     var offset = Self.headerSize
     while offset + Self.frameHeaderSize + pageSize <= size {
       let frame = try reader.bytes(at: offset, count: Self.frameHeaderSize + pageSize)
-      // From what the frame before it says of itself, or from what it should say.
+      // The frame continues the checksum that the frame before it states, or the one computed for that frame.
       let isContinuation = sum.continues(with: frame) || computed?.continues(with: frame) ?? false
       let matching = (frame.word(8) == salts.0 ? 1 : 0) + (frame.word(12) == salts.1 ? 1 : 0)
       let isIntact = matching == 2 && frame.word(0) != 0 && isContinuation
@@ -124,7 +124,7 @@ struct LogChecksum {
     self.second = second
   }
 
-  /// - Parameter bytes: a multiple of eight of them.
+  /// - Parameter bytes: the bytes; their count is a multiple of eight.
   mutating func add(_ bytes: ArraySlice<UInt8>) {
     var (first, second) = (first, second)
     let isBigEndian = isBigEndian
@@ -141,7 +141,7 @@ struct LogChecksum {
     (self.first, self.second) = (first, second)
   }
 
-  /// The sum behind a frame: over the first half of its header, and its page.
+  /// The sum after a frame: over the first half of its header, and its page.
   func adding(_ frame: [UInt8]) -> LogChecksum {
     var sum = self
     sum.add(frame[0..<8])

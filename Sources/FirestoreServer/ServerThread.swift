@@ -15,7 +15,7 @@ package enum ServerThread {
   /// Whether the caller is on that thread, which must not wait for it.
   package static var isCurrent: Bool { loop.inEventLoop }
 
-  /// Lets connections be served between two steps of something long on that thread. What is merely enqueued again goes
+  /// Lets connections be served between two steps of long work on that thread. A task that is merely enqueued runs
   /// before them: the thread looks at its sockets when it has nothing else to do until later.
   package static let pause: @Sendable () async -> Void = {
     // A thread that lives as long as the process refuses no task.

@@ -2,24 +2,24 @@
 package import FirestoreBackend
 package import FirestoreModel
 
-/// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, transports are other modules.
+/// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, without a transport.
 ///
-/// Requests are read in place and documents go out as the wire bytes in which they are stored, so that a request costs
-/// little more than the work behind it. Every fault of a request is an `RPCStatus`; nothing a client sends can stop
-/// the process.
+/// Requests are read in place and documents are sent as the wire bytes in which they are stored, so that a request
+/// costs little more than the work behind it. Every fault of a request is an `RPCStatus`; no message of a client can
+/// stop the process.
 package struct FirestoreService: Sendable {
-  /// Sends messages of a response stream; suspends while the client is not reading. What is sent together costs little
-  /// more than one message.
+  /// Sends messages of a response stream; suspends while the client is not reading. Several messages sent together cost
+  /// little more than one.
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
   package let backend: LocalBackend
   /// The rules for callers; `nil` where each is an administrator.
   package let rules: (any AccessPolicy)?
-  /// Composite indexes; `nil` where nobody asks for them.
+  /// The composite indexes; `nil` if they are not simulated.
   package let indexes: ServedIndexes?
-  /// On whose behalf transactions are begun.
+  /// The client on whose behalf transactions are begun.
   private(set) var client: ClientID?
-  /// Restricts what is done; `nil` for an administrator.
+  /// The restrictions of the caller; `nil` for an administrator.
   private(set) var access: (any CallerPermissions)?
 
   package init(backend: LocalBackend, rules: (any AccessPolicy)? = nil, indexes: ServedIndexes? = nil) {
@@ -27,23 +27,24 @@ package struct FirestoreService: Sendable {
     self.rules = rules
     self.indexes = indexes
     rules?.onChange { [weak backend] in
-      // Those who may no longer listen learn it now.
+      // Listeners who lost their permission learn it now.
       Task { await backend?.wakeWatches() }
     }
   }
 
-  /// Whether it matters who calls.
+  /// Whether the answer depends on the caller.
   package var isRestricted: Bool { rules?.isActive ?? false }
 
-  /// The same service for one caller. A stream, which may outlive the rules, needs this whether or not it matters now.
+  /// The same service for one caller. A stream, which may outlive the rules, needs this whether or not there are rules
+  /// now.
   /// - Parameter authorization: the header's text.
-  /// - Throws: what is wrong with it.
+  /// - Throws: the error in the header.
   package func serving(as authorization: String?) throws(RPCStatus) -> FirestoreService {
     var last: LastCaller?
     return try serving(as: authorization, &last)
   }
 
-  /// - Parameter last: who made the call before over the same connection.
+  /// - Parameter last: the caller of the call before over the same connection.
   package func serving(as authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> FirestoreService {
     guard let rules else { return self }
     var service = self
@@ -58,13 +59,13 @@ package struct FirestoreService: Sendable {
     return service
   }
 
-  /// Seconds until the caller's token expires, with which its streams end; `nil` without an end.
+  /// The seconds until the caller's token expires, with which its streams end; `nil` without an end.
   package var timeLeft: Int64? { access?.timeLeft }
 
   /// - Throws: `unauthenticated` once the caller's token has expired.
   package func checkTime() throws(RPCStatus) { try access?.checkTime() }
 
-  /// The same service for one of several clients, which then share what a server has room for fairly.
+  /// The same service for one of several clients, which then share the room of a server fairly.
   package func serving(_ client: ClientID) -> FirestoreService {
     var service = self
     service.client = client
@@ -89,8 +90,8 @@ package struct FirestoreService: Sendable {
     case partitionQuery = "PartitionQuery"
     case executePipeline = "ExecutePipeline"
 
-    /// Whether one step of the backend answers most of its requests. The others read for as long as there is something
-    /// to read.
+    /// Whether one step of the backend answers most requests of the method. Requests of the others read for as long as
+    /// there is something to read.
     package var isPrompt: Bool {
       switch self {
       case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery, .executePipeline: false
@@ -101,15 +102,15 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// Answers a request in one step, without a task and the changes of thread that go with it. Call it on the backend's
-  /// executor.
+  /// Answers a request in one step, without a task and the changes of thread that go with it. To be called on the
+  /// backend's executor.
   /// - Returns: the response's messages; `nil` for a request that takes more than a step.
   package func answerAtOnce(_ method: Method, _ request: [UInt8]) throws(RPCStatus) -> [[UInt8]]? {
     try backend.step { backend throws(RPCStatus) in try answer(method, request, on: backend) }
   }
 
   /// Answers a request, in one step or as many as it takes.
-  /// - Throws: `RPCStatus`, or what `send` threw.
+  /// - Throws: `RPCStatus`, or the error that `send` threw.
   package func answer(_ method: Method, _ request: [UInt8], to send: Send) async throws {
     if let messages = try await answer(method, request, on: backend) {
       for batch in messages.inBatches { try await send(batch) }
@@ -147,8 +148,8 @@ package struct FirestoreService: Sendable {
   }
 
   /// Removes every document of a database, or a document or collection with all that lies below it. Listeners are told.
-  /// - Parameter path: the root for the whole database.
-  /// - Throws: `invalid-argument` for what is no path.
+  /// - Parameter path: the path of a document or collection; the root for the whole database.
+  /// - Throws: `invalid-argument` for a path that is none.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     if path.isRoot { return try await backend.deleteAllDocuments(in: database) }
     do throws(ModelError) { _ = try ResourcePath(validating: path.text) } catch {
@@ -164,7 +165,7 @@ package struct FirestoreService: Sendable {
 }
 
 extension LocalBackend {
-  /// Does something in one step. The caller is on the backend's executor.
+  /// Runs `body` in one step. The caller is on the backend's executor.
   nonisolated func step<Result: Sendable>(
     _ body: @Sendable (isolated LocalBackend) throws(RPCStatus) -> Result
   ) throws(RPCStatus) -> Result {
@@ -179,10 +180,10 @@ extension LocalBackend {
   }
 }
 
-/// Messages of a response stream, gathered into batches that are worth sending together: one way through the transport,
-/// and one look at whether the client reads, for each.
+/// The messages of a response stream, gathered into batches that are worth sending together: the costs of the
+/// transport, and of looking whether the client reads, come once per batch.
 package struct MessageBatches<Messages: Sequence<[UInt8]>>: Sequence, IteratorProtocol {
-  /// Beyond this a batch is not cheaper per message.
+  /// The size beyond which a batch is not cheaper per message.
   private static var batchBytes: Int { 64 << 10 }
 
   private var messages: Messages.Iterator

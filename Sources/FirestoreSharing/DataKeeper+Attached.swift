@@ -5,18 +5,19 @@ import FirestoreSQLite
 import FirestoreServer
 
 extension DataKeeper {
-  /// What a thread needs that stays attached.
+  /// The needs of a thread that stays attached.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerLine
     fileprivate let socket: DataSocket
     fileprivate var attachment: Attachment
-    /// What came behind the welcome.
+    /// The bytes that came behind the welcome.
     fileprivate var received: [UInt8]
   }
 
-  /// How often the owner is asked for a sign of life, and how long one that is not stopped may take to give it: it may
-  /// be in the middle of something long. In milliseconds.
+  /// The times in milliseconds: between two questions to the owner for a sign of life, until a silent owner is looked
+  /// at as possibly stopped, and until an owner that is not stopped counts as silent; it may be in the middle of
+  /// something long.
   private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
 
   /// - Returns: `nil` if the data is not wanted any more.
@@ -36,8 +37,8 @@ extension DataKeeper {
     return Attached(welcome: welcome, line: line, socket: socket, attachment: attachment, received: received)
   }
 
-  /// Attached until the owner is gone, or this process lets the data go. While the owner does not answer there is no
-  /// way, and its calls have ended. Blocks.
+  /// Stays attached until the owner is gone, or this process lets the data go. While the owner does not answer there is
+  /// no way, and its calls have ended. Blocks.
   func stay(_ attached: Attached) {
     var attached = attached
     let (owner, line) = (attached.welcome.owner, attached.line)
@@ -77,11 +78,11 @@ extension DataKeeper {
       state.line = nil
       state.others = []
     }
-    // Who asks now waits for the next way.
+    // Callers from now on wait for the next way.
     attachment.end()
   }
 
-  /// The owner does not answer: its calls end, with the reason.
+  /// Ends the calls on an owner that does not answer, with the reason.
   private func suspend(_ attachment: Attachment) {
     let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in

@@ -23,7 +23,7 @@ extension DataKeeper {
   private static let pause = Duration.milliseconds(50)
 
   /// Lets another process have the data, to which this one is attached then.
-  /// - Returns: why it is kept.
+  /// - Returns: the reason why the data is kept; `nil` if it is let go.
   func giveUp() -> String? {
     if pausesForPort { return "it serves it on a port" }
     Task {

@@ -6,20 +6,20 @@ import FirestoreServer
 import Glibc
 import Synchronization
 
-/// A process that is stopped answers nobody: before, it lets others have the data.
+/// The handover before a stop: a stopped process answers no call, so that it lets others have the data before.
 extension DataKeeper {
-  /// How often is looked at whether the data is closed.
+  /// The interval at which the keeper looks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
-  /// Lets the data go, if it is open here: calls wait and streams end. Returns when others can have it, or when something
-  /// goes on for longer than a moment.
+  /// Lets the data go, if it is open here: calls wait and streams end. Returns when others can have it, or when some
+  /// work goes on for longer than the grace.
   func handOver(within grace: Duration) async {
     guard await letGo() else { return }
     let deadline = ContinuousClock.now + grace
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// In a function of its own, so that nothing keeps the backend while its end is waited for.
+  /// Lets the data go. A function of its own, so that nothing keeps the backend while its end is waited for.
   /// - Returns: false if the data is not open here.
   private func letGo() async -> Bool {
     var held: (backend: LocalBackend, server: SocketServer?)?
@@ -32,7 +32,7 @@ extension DataKeeper {
     }
     guard let held else { return false }
     if let server = held.server {
-      // Who looks for the socket while the lock is still held finds nobody.
+      // A process that looks for the socket while the lock is still held finds none.
       try? DataSocket(in: directory).remove()
       server.close()
     }
@@ -40,7 +40,7 @@ extension DataKeeper {
     return true
   }
 
-  /// Looks for the data again after `handOver`: it is open here, or in the process that has it by now.
+  /// Looks for the data again after `handOver`: opens it here, or is attached to the process that has it by now.
   func takeUp() {
     let hadHandedOver = state.withLock { state in
       defer { state.hasHandedOver = false }

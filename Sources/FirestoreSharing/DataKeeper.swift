@@ -8,7 +8,7 @@ import FirestoreServer
 import Glibc
 import Synchronization
 
-/// Keeps a way to the data of a directory: has it open, or is attached to the process that has.
+/// Keeps a way to the data of a directory: has it open, or is attached to the process that has it open.
 ///
 /// ```
 ///            ┌──────────── the lock is free ───────────► own: serves the socket, to the end
@@ -16,26 +16,26 @@ import Synchronization
 ///     ▲      └── a welcome on the socket ──► attached          │ the lock is free
 ///     └───────────── the owner is gone ─────────┴──────────────┘
 /// ```
-/// Who holds the directory's lock owns the data. The system drops the lock, and ends the connections, of a process that
-/// ends in whatever way; then each of the others tries for both at once, and one of them has the lock.
+/// The process that holds the directory's lock owns the data. The system drops the lock, and ends the connections, of a
+/// process that ends in any way; then each of the others tries for both at once, and one of them gets the lock.
 final class DataKeeper: Sendable {
   enum Way: Sendable {
     case own(LocalBackend)
     case attached(Attachment)
   }
 
-  /// A way as long as it is the same.
+  /// A way, with the generation that tells whether it is still the same.
   struct Passage: Sendable {
     let way: Way
     fileprivate let generation: Int
 
-    /// Whether a failure may be what the end of the way comes to: a broken line, or a server that is being stopped.
+    /// Whether a failure may result from the end of the way: a broken line, or a server that is being stopped.
     func isBroken(by status: RPCStatus) -> Bool {
       guard case .attached = way else { return false }
       return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)
     }
 
-    /// Why what was asked on it is not answered.
+    /// The reason why calls on the way are not answered, once it is over.
     var loss: String {
       switch way {
       case .own: "This process has let the data go."
@@ -46,18 +46,18 @@ final class DataKeeper: Sendable {
 
   struct State {
     var way: Way?
-    /// Why there has been no way for longer than it takes to change hands.
+    /// The reason why there has been no way for longer than a change of the owner takes.
     var reason: RPCStatus?
-    /// Of the way and the reason.
+    /// The number of changes of the way and the reason so far.
     var generation = 0
     /// The random number of the data, once it is known.
     var instance: [UInt8]?
-    /// For the thread that stays attached.
+    /// The values for the thread that stays attached.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerLine?
     var others: [DataMember] = []
-    /// Why the owner keeps the data that this process has asked for.
+    /// The reason why the owner keeps the data that this process has asked for.
     var refusal: String?
     /// Whether this process had the data and let others have it, for as long as it is stopped.
     var hasHandedOver = false
@@ -74,10 +74,10 @@ final class DataKeeper: Sendable {
   let member: DataMember
   let configuration: BackendConfiguration
   let pausesForPort: Bool
-  /// How long whoever holds the data may take to share it.
+  /// The time within which the holder of the data has to share it.
   let patience: Duration
   let state = Mutex(State())
-  /// Blocks while this process is attached.
+  /// The queue of the thread that searches or stays attached, on which it blocks.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -91,21 +91,21 @@ final class DataKeeper: Sendable {
     self.patience = patience
   }
 
-  /// Goes on as attached, or searching, on a thread of its own.
+  /// Starts a thread that goes on as attached, or searching.
   func start(_ attached: Attached?, from search: DataSearch) {
     state.withLock { $0.arrival = attached }
     queue.async { self.keep(search) }
   }
 
-  /// Lets the data go, and all that is attached through this process. Where it was open here, waits until it is closed,
-  /// which takes a millisecond or two, unless something goes on for longer than a moment.
+  /// Lets the data go, and all processes that are attached to this one. If it was open here, waits until it is closed,
+  /// which takes a millisecond or two, unless some work goes on for longer than a moment.
   func close() {
     guard end(), !ServerThread.isCurrent else { return }
     let deadline = ContinuousClock.now + .milliseconds(250)
     while holdsLock, .now < deadline { usleep(500) }
   }
 
-  /// In a function of its own, so that nothing keeps the backend while its end is waited for.
+  /// Ends the way. A function of its own, so that nothing keeps the backend while its end is waited for.
   /// - Returns: whether the data was open here.
   private func end() -> Bool {
     let (way, server, line, observers) = state.withLock { state in
@@ -116,7 +116,7 @@ final class DataKeeper: Sendable {
       }
       return (state.way, state.server, state.line, Array(state.observers.values))
     }
-    // Who looks for the socket while the lock is still held finds nobody.
+    // A process that looks for the socket while the lock is still held finds none.
     if server != nil { try? DataSocket(in: directory).remove() }
     server?.close()
     if case .attached(let attachment)? = way { attachment.end() }
@@ -142,7 +142,7 @@ final class DataKeeper: Sendable {
     return observers != nil
   }
 
-  /// Wakes once now and after each change; ends when the data is let go.
+  /// A stream that yields now and after each change; ends when the data is let go.
   func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let id = state.withLock { state -> Int? in
@@ -160,9 +160,9 @@ final class DataKeeper: Sendable {
     return stream
   }
 
-  /// The way there is, or the next that comes.
+  /// The present way, or the next that comes.
   /// - Parameter known: the generation of a reason that the caller has told before and does not want again.
-  /// - Throws: why there is none; `cancelled`.
+  /// - Throws: the reason why there is none; `cancelled`.
   func way(knowing known: Int? = nil) async throws(RPCStatus) -> Passage {
     if let passage = state.withLock({ $0.passage }) { return passage }
     for await _ in changes() {

@@ -13,21 +13,21 @@ struct DataSearch {
   enum Find {
     case own(LocalBackend)
     case attached(SharingLine.Welcome, OwnerLine, received: [UInt8])
-    /// The data is held, and nobody answers on its socket yet.
+    /// The data is held, and no process answers on its socket yet.
     case nobody(StoreError)
-    /// Somebody accepts and says nothing, or has yet to.
+    /// A process accepts the connection and has not sent anything yet.
     case silent(OwnerLine, StoreError)
     case failed(StoreError)
   }
 
-  /// How long whoever holds the data may take to share it before it counts as one who does not answer.
+  /// The time within which the holder of the data has to share it before it counts as one that does not answer.
   static let patience = Duration.milliseconds(1_500)
 
-  /// How often who is waited for is looked at, in milliseconds.
+  /// The interval in milliseconds at which an awaited process is looked at.
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
-  /// How long the first who has the data may take to say so, where that is not the keeper's patience.
+  /// The time within which the first holder has to answer, if that is not the keeper's patience.
   var grace: Duration?
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
@@ -63,7 +63,7 @@ struct DataSearch {
     return welcome(on: line, until: .now + (grace ?? keeper.patience), held, keeper)
   }
 
-  /// - Parameter deadline: `nil` to wait for good. One who is stopped is not waited for that long.
+  /// - Parameter deadline: the end of the wait; `nil` to wait for ever. A stopped process is not waited for that long.
   func welcome(
     on line: OwnerLine, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
   ) -> Find {
@@ -97,7 +97,7 @@ extension DataKeeper {
     let backend = try LocalBackend(
       configuration, on: ServerThread.executor,
       pause: { [weak self, pausesForPort] in
-        // Nobody is on a connection who would have to wait.
+        // A long read need not let connections in between if there are none.
         let hasGuests = self?.state.withLock { !$0.others.isEmpty } ?? false
         if pausesForPort || hasGuests { await ServerThread.pause() } else { await Task.yield() }
       })
@@ -132,7 +132,7 @@ extension DataKeeper {
     return backend
   }
 
-  /// Has a way, or looks for one, until this process has the data itself or lets it go. Blocks.
+  /// Keeps a way, or looks for one, until this process has the data itself or lets it go. Blocks.
   func keep(_ search: DataSearch) {
     var search = search
     search.grace = nil
@@ -157,7 +157,7 @@ extension DataKeeper {
       case .failed(let error):
         tell(error)
         failures += 1
-        // Damage, a full disk or another version: soon at first, since what is wrong may be mended.
+        // The next try comes soon at first, since damage, a full disk or another version may be mended.
         usleep(min(failures, 20) * 50_000)
       }
     }
@@ -170,9 +170,9 @@ extension DataKeeper {
     state.withLock { $0.arrival = $0.isClosed ? nil : attached }
   }
 
-  /// The same connection brings the welcome when the owner goes on, and its end when it is gone.
+  /// Waits on the same connection, which brings the welcome when the owner goes on, and ends when the owner is gone.
   private func wait(for line: OwnerLine, _ held: StoreError, _ search: DataSearch) {
-    // So that it can be cut.
+    // The line is stored so that it can be cut.
     guard change({ $0.line = line }) else { return }
     defer { change { if $0.line === line, $0.way == nil { $0.line = nil } } }
     tell(silenceOfHolder)
@@ -181,7 +181,7 @@ extension DataKeeper {
     }
   }
 
-  /// Says why there is no way, once.
+  /// Reports the reason why there is no way, once.
   private func tell(_ error: StoreError) {
     let status = RPCStatus(.unavailable, error.message)
     if state.withLock({ $0.reason == status }) { return }
@@ -191,13 +191,13 @@ extension DataKeeper {
     }
   }
 
-  /// Of the one whose name is not known.
+  /// The error for a silent holder, whose name is not known.
   var silenceOfHolder: StoreError {
     let holder = DirectoryLock.presentHolder(of: directory)
     return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
   }
 
-  /// - Parameter owner: as far as it is known.
+  /// - Parameter owner: the owner, as far as it is known.
   static func silence(of owner: DataMember?) -> StoreError {
     guard let owner else { return StoreError(.locked, "The process that has the data open does not answer.") }
     let name = owner.name.isEmpty ? "Process \(owner.process)" : "Process \(owner.process) (\(owner.name))"

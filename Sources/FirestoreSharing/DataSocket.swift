@@ -7,7 +7,7 @@ import LocalSockets
 final class DataSocket: Sendable {
   private let socket: LocalSocket
 
-  /// - Parameter directory: exists.
+  /// - Parameter directory: the directory, which exists.
   init(in directory: String) throws(StoreError) {
     do throws(LocalSocketError) {
       socket = try LocalSocket(LocalBackend.socketName, in: directory)
@@ -19,13 +19,13 @@ final class DataSocket: Sendable {
   /// The path, short enough for an address; good in this process as long as this value lives.
   var address: String { socket.address }
 
-  /// Whose processes may share the data.
+  /// The users whose processes may share the data.
   var trustedUsers: Set<UInt32> { socket.trustedUsers }
 
-  /// Listens, in place of a process that is gone: what is left of its socket is removed.
+  /// Listens, and replaces a socket that an ended process left.
   /// - Precondition: this process has locked the directory.
-  /// - Returns: a descriptor that is the caller's to close.
-  /// - Throws: `notWritable` where no socket can be made.
+  /// - Returns: a descriptor that the caller closes.
+  /// - Throws: `notWritable` if no socket can be made.
   func listen() throws(StoreError) -> CInt {
     do throws(LocalSocketError) {
       return try socket.listen()
@@ -39,6 +39,6 @@ final class DataSocket: Sendable {
   /// - Precondition: this process has locked the directory.
   func remove() { socket.remove() }
 
-  /// Connects, and looks who is at the other end.
+  /// Connects, and finds out which user's process is at the other end.
   func connect() -> LocalSocket.Approach { socket.connect() }
 }

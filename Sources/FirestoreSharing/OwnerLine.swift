@@ -7,15 +7,15 @@ import Glibc
 final class OwnerLine: Sendable {
   enum News {
     case line(SharingLine)
-    /// Nothing within the time.
+    /// No line came within the time.
     case silence
-    /// The owner is gone, or says what no owner says.
+    /// The owner is gone, or sends a line that no owner sends.
     case end
   }
 
   private let descriptor: CInt
 
-  /// - Parameter descriptor: is closed with this value.
+  /// - Parameter descriptor: the connection, closed with this value.
   init(_ descriptor: CInt) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
@@ -23,18 +23,18 @@ final class OwnerLine: Sendable {
   /// - Returns: false if the owner is gone.
   @discardableResult func send(_ line: SharingLine) -> Bool {
     let bytes = Array(line.text.utf8)
-    // What does not fit into what waits to be read is a question to one who does not read.
+    // A full buffer means that the owner does not read; the line, a question, is dropped.
     return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)) >= 0
       || errno == EAGAIN
   }
 
-  /// Has the reader find the end.
+  /// Has the reader find the end of the line.
   func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 
   /// Waits for the next line.
   /// - Parameters:
-  ///   - received: what has come of it before.
-  ///   - milliseconds: negative to wait for good.
+  ///   - received: the bytes of the line that have come before.
+  ///   - milliseconds: the time to wait; negative to wait for ever.
   func next(_ received: inout [UInt8], within milliseconds: CInt) -> News {
     while true {
       if let end = received.firstIndex(of: 0x0A) {
@@ -55,7 +55,7 @@ final class OwnerLine: Sendable {
   }
 }
 
-/// What the system says of a process.
+/// The system's information about a process.
 enum ProcessState {
   /// Whether a signal has stopped it, as Ctrl-Z does.
   static func isStopped(_ process: Int32) -> Bool {

@@ -8,8 +8,9 @@ import Foundation
 import LocalSockets
 import Synchronization
 
-/// The data of a directory, which any number of processes use together. The first that comes has it open and serves it
-/// to the others on a socket beside it; when that one ends, another takes its place. Open as long as this value lives.
+/// The data of a directory, which any number of processes use together. The first process to come has it open and
+/// serves it to the others on a socket beside it; when that one ends, another takes its place. Open as long as this
+/// value lives.
 package final class SharedData: Sendable {
   private let keeper: DataKeeper
 
@@ -17,17 +18,17 @@ package final class SharedData: Sendable {
 
   deinit { keeper.close() }
 
-  /// The data of a directory, which is opened, or attached to, if it is not in this process yet. Blocks while that is
-  /// done: milliseconds, or as long as `grace` for data that somebody holds who does not answer.
+  /// Opens the data of a directory, or attaches to it, if it is not in this process yet. Blocks while that is done:
+  /// milliseconds, or up to `grace` where the process that holds the data does not answer.
   /// - Parameters:
-  ///   - name: as which others see this process.
+  ///   - name: the name by which other processes see this one.
   ///   - pausesForPort: a server on a port has the data open: long reads let its connections in between, and the data is not
   ///     handed to another process that asks for it.
-  ///   - waits: data that somebody holds who does not answer is not an error: it cannot be reached for now.
-  ///   - grace: how long the caller waits for who shares the data but does not answer, before it is looked for on a
-  ///     thread of its own, and cannot be reached for now; `nil` for the whole patience, and then by `waits`.
-  ///   - patience: how long whoever holds it may take to answer.
-  ///   - objection: to a database that is named here for the first time.
+  ///   - waits: data whose holder does not answer is no error: it cannot be reached for now.
+  ///   - grace: the time that the caller waits for a holder that does not answer; then the search goes on in a thread of its
+  ///     own, and the data cannot be reached for now. `nil` waits for the whole patience, and then goes by `waits`.
+  ///   - patience: the time that the holder may take to answer.
+  ///   - objection: the reason against a database that is named here for the first time.
   /// - Throws: `locked` when another process holds the directory and does not share it; `notWritable`, `notPrivate`,
   ///   `newerSchema`, `corrupt`.
   package static func open(
@@ -59,16 +60,16 @@ package final class SharedData: Sendable {
 
   private struct Weak { weak var data: SharedData? }
 
-  /// By path. A directory is opened once in a process.
+  /// The data that is open, by path. A directory is opened once in a process.
   private static let open = Mutex<[String: Weak]>([:])
 
   /// The name of the program.
   package static let processName = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
 
-  /// The random number of the data; `nil` as long as nobody has told it.
+  /// The random number of the data; `nil` as long as it is unknown.
   package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
-  /// What to tell a user who asks for more than whoever has the data open gives; `nil` where that is not so.
+  /// The warning for a user who asks for more durability than the process that has the data open gives; `nil` for none.
   package func durabilityWarning(_ wanted: BackendConfiguration.Durability) -> String? {
     guard wanted == .full, case .attached(let attachment)? = keeper.state.withLock({ $0.way }),
       attachment.welcome.durability != .full
@@ -76,8 +77,9 @@ package final class SharedData: Sendable {
     return "\(attachment.owner) has the data open, where a commit does not wait for the disk as --sync full asks."
   }
 
-  /// Who uses the data of a directory, first the process that has it open, as that one says. Blocks for a moment.
-  /// - Returns: empty where nobody has it open who shares it, or answers.
+  /// The users of a directory's data, first the process that has it open, as that process tells it. Blocks for a
+  /// moment.
+  /// - Returns: an empty array if no process has it open and shares it, or answers.
   package static func users(of directory: String) -> [DataMember] {
     guard case .connected(let descriptor)? = try? DataSocket(in: directory).connect() else { return [] }
     let line = OwnerLine(descriptor)
@@ -93,7 +95,7 @@ package final class SharedData: Sendable {
 
   package var company: DataCompany { keeper.company }
 
-  /// Who uses the data, now and after each change.
+  /// The processes that use the data, now and after each change.
   package func companies() -> AsyncStream<DataCompany> {
     let (stream, continuation) = AsyncStream.makeStream(of: DataCompany.self, bufferingPolicy: .bufferingNewest(1))
     let task = Task { [keeper] in
@@ -109,24 +111,25 @@ package final class SharedData: Sendable {
     return stream
   }
 
-  /// To be called before this process is stopped, as by Ctrl-Z: a stopped process answers nobody. Others can have the
-  /// data when this returns, unless something goes on here for longer than the grace. Calls wait until `takeUp`.
+  /// Lets other processes have the data, before this one is stopped, as by Ctrl-Z: a stopped process answers no call.
+  /// Others can have the data when this returns, unless some work goes on here for longer than the grace. Calls wait
+  /// until `takeUp`.
   package func handOver(within grace: Duration = .milliseconds(500)) async { await keeper.handOver(within: grace) }
 
-  /// To be called when this process goes on after `handOver`.
+  /// Looks for the data again, when this process goes on after `handOver`.
   package func takeUp() { keeper.takeUp() }
 
-  /// Has the data open in this process. Another that has it is asked to let it go, and is attached to this one then, unless
-  /// it serves the data on a port.
-  /// - Parameter patience: how long that may take.
-  /// - Throws: `unavailable` with the reason why it is not to be had; `cancelled`.
+  /// Opens the data in this process. Another process that has it is asked to let it go, and is attached to this one
+  /// then, unless it serves the data on a port.
+  /// - Parameter patience: the longest time to wait for it.
+  /// - Throws: `unavailable` with the reason why the data is not to be had; `cancelled`.
   package func claim(within patience: Duration = .seconds(5)) async throws(RPCStatus) {
     try await keeper.claim(until: .now + patience)
   }
 
-  /// How calls get to the data for a while.
+  /// The way of calls to the data for a while.
   package enum Access: Sendable {
-    /// This process has it.
+    /// The backend of this process, which has the data open.
     case own(LocalBackend)
     /// Another process has it.
     case attached(to: DataMember)
@@ -135,7 +138,7 @@ package final class SharedData: Sendable {
   /// Waits until a way to the data is over, or for cancellation.
   package typealias End = @Sendable () async -> Void
 
-  /// The way to the data there is, or the next that comes, however long that takes.
+  /// The present way to the data, or the next that comes, however long that takes.
   /// - Throws: `cancelled`.
   package func access() async throws(RPCStatus) -> (Access, End) {
     let keeper = keeper
@@ -149,7 +152,7 @@ package final class SharedData: Sendable {
         case .attached(let attachment): return (.attached(to: attachment.owner), end)
         }
       } catch {
-        // Open as long as this value lives, which is until here.
+        // The data is open as long as this value lives, which is until here.
         if error.code == .cancelled || keeper.state.withLock({ $0.isClosed }) { throw error }
         known = keeper.state.withLock { $0.generation }
       }
@@ -160,8 +163,8 @@ package final class SharedData: Sendable {
 extension DataKeeper {
   /// Finds the first way.
   /// - Parameters:
-  ///   - waits: nobody who answers is no error.
-  ///   - grace: after which one who shares the data is waited for elsewhere.
+  ///   - waits: whether a holder that does not answer is no error.
+  ///   - grace: the time after which a process that shares the data is waited for elsewhere.
   fileprivate func find(waits: Bool, grace: Duration?) throws(StoreError) {
     var search = DataSearch()
     search.grace = grace
@@ -173,7 +176,8 @@ extension DataKeeper {
       case .attached(let welcome, let line, let received):
         return start(attach(welcome, line, received, search.socket), from: search)
       case .nobody(let held):
-        // One who does not share it, such as a repair, is not waited for; who has just come says in a moment that it does.
+        // A process that does not share the data, such as a repair, is not waited for; one that has just come announces
+        // sharing in a moment.
         let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
         if ContinuousClock.now - began < (serves ? grace ?? patience : .milliseconds(30)) {
           usleep(5_000)

@@ -6,15 +6,15 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Synchronization
 
-/// One database of data that several processes use together. A call that its owner did not live to answer is made again
-/// of the next one; a commit has a name, so that it is applied once. A stream ends with the owner, and is resumed by
-/// its client with the next.
+/// One database of data that several processes use together. A call that its owner did not live to answer is repeated
+/// to the next owner; a commit has a name, so that it is applied once. A stream ends with the owner, and its client
+/// resumes it with the next.
 package final class SharedDatastore: Datastore {
-  /// Open as long as this is used.
+  /// The data, open as long as this value is used.
   private let data: SharedData
   private let keeper: DataKeeper
   private let database: DatabaseID
-  /// Of the reason for which the last stream ended: the next waits until there is something new.
+  /// The generation of the reason for which the last stream ended: the next waits for another one.
   private let told = Mutex<Int?>(nil)
 
   init(_ data: SharedData, _ keeper: DataKeeper, _ database: DatabaseID) {
@@ -23,7 +23,7 @@ package final class SharedDatastore: Datastore {
     self.database = database
   }
 
-  /// An owner that says nothing is asked, and a stream ends with it.
+  /// False, because a silent owner is asked for a sign of life, and a stream ends with the owner.
   package var canFallSilent: Bool { false }
 
   package func reconnect() {
@@ -64,7 +64,7 @@ package final class SharedDatastore: Datastore {
     try end.get()
   }
 
-  /// Runs a stream, on the next way if the first ends before anything was asked on it.
+  /// Runs a stream, on the next way if the first ends before a request was sent on it.
   private func stream(
     _ start: StreamStart, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -84,14 +84,14 @@ package final class SharedDatastore: Datastore {
 
   // MARK: Calls
 
-  /// Makes a call, again if its way is over before it was answered.
+  /// Makes a call, and repeats it if its way is over before the answer.
   /// - Parameter isRepeatable: whether it may happen twice.
   private func call<Answer: Sendable>(
     isRepeatable: Bool = true, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async throws(RPCStatus) -> Answer {
     while true {
       let passage = try await keeper.way()
-      // What is under way here is answered here.
+      // A call in this process is answered in this process.
       if case .own(let backend) = passage.way {
         return try await body(InProcessDatastore(backend: backend, database: database))
       }
@@ -103,11 +103,11 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// How long after a call has failed its way may turn out to be over: the call may know before the keeper does.
+  /// The time within which the way of a failed call may turn out to be over: the call may know before the keeper does.
   private static let patience = Duration.seconds(1)
 
-  /// Does something on a way, as long as there is that way.
-  /// - Returns: `nil` if the way is over, and with it what was done.
+  /// Runs `body` on a way, as long as the way exists.
+  /// - Returns: `nil` if the way is over, and the call with it.
   private func pass<Answer: Sendable>(
     _ passage: DataKeeper.Passage, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async -> Result<Answer, RPCStatus>? {
@@ -131,7 +131,7 @@ package final class SharedDatastore: Datastore {
       }
       group.cancelAll()
       if end == nil {
-        // What was done may have been answered all the same.
+        // The call may have been answered all the same.
         for await late in group { if case .success? = late { end = late } }
       }
       if end == nil, Task.isCancelled { return .failure(RPCStatus(.cancelled, "The call was cancelled.")) }
@@ -151,7 +151,7 @@ package final class SharedDatastore: Datastore {
     if case .own(let backend)? = keeper.state.withLock({ $0.way }) {
       return try await InProcessDatastore(backend: backend, database: database).commit(mutations)
     }
-    // Of a sender of its own: the backend keeps few answers of each.
+    // A sender of its own for each commit, since the backend keeps few answers of each sender.
     let name = WriteRequestID(
       clientID: (0..<16).map { _ in UInt8.random(in: .min ... .max) }, batchID: BatchID(1), sender: .stream)
     return try await call { datastore throws(RPCStatus) in
@@ -182,7 +182,7 @@ package final class SharedDatastore: Datastore {
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
-    // The next owner is asked for what comes after that which the last one gave.
+    // The next owner is asked for the documents after the last one that its predecessor gave.
     let rest = Mutex((request: request, isWanted: true))
     try await call { datastore throws(RPCStatus) in
       let (request, isWanted) = rest.withLock { $0 }
@@ -249,11 +249,11 @@ package final class SharedDatastore: Datastore {
   }
 }
 
-/// How far a stream has come.
+/// The progress of a stream's start.
 private final class StreamStart: Sendable {
   private let state = Mutex((isOpen: false, hasAsked: false))
 
-  /// Whether anything was taken that would have to be asked again.
+  /// Whether a request was taken, which would have to be sent again.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
   /// - Returns: whether the client does not know yet that the stream is open.
@@ -267,7 +267,7 @@ private final class StreamStart: Sendable {
   func noting<Element>(_ requests: StreamRequests<Element>) -> StreamRequests<Element> {
     StreamRequests {
       let iterator = requests.makeAsyncIterator()
-      // Pulled one at a time, and each call begins where the last ended.
+      // Requests are pulled one at a time, and each call begins where the last ended.
       let element = await iterator.next()
       if element != nil { self.state.withLock { $0.hasAsked = true } }
       return element

@@ -6,7 +6,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// What a step does (SPEC-FORMAT §6).
+/// The action of a step (SPEC-FORMAT §6).
 package enum SpecAction: Sendable {
   case listen(Query, TargetID, cacheOnly: Bool)
   case unlisten(Query)
@@ -15,7 +15,7 @@ package enum SpecAction: Sendable {
   case waitForPendingWrites
   case loadBundle(String)
   case changeUser(String?)
-  /// Messages of the watch stream; targets named in the second list must be active and stop being so.
+  /// Messages of the watch stream; the targets of the second list must be active, and end with these messages.
   case watch([WatchChange], ending: [TargetID])
   case closeWatchStream(RPCStatus, runsBackoff: Bool)
   case acknowledgeWrite(SnapshotVersion, keepsInQueue: Bool)
@@ -26,8 +26,8 @@ package enum SpecAction: Sendable {
   case collectGarbage(threshold: Int64)
   case failStore(Set<StoreAction>)
   case setIndexes([FieldIndex])
-  // Of several clients on one store (SPEC-FORMAT §11).
-  /// Nothing but what each step begins and ends with.
+  // Actions of tests with several clients on one store (SPEC-FORMAT §11).
+  /// No action besides the work that every step begins and ends with.
   case drain
   case shutDown
   case clearStore
@@ -177,7 +177,7 @@ extension SpecAction {
 }
 
 extension JSONSyntax {
-  /// The action of a step that has nothing to say but that it happens.
+  /// Returns the action of a step whose value in the file is just `true`.
   fileprivate func mark(_ action: SpecAction) throws(JSONError) -> SpecAction {
     guard try boolean() else { throw error("Expected true.") }
     return action

@@ -14,7 +14,7 @@ struct SpecClient: ~Copyable {
     var order: Int
   }
 
-  /// A step cannot be performed.
+  /// The reason why a step cannot be performed.
   struct Failure: Error {
     let reason: String
   }
@@ -26,7 +26,7 @@ struct SpecClient: ~Copyable {
   var core: SyncCore
   private(set) var backend = SpecBackend()
   private(set) var isNetworkEnabled = true
-  /// Another client deletes the store: this one is to be ended.
+  /// Whether this client must end because another client deletes the store.
   private(set) var isShutDown = false
   /// Streams that wait to be opened.
   private var opening: [StreamKind: (epoch: StreamEpoch, delay: Duration)] = [:]
@@ -39,10 +39,10 @@ struct SpecClient: ~Copyable {
   private var newestListener: [Query: ListenerID] = [:]
   private var observers = 0
   private var waitCount = 0
-  /// Writes of this start of the client whose callback has not come.
+  /// Writes since this client's last start whose callbacks have not been called.
   private var callbacks: [BatchID: [DocumentKey]] = [:]
 
-  // What happened since the last step.
+  // Events, callbacks and calls since the last step.
   private(set) var events: [SpecEvent] = []
   private(set) var acknowledged: [DocumentKey] = []
   private(set) var rejected: [DocumentKey] = []
@@ -78,7 +78,7 @@ struct SpecClient: ~Copyable {
   /// Ends this client; its store stays where it is.
   consuming func close() { core.close() }
 
-  /// The next client on the same storage, with the same user.
+  /// Starts the next client on the same storage, with the same user.
   consuming func restarted() throws(StoreError) -> SpecClient {
     let (storage, maximum, user) = (storage, configuration.maximumLimboResolutions, user)
     core.close()
@@ -102,8 +102,8 @@ struct SpecClient: ~Copyable {
     settle()
   }
 
-  /// Deals with what other clients told.
-  /// - Returns: whether there was anything.
+  /// Handles the messages that other clients left in the store.
+  /// - Returns: whether there were any.
   mutating func hear() -> Bool {
     var hasHeard = false
     transition { core in hasHeard = core.hear() }
@@ -123,7 +123,7 @@ struct SpecClient: ~Copyable {
       case .finishWait(_, let status): if status == nil { pendingWritesCalls += 1 }
       case .open(let kind, let epoch, let delay): opening[kind] = (epoch, delay)
       case .close(let kind, _): closed(kind)
-      case .wake: break  // `settle` pulls what there is.
+      case .wake: break  // `settle` pulls all requests.
       case .refuseCancellation: break  // No step of a spec cancels a write.
       case .schedule(let timer, let delay):
         timers[timer] = Due(after: delay, order: timerCount)
@@ -203,7 +203,7 @@ struct SpecClient: ~Copyable {
     core.store.faults = []
     defer { core.store.faults = faults }
     let allocated = try? core.store.targetData(for: query.target)?.id
-    // 0 says that no target can be allocated.
+    // The target id 0 in a test says that no target can be allocated.
     guard allocated == (target == TargetID(0) ? nil : target) else {
       throw Failure(reason: "expected target id \(target), got \(allocated?.description ?? "none")")
     }
@@ -247,7 +247,7 @@ struct SpecClient: ~Copyable {
   }
 
   mutating func becomePrimary() {
-    // What cannot be done shows in what follows.
+    // A lease that cannot be dropped shows in the expectations that follow.
     try? core.store.dropLease()
     runTimers(upTo: "client_metadata_refresh")
   }
@@ -304,8 +304,8 @@ struct SpecClient: ~Copyable {
     .leaseRefresh: "client_metadata_refresh",
   ]
 
-  /// Runs the timers that are due before the named one, and that one; `all` runs every one there is, and so does, as
-  /// in the reference runner, the name of one that is not scheduled.
+  /// Runs the timers that are due before the named one, and that one. `all` runs every timer, and so does the name of a
+  /// timer that is not scheduled, as in the reference runner.
   mutating func runTimers(upTo name: String) {
     var due: [(name: String, after: Duration, order: Int, timer: SyncTimer?)] = timers.map { timer, due in
       (Self.timerNames[timer] ?? "", due.after, due.order, timer)
@@ -327,7 +327,7 @@ struct SpecClient: ~Copyable {
   }
 }
 
-/// Always draws the middle, so that jitter is none.
+/// Always draws the middle of the range, so that backoff has no jitter.
 private struct MiddleGenerator: RandomNumberGenerator, Sendable {
   mutating func next() -> UInt64 { 1 << 63 }
 }

@@ -5,7 +5,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// What a listener was told, or should have been (SPEC-FORMAT §7).
+/// A snapshot or error that a listener got, or should have got (SPEC-FORMAT §7).
 package struct SpecEvent: Hashable, Sendable {
   package var query: Query
   /// 0 for a snapshot.
@@ -53,12 +53,12 @@ extension SpecEvent: CustomStringConvertible {
   }
 }
 
-/// A target as it was last sent.
+/// A target in the request that was last sent for it.
 package struct SpecTarget: Hashable, Sendable {
   package var target: Target
   package var purpose: TargetPurpose
   package var resume: WatchTarget.Resume?
-  /// Not compared where the data does not say it.
+  /// The expected count; not compared if the data does not name it.
   package var expectedCount: Int?
 }
 
@@ -74,7 +74,7 @@ extension SpecTarget: CustomStringConvertible {
   }
 }
 
-/// What must hold after a step. `nil` leaves a sticky expectation as it was.
+/// The expectations that must hold after a step. `nil` leaves a sticky expectation as it was.
 package struct SpecExpectations: Sendable {
   package var events: [SpecEvent] = []
   package var activeTargets: [TargetID: SpecTarget]?

@@ -8,7 +8,7 @@ import FirestoreSQLite
 import FirestoreSync
 import Foundation
 
-/// The first thing that was not as expected.
+/// The first difference between a run and its expectations.
 package struct SpecMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   /// Counted from 1.
   package var step: Int
@@ -27,7 +27,7 @@ package struct SpecRun {
   private let test: SpecTest
   private let storage: LocalStoreConfiguration
 
-  /// One client, for as long as it is not shut down, and what is expected of it until something else is.
+  /// One client, until it is shut down, with the expectations that hold until a step replaces them.
   private final class Seat {
     var client: SpecClient?
     var activeTargets: [TargetID: SpecTarget] = [:]
@@ -46,7 +46,7 @@ package struct SpecRun {
     self.storage = storage
   }
 
-  /// - Returns: what went wrong; `nil` if nothing did.
+  /// - Returns: the first mismatch; `nil` if there is none.
   package static func failure(of test: SpecTest, on storage: SpecStorage) -> SpecMismatch? {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-spec-\(UUID().uuidString)")
     defer { if storage == .durable { try? FileManager.default.removeItem(at: directory) } }
@@ -74,7 +74,7 @@ package struct SpecRun {
     for seat in seats.values { seat.client.take()?.close() }
   }
 
-  /// The client that acts, which is made when it first does.
+  /// The client that performs the step; made at its first step.
   private mutating func seat(of step: SpecStep, _ number: Int) throws(SpecMismatch) -> Seat {
     if let seat = seats[step.client] { return seat }
     do throws(StoreError) {
@@ -86,7 +86,7 @@ package struct SpecRun {
     }
   }
 
-  /// Has all clients deal with what the others tell, until none says anything.
+  /// Has all clients handle each other's messages until there are no more.
   private func settle() {
     guard test.hasSeveralClients else { return }
     var hasHeard = false
@@ -159,7 +159,7 @@ package struct SpecRun {
     case .setIndexes(let indexes): try client.setIndexes(indexes)
     case .setVisibility(let isVisible): client.transition { core in core.setVisibility(isVisible) }
     case .becomePrimary: client.becomePrimary()
-    case .drain, .shutDown, .clearStore, .restart: break  // Done where the client is.
+    case .drain, .shutDown, .clearStore, .restart: break  // Done by the caller, which holds the client.
     }
   }
 
@@ -238,20 +238,20 @@ package struct SpecRun {
       try compare("clients", count, client.core.store.clientCount, \.description)
     }
     if let indexes = expected.indexes {
-      // Those that cannot be read are not as expected.
+      // Indexes that cannot be read count as none and fail the comparison.
       let found = ((try? client.core.store.indexes()) ?? []).map(\.definition)
       try compare("indexes", indexes, found) { $0.map(\.description).joined(separator: ", ") }
     }
   }
 
-  /// The order among queries is not checked, that of one query's events is.
+  /// Sorts events by query, keeping the order of each query's own events; the order among queries is not checked.
   private func sorted(_ events: [SpecEvent]) -> [SpecEvent] {
     events.enumerated().sorted {
       ($0.element.query.canonicalID, $0.offset) < ($1.element.query.canonicalID, $1.offset)
     }.map(\.element)
   }
 
-  /// Without the expected counts that the data does not name.
+  /// The received targets, without the expected counts that the data does not name.
   private func comparable(
     _ got: [TargetID: SpecTarget], to expected: [TargetID: SpecTarget]
   ) -> [TargetID: SpecTarget] {
@@ -284,7 +284,7 @@ extension SpecClient {
 
   mutating func collectGarbage(threshold: Int64) {
     guard usesLRU else { return }
-    // Whether it collects is what the following steps see.
+    // Steps that follow see whether anything was collected.
     _ = try? core.store.collectGarbage(thresholdBytes: threshold, percentile: 100, maximumSequenceNumbers: 1000)
   }
 }

@@ -29,14 +29,14 @@ package struct SpecSuite: Sendable {
     package var passed = 0
     package var failed = 0
     package var skipped = 0
-    /// How often each reason to skip applied.
+    /// The number of skipped tests by the reason to skip them.
     package var reasons: [String: Int] = [:]
 
     package var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
   }
 
   /// Runs the tests whose file or name contains `filter`.
-  /// - Parameter print: gets each failure and each reason to skip.
+  /// - Parameter print: called with each failure and each reason to skip.
   package func run(on storages: [SpecStorage], filter: String? = nil, print: (String) -> Void) -> Report {
     var report = Report()
     for storage in storages {
@@ -64,10 +64,10 @@ extension SpecTest {
   }
 }
 
-/// A spec file that cannot be run as it is: not JSON, a missing member, or a step or expectation nobody knows.
+/// An error in a spec file that prevents running it: no JSON, a missing member, or an unknown step or expectation.
 package struct SpecFormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package var file: String
-  /// The test in whose text the fault is; `nil` outside of all tests.
+  /// The test whose text has the error; `nil` outside of all tests.
   package var test: String?
   /// Counted from 1; `nil` outside of all steps.
   package var step: Int?

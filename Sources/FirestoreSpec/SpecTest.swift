@@ -5,7 +5,7 @@ package struct SpecStep: Sendable {
   /// The action's name in the file.
   package var name: String
   package var action: SpecAction
-  /// The client that acts; without several, the first.
+  /// The number of the client that acts; 0 in tests of one client.
   package var client = 0
   package var expectations: SpecExpectations
 
@@ -96,9 +96,9 @@ package struct SpecTest: Sendable {
 package enum SpecStorage: String, Hashable, Sendable, CaseIterable { case memory, durable }
 
 extension SpecTest {
-  /// Why the test cannot run on a storage; `nil` if it can.
+  /// The reason why the test cannot run on a storage; `nil` if it can.
   package func reasonToSkip(on storage: SpecStorage) -> String? {
-    // It trips an assertion of the reference, which nobody else is to have.
+    // Tests of this kind trip an assertion of the reference implementation that no other implementation need have.
     if tags.isSuperset(of: ["multi-client", "no-web"]) { return "runs on no reference" }
     if tags.contains("benchmark") { return "is a benchmark" }
     switch storage {

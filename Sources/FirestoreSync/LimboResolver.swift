@@ -3,16 +3,16 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// Looks documents up that a view shows although the backend did not list them ("limbo"): first in, first out, no
+/// Looks up documents that a view shows although the backend did not list them ("limbo"): first in, first out, no
 /// document twice, at most `maximum` at a time. Resolutions have odd target ids that are never used again.
 package struct LimboResolver: Sendable {
   private struct Resolution: Sendable {
     var key: DocumentKey
-    /// The backend said that the document exists.
+    /// Whether the backend said that the document exists.
     var hasReceivedDocument = false
   }
 
-  /// SDK firestore_client: kMaxConcurrentLimboResolutions.
+  /// The SDK's bound (firestore_client: kMaxConcurrentLimboResolutions).
   package static let defaultMaximum = 100
 
   private let maximum: Int
@@ -28,7 +28,7 @@ package struct LimboResolver: Sendable {
   package var active: [DocumentKey: TargetID] { targetOfKey }
   package var enqueued: [DocumentKey] { waiting.keys }
 
-  /// The key that a resolution is about.
+  /// The key that a resolution looks up.
   package func key(of resolution: TargetID) -> DocumentKey? { resolutions[resolution]?.key }
 
   /// The keys that the backend confirmed for a resolution (S2).
@@ -36,15 +36,15 @@ package struct LimboResolver: Sendable {
     resolutions[resolution].map { $0.hasReceivedDocument ? [$0.key] : [] }
   }
 
-  /// The view has the document in limbo.
+  /// Notes that the view has the document in limbo.
   mutating func add(_ key: DocumentKey, for view: ViewID) {
     interest[key, default: []].insert(view)
     keysOfView[view, default: []].insert(key)
     if targetOfKey[key] == nil { waiting.append(key) }
   }
 
-  /// The view no longer has the document in limbo.
-  /// - Returns: the resolution that nobody needs any more.
+  /// Notes that the view no longer has the document in limbo.
+  /// - Returns: the resolution that no view needs any more.
   mutating func remove(_ key: DocumentKey, for view: ViewID) -> TargetID? {
     keysOfView[view]?.remove(key)
     interest[key]?.remove(view)
@@ -56,14 +56,14 @@ package struct LimboResolver: Sendable {
     return resolution
   }
 
-  /// The view is gone, or no longer has anything in limbo.
-  /// - Returns: the resolutions that nobody needs any more.
+  /// Notes that the view is gone, or no longer has any document in limbo.
+  /// - Returns: the resolutions that no view needs any more.
   mutating func removeAll(for view: ViewID) -> [TargetID] {
     let keys = keysOfView.removeValue(forKey: view) ?? []
     return keys.sorted().compactMap { remove($0, for: view) }
   }
 
-  /// The backend refused the resolution; it is over, interest in the document stays.
+  /// Ends a resolution that the backend refused; the views' interest in the document stays.
   mutating func refused(_ resolution: TargetID) {
     guard let key = resolutions.removeValue(forKey: resolution)?.key else { return }
     targetOfKey[key] = nil
@@ -94,7 +94,7 @@ package struct LimboResolver: Sendable {
 
 /// A queue of keys, each at most once, from which any key can be taken out in constant time.
 private struct WaitingList: Sendable {
-  /// Tickets that were taken out are skipped when their turn comes.
+  /// The queue; tickets that were taken out are skipped when their turn comes.
   private var queue: [(ticket: Int, key: DocumentKey)] = []
   private var head = 0
   private var tickets: [DocumentKey: Int] = [:]

@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// Who listens to which view, and which snapshots each of them is shown (SEMANTICS §3).
+/// The listeners of each view, and the snapshots that each of them is shown (SEMANTICS §3).
 struct ListenerTable: Sendable {
   private struct Listener: Sendable {
     let id: ListenerID
@@ -14,24 +14,24 @@ struct ListenerTable: Sendable {
 
   struct Removal: Sendable {
     var view: ViewID
-    /// Nobody listens to the view any more.
+    /// Whether no listener of the view is left.
     var wasLast: Bool
   }
 
   private var listeners: [ViewID: [Listener]] = [:]
   private var viewOf: [ListenerID: ViewID] = [:]
 
-  /// Whether somebody wants the backend's answer to the view's query.
+  /// Whether a listener of the view wants the backend's answer to its query.
   func needsBackend(_ view: ViewID) -> Bool {
     listeners[view]?.contains { $0.options.source == .default } ?? false
   }
 
-  /// Whether anybody listens to the view.
+  /// Whether the view has a listener.
   func listens(to view: ViewID) -> Bool { listeners[view] != nil }
 
   func contains(_ id: ListenerID) -> Bool { viewOf[id] != nil }
 
-  /// Ascending by id.
+  /// All listeners, ascending by id.
   var all: [(id: ListenerID, view: ViewID, options: ListenerOptions, hasRaisedInitialEvent: Bool)] {
     listeners.flatMap { view, listeners in
       listeners.map { (id: $0.id, view: view, options: $0.options, hasRaisedInitialEvent: $0.hasRaisedInitialEvent) }
@@ -58,8 +58,8 @@ struct ListenerTable: Sendable {
     return Removal(view: view, wasLast: true)
   }
 
-  /// The view is over.
-  /// - Returns: those who listened to it.
+  /// Removes all listeners of a view that is over.
+  /// - Returns: the listeners that were removed.
   mutating func removeAll(of view: ViewID) -> [ListenerID] {
     let ids = (listeners.removeValue(forKey: view) ?? []).map(\.id)
     for id in ids { viewOf[id] = nil }
@@ -105,7 +105,7 @@ struct ListenerTable: Sendable {
     return [SnapshotDelivery(listener: listener.id, snapshot: shown)]
   }
 
-  /// SDK query_listener: ShouldRaiseInitialEvent.
+  /// Decides whether the first snapshot is due (SDK query_listener: ShouldRaiseInitialEvent).
   private static func raisesInitialEvent(
     _ snapshot: ViewSnapshot, _ options: ListenerOptions, _ state: OnlineState
   ) -> Bool {

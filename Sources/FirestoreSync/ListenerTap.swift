@@ -3,13 +3,13 @@ package import FirestoreClientState
 package import FirestoreModel
 import Synchronization
 
-/// What happens to all listeners of an engine, for who looks on from outside. Bounded: what does not fit is counted,
-/// and the engine never waits.
+/// The events of all listeners of an engine, for an observer outside. Bounded: events without room are counted, and the
+/// engine never waits.
 package final class ListenerTap: Sendable {
   package enum News: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
-    /// With a status, the listener failed.
+    /// The listener is over; with a status, it failed.
     case ended(ListenerID, RPCStatus?)
   }
 
@@ -19,23 +19,24 @@ package final class ListenerTap: Sendable {
     var isCounting = false
     /// Whether `wake` was called since the last `take`.
     var isAwake = false
-    /// Reads of a moment are no listeners to look at.
+    /// The listeners that an observer sees: all but those of single reads.
     var known: Set<ListenerID> = []
   }
 
-  /// Snapshots that may wait: what they hold are mostly documents that the views hold too.
+  /// The number of snapshots that may wait: most of their documents are in the views as well.
   private static let capacity = 512
 
   private let state = Mutex(State())
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: called when there is something to `take`, once until that is done. Must return at once.
+  /// - Parameter wake: called once when there is something to `take`, and again only after that is taken. Must return
+  ///   at once.
   package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
   /// While set, snapshots are counted and not kept.
   package func setCounting(_ isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
 
-  /// All that waits, and how many snapshots there was no room for since the last time.
+  /// Takes all waiting events, and the number of snapshots that found no room since the last time.
   package func take() -> (news: [News], missed: Int) {
     state.withLock { state in
       defer { (state.unread, state.missed, state.isAwake) = ([], 0, false) }

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// The current user's pending batches in order, and how far each of them is. Mirrors the store's queue, so that neither
+/// The current user's pending batches in order, and the state of each. Mirrors the store's queue, so that neither
 /// sending nor showing the queue reads the store.
 ///
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
@@ -10,36 +10,36 @@ import FirestoreProtocol
 ///
 /// Batches leave at the front, except those that the user cancels, whose places stay until the front reaches them.
 struct PendingWrites: Sendable {
-  /// SDK remote_store: MAX_PENDING_WRITES.
+  /// The bound of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10
 
   struct Entry: Sendable {
     package let batch: MutationBatch
-    /// How often it was sent since the client was started.
+    /// The number of times that the batch was sent since the client was started.
     fileprivate(set) var attempts = 0
-    /// Why the last attempt to send it failed.
+    /// The error of the last failed attempt to send the batch.
     fileprivate(set) var lastError: RPCStatus?
-    /// When it was last sent.
+    /// The time at which the batch was last sent.
     fileprivate(set) var sentAt: Timestamp?
-    /// Size of the encoded batch; `nil` until it is measured.
+    /// The size of the encoded batch; `nil` until it is measured.
     fileprivate(set) var byteCount: Int?
     fileprivate var hasLeft = false
   }
 
-  /// Ascending by batch id; what is before `head` has left.
+  /// The batches, ascending by id; entries before `head` have left.
   private var entries: [Entry] = []
   private var head = 0
-  /// What is before this was sent on the current stream.
+  /// The position before which entries were sent on the current stream.
   private var sentEnd = 0
   private(set) var count = 0
-  /// How many batches there were since the queue was last empty.
+  /// The number of batches that there were since the queue was last empty.
   private(set) var total = 0
   private(set) var inFlightCount = 0
-  /// The last of all that were ever here.
+  /// The last batch that was ever in the queue.
   private(set) var newest: BatchID?
   /// The newest token of the current stream; `nil` until its handshake is answered.
   private var streamToken: [UInt8]?
-  /// What is before this has been measured.
+  /// The position before which entries have been measured.
   private var measuredEnd = 0
   private var measuredBytes = 0
 
@@ -56,10 +56,10 @@ struct PendingWrites: Sendable {
 
   var pending: some Collection<Entry> { entries[head...].lazy.filter { !$0.hasLeft } }
 
-  /// What is in flight or sent next.
+  /// The batches in flight, and the next ones to be sent.
   var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
 
-  /// Whether the batch came after all that were ever here.
+  /// Whether the batch came after all that were ever in the queue.
   func isNew(_ id: BatchID) -> Bool { newest.map { $0 < id } ?? true }
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
@@ -78,7 +78,7 @@ struct PendingWrites: Sendable {
     total += 1
   }
 
-  /// - Returns: what was removed; `nil` for a batch that is not pending.
+  /// - Returns: the removed entry; `nil` for a batch that is not pending.
   @discardableResult
   mutating func remove(_ id: BatchID) -> Entry? {
     guard let position = position(of: id) else { return nil }
@@ -103,10 +103,10 @@ struct PendingWrites: Sendable {
   /// Whether `take` has a batch to give.
   var hasUnsent: Bool { streamToken != nil && inFlightCount < min(count, Self.capacity) }
 
-  /// The backend answered the handshake.
+  /// Notes that the backend answered the handshake.
   mutating func streamOpened(token: [UInt8]) { streamToken = token }
 
-  /// Hands the next batch out; it counts as in flight from here on.
+  /// Takes the next batch to send; it counts as in flight from here on.
   mutating func take(at now: Timestamp) -> (batch: MutationBatch, request: WriteRequest)? {
     guard let streamToken, inFlightCount < Self.capacity,
       let position = entries[sentEnd...].firstIndex(where: { !$0.hasLeft })
@@ -122,13 +122,13 @@ struct PendingWrites: Sendable {
   /// The batch that the next response is about (S4); `nil` if none is in flight.
   var oldestInFlight: MutationBatch? { inFlightCount > 0 ? pending.first?.batch : nil }
 
-  /// A response arrived.
+  /// Notes a response's token.
   mutating func answered(token: [UInt8]) { streamToken = token }
 
-  /// The stream is gone: what was not answered is sent again on the next.
+  /// Notes the end of the stream: batches that were not answered are sent again on the next.
   mutating func streamClosed() { (sentEnd, inFlightCount, streamToken) = (head, 0, nil) }
 
-  /// Notes why an attempt to send a batch failed, or the whole pipeline if none is named.
+  /// Notes the error of an attempt to send a batch, or the whole pipeline if none is named.
   mutating func note(_ error: RPCStatus, of id: BatchID? = nil) {
     for id in id.map({ [$0] }) ?? pipeline.map(\.batch.id) {
       if let position = position(of: id) { entries[position].lastError = error }
@@ -137,7 +137,8 @@ struct PendingWrites: Sendable {
 
   // MARK: Showing
 
-  /// What is pending, with sizes; of a queue longer than twice `ends` only so many at each end. O(ends + new batches).
+  /// The pending batches with their sizes; of a queue longer than twice `ends` only that many at each end. O(ends + new
+  /// batches).
   mutating func measured(ends: Int? = nil) -> [Entry] {
     measure()
     guard let ends, count > 2 * ends else { return Array(pending) }
@@ -145,7 +146,7 @@ struct PendingWrites: Sendable {
     return Array(pending.prefix(ends)) + Array(last).reversed()
   }
 
-  /// Of all that is pending, encoded.
+  /// The size of all pending batches, encoded.
   mutating func byteCount() -> Int {
     measure()
     return measuredBytes

@@ -17,7 +17,7 @@ package final class SnapshotMailbox: Sendable {
     var reader: CheckedContinuation<Element?, Never>?
     var settlers: [CheckedContinuation<Void, Never>] = []
 
-    /// Everything put so far was read, and the reader has come back for more or never will.
+    /// Whether everything put so far was read, and the reader has come back for more or never will.
     var isSettled: Bool { isFinished || (reader != nil && unread.isEmpty && failure == nil) }
 
     mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
@@ -26,7 +26,7 @@ package final class SnapshotMailbox: Sendable {
       return settlers
     }
 
-    /// What a reader gets now; `.none` means it has to wait.
+    /// The next element for a reader; `.none` means that it has to wait.
     mutating func take() -> Element?? {
       if !unread.isEmpty { return .some(.snapshot(unread.removeFirst())) }
       if let status = failure {
@@ -41,13 +41,13 @@ package final class SnapshotMailbox: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
 
-  /// - Parameter capacity: how many unread snapshots are kept apart; at least one.
+  /// - Parameter capacity: the number of unread snapshots that are kept apart; at least one.
   package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
   /// Waits for the next element; `nil` after `finish()`/cancellation, or after a failure was read.
   ///
-  /// Stays on the caller's actor: a reader gets a snapshot in the order in which it was put among all that reaches its
-  /// actor, the client's status for one.
+  /// Stays on the caller's actor: a reader gets a snapshot in the order in which it was put among all messages to its
+  /// actor, for example the client's status.
   package nonisolated(nonsending) func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -66,7 +66,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// No more elements, not even unread ones.
+  /// Ends the mailbox at once; unread elements are dropped.
   package func finish() {
     let (reader, settled) = state.withLock { state in
       (state.isFinished, state.unread, state.failure) = (true, [], nil)

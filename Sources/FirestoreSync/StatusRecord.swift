@@ -5,12 +5,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What the status needs beyond the core's state: times and the recent past.
+/// The facts that the status needs beyond the core's state: times and the recent past.
 struct StatusRecord: Sendable {
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
   private var backoffUntil: [StreamKind: Timestamp] = [:]
-  /// When the store is tried again.
+  /// The time at which the store is tried again.
   var storeRetry: Timestamp?
   var lastSnapshotAt: Timestamp?
 
@@ -22,10 +22,10 @@ struct StatusRecord: Sendable {
     backoffUntil[kind] = delay > .zero ? now + delay : nil
   }
 
-  /// The backoff is over.
+  /// Notes that the stream's backoff is over.
   mutating func began(_ kind: StreamKind) { backoffUntil[kind] = nil }
 
-  /// - Parameter ends: how many writes to list from each end of a long queue; all of it if `nil`.
+  /// - Parameter ends: the number of writes to list from each end of a long queue; `nil` lists all.
   func status(
     of core: inout SyncCore, ends: Int?, isDurable: Bool
   ) -> ClientStatus {
@@ -77,17 +77,17 @@ struct StatusRecord: Sendable {
   }
 }
 
-/// How the last batches left the queue, and how long the backend took.
+/// The results of the last batches that left the queue, and the backend's times to answer.
 struct WriteHistory: Sendable {
   private static let capacity = 64
 
-  /// Newest last.
+  /// The results, newest last.
   private(set) var outcomes: [WriteOutcome] = []
-  /// Sending to acknowledgement, newest last.
+  /// The times from sending to the acknowledgement, newest last.
   private(set) var roundTrips: [Duration] = []
   private var sequence = 0
 
-  /// - Parameter after: from sending to the backend's answer.
+  /// - Parameter after: the time from sending to the backend's answer.
   mutating func add(_ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, after: Duration?) {
     sequence += 1
     var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
@@ -102,8 +102,8 @@ struct WriteHistory: Sendable {
 }
 
 extension SyncCore {
-  /// Why nothing is heard from the backend that something is, or was last, wanted of; `nil` while it answers, nothing is
-  /// wanted, or the client does not ask it.
+  /// The reason why the backend, of which something is or was last wanted, does not answer; `nil` while it answers,
+  /// nothing is wanted, or the client does not ask it.
   package var outage: ConnectionReason? {
     if online.state == .online || !canUseNetwork || writeStream.isOpen && online.state != .offline { return nil }
     return switch connectionReason {
@@ -112,7 +112,7 @@ extension SyncCore {
     }
   }
 
-  /// `nil` while online.
+  /// The reason why the client is not online; `nil` while online.
   var connectionReason: ConnectionReason? {
     if online.state == .online { return nil }
     if !isNetworkEnabled { return .networkDisabled }

@@ -4,26 +4,26 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// Whether the store works, and what waits for it to work again.
+/// The health of the store: whether it works, and the operations that wait for it to work again.
 ///
 ///     unopened ──opened──► working ◄──finishOldest── failing ──damaged──► damaged (for good)
 ///        └──────────────fail─┴──────────────────────────▲
 struct StoreHealth: Sendable {
-  /// What the store failed to do, and is asked to do again.
+  /// An operation that the store failed to perform, to be tried again.
   enum Operation: Sendable {
     /// Only finds out whether the store works.
     case probe
-    /// Times are those of the backend's answer.
+    /// An acknowledgement; the time is that of the backend's answer.
     case acknowledge(MutationBatch, CommitResponse, at: Timestamp)
     case reject(MutationBatch, RPCStatus, at: Timestamp)
     case changeUser(String?)
     /// Opening the queue of pending writes.
     case start(String?)
-    /// Views whose limit could not be refilled.
+    /// Filling views up to their limits again.
     case refill(Set<ViewID>)
-    /// Dealing with what other clients of the cache have told.
+    /// Dealing with the notices of other clients of the cache.
     case hear
-    /// Telling them what they were not told.
+    /// Announcing to the other clients what could not be announced.
     case announce
     case takeOver
     /// Making the views agree with what other clients have stored.
@@ -42,14 +42,15 @@ struct StoreHealth: Sendable {
     /// The user's queue has not been read yet.
     case unopened
     case working
-    /// Why, and what waits, oldest first: at least one operation.
+    /// The error, and the waiting operations, oldest first: at least one.
     case failing(StoreError, [Operation])
-    /// What the store holds is not what was stored.
+    /// The store's data is not the data that was stored.
     case damaged(StoreError)
   }
 
   private var state = State.unopened
-  /// Room that was made on the disk should be noticed soon, and looking costs one transaction: 15 s at most.
+  /// The waits between attempts. Room that was made on the disk should be noticed soon, and looking costs one
+  /// transaction: 15 s at most.
   private var backoff = Backoff(longest: .seconds(10))
 
   var failure: StoreError? {
@@ -63,7 +64,7 @@ struct StoreHealth: Sendable {
     if case .damaged(let error) = state { error.status } else { nil }
   }
 
-  /// Why no write can be accepted: the queue that it belongs to is not open, or nothing is stored any more.
+  /// The reason why no write can be accepted: its queue is not open, or nothing is stored any more.
   var refusal: StoreError? {
     switch state {
     case .unopened, .working: nil
@@ -73,7 +74,7 @@ struct StoreHealth: Sendable {
     }
   }
 
-  /// What waits, oldest first.
+  /// The waiting operations, oldest first.
   var waiting: [Operation] { if case .failing(_, let waiting) = state { waiting } else { [] } }
 
   // MARK: Transitions
@@ -82,7 +83,7 @@ struct StoreHealth: Sendable {
     if case .unopened = state { state = .working }
   }
 
-  /// The store could not perform an operation, which from now on waits behind those that wait already.
+  /// Keeps an operation that the store could not perform, behind those that wait already.
   /// - Returns: whether it is the first, so that a retry has to be scheduled.
   mutating func fail(_ error: StoreError, retrying operation: Operation) -> Bool {
     switch state {
@@ -96,20 +97,20 @@ struct StoreHealth: Sendable {
     }
   }
 
-  /// An operation has to wait for its turn although the store has not been asked to perform it.
-  /// - Returns: whether there is something to wait for.
+  /// Keeps an operation that has to wait for its turn although the store has not been asked to perform it.
+  /// - Returns: whether it has to wait.
   mutating func wait(with operation: Operation) -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
     state = .failing(error, waiting + [operation])
     return true
   }
 
-  /// The oldest operation failed again.
+  /// Notes that the oldest operation failed again.
   mutating func failAgain(_ error: StoreError) {
     if case .failing(_, let waiting) = state { state = .failing(error, waiting) }
   }
 
-  /// The oldest operation was performed.
+  /// Removes the oldest operation, which was performed.
   /// - Returns: whether it was the last.
   mutating func finishOldest() -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
@@ -121,7 +122,7 @@ struct StoreHealth: Sendable {
 
   // MARK: The next attempt
 
-  /// Something was stored, so that the next failure is a new one.
+  /// Notes that something was stored, so that the next failure is a new one.
   mutating func stored() { backoff.reset() }
 
   mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {

@@ -20,7 +20,7 @@ extension SyncCore {
       do throws(StoreError) {
         view = try open(query, announcing: options.source == .default ? .backend : .cache)
       } catch {
-        // What waits may be as damaged as what was read: it must not be sent any more.
+        // Waiting operations may be as damaged as the data that was read: they must not be sent any more.
         if error.kind == .corrupt { storeFailed(error, retrying: .probe) }
         effects.append(.fail([id], RPCStatus(error.code, "Cannot listen to \(query.path): \(error.message)")))
         return
@@ -36,7 +36,7 @@ extension SyncCore {
   }
 
   /// Makes the view of a query from the cache.
-  /// - Parameter interest: what the other clients of the cache are told that this one wants of it.
+  /// - Parameter interest: this client's interest in the target, announced to the other clients of the cache.
   mutating func open(_ query: Query, announcing interest: TargetInterest?) throws(StoreError) -> ViewID {
     let data = try store.allocateTarget(query.target, announcing: interest)
     do throws(StoreError) {
@@ -64,17 +64,17 @@ extension SyncCore {
     }
   }
 
-  /// What a view shows from the start is kept in the cache like what it shows later.
+  /// Keeps the documents that a view shows from the start in the cache, like those that it shows later.
   private mutating func pin(_ view: View, for target: TargetID) {
     guard !view.documents.isEmpty else { return }
     let shown = LocalViewChanges(
       targetID: target, isFromCache: true, added: view.documents.keys, removed: [])
-    // What is shown is noted even if the store fails, and nothing has to be stored.
+    // The pins are noted even if the store fails, and nothing has to be stored.
     try? store.notifyLocalViewChanges([shown])
   }
 
-  /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for one that
-  /// is already over.
+  /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for a listener
+  /// that is already over.
   package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listeners.remove(id), let target = views.target(of: removal.view) else { return }
     statusRevision += 1
@@ -97,8 +97,8 @@ extension SyncCore {
     }
   }
 
-  /// Nobody wants the backend's answer any more: what the views show is what the cache has from now on, and nothing of
-  /// it is looked up.
+  /// Ends the wish for the backend's answer: the views show the cache's documents from now on, and none of them is
+  /// looked up.
   mutating func letAge(_ ids: [ViewID]) {
     for id in ids { stopLimboResolutions(limbo.removeAll(for: id)) }
     startLimboResolutions()
@@ -111,7 +111,7 @@ extension SyncCore {
     announceResults(of: ids)
   }
 
-  /// The backend refused a target: all its listeners are over.
+  /// Ends all listeners of a target that the backend refused.
   mutating func refuse(_ target: TargetID, _ status: RPCStatus) {
     statusRevision += 1
     sharing?.announced[target] = nil
@@ -120,7 +120,7 @@ extension SyncCore {
     if isPrimary, sharing != nil {
       do throws(StoreError) { try store.refuseTarget(target, status) } catch { keepTrying(.announce, error) }
     }
-    // As for `stopListening`; the listeners' error matters more.
+    // The error of the listeners matters more, as in `stopListening`.
     try? store.releaseTarget(target)
     let ended = views.ids(of: target)
     for view in ended {
@@ -180,7 +180,7 @@ extension SyncCore {
       if plan.hasRequests { effects.append(.wake(.watch)) }
       if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
     } else if plan.isEmpty, canUseNetwork {
-      // Without a stream or anything to watch, nothing can tell whether the backend is there.
+      // A client without a stream or anything to watch cannot tell whether the backend is there.
       changeOnlineState { $0.set(.unknown) }
     }
   }

@@ -6,7 +6,7 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension SyncCore {
-  /// The query's result as the cache has it, local writes applied and the limit observed.
+  /// The cache's result of the query, local writes applied and the limit observed.
   mutating func cachedDocuments(_ query: Query) throws(StoreError) -> DocumentSet {
     documents(of: query, in: try store.execute(query, usingPreviousResults: true))
   }
@@ -19,7 +19,7 @@ extension SyncCore {
     return view.snapshot(causes: []).documents
   }
 
-  /// Answers a query from the cache, for the sake of how that is done.
+  /// Answers a query from the cache and explains the way of the answer.
   package mutating func explain(_ query: Query) throws(StoreError) -> QueryExplanation {
     let result = try store.execute(query, usingPreviousResults: true)
     let documents = documents(of: query, in: result)
@@ -32,7 +32,7 @@ extension SyncCore {
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
 
-  /// What the indexes lack that would answer the query. One that is there already has been considered: it would read no
+  /// The indexes that would answer the query and are not there. An existing one has been considered: it would read no
   /// less, or is still being filled.
   private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
     FieldIndex.answering(query).filter { wanted in
@@ -43,7 +43,7 @@ extension SyncCore {
   /// The most documents that a preview looks at: some milliseconds of work.
   private static let mostPreviewed = 10_000
 
-  /// What a query finds, where that takes no more than some milliseconds. Makes no index, whatever it costs.
+  /// The number of documents that a query finds, if counting takes no more than some milliseconds. Makes no index.
   package mutating func preview(_ query: Query) throws(StoreError) -> QueryPreview {
     let extent = try store.extent(of: query)
     guard extent <= Self.mostPreviewed else {

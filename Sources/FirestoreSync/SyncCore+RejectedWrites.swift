@@ -5,7 +5,7 @@ package import FirestoreModel
 package import FirestoreSQLite
 
 extension SyncCore {
-  /// What the backend refused of the current user's writes, in the order in which they were made.
+  /// The current user's writes that the backend rejected, in the order in which they were made.
   package mutating func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
     if let rejected { return rejected }
     let writes = try store.rejectedWrites()
@@ -14,9 +14,9 @@ extension SyncCore {
   }
 
   /// Puts a rejected write into the queue again, as the newest; it leaves the rejected ones in the same transaction.
-  /// - Parameter mutations: what to write instead of what was rejected.
-  /// - Returns: its new number.
-  /// - Throws: `not-found` for a write that is not among the rejected ones, and what the store says.
+  /// - Parameter mutations: the mutations to write instead of the rejected ones.
+  /// - Returns: the write's new number.
+  /// - Throws: `not-found` for a write that is not among the rejected ones, and errors of the store.
   package mutating func resend(
     _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -35,7 +35,7 @@ extension SyncCore {
   }
 
   /// Forgets a rejected write.
-  /// - Throws: `not-found` for a write that is not among the rejected ones, and what the store says.
+  /// - Throws: `not-found` for a write that is not among the rejected ones, and errors of the store.
   package mutating func dropRejectedWrite(_ id: BatchID) throws(RPCStatus) {
     let wasThere: Bool
     do throws(StoreError) {
@@ -48,7 +48,7 @@ extension SyncCore {
     statusRevision += 1
   }
 
-  /// - Returns: how many were forgotten.
+  /// - Returns: the number of writes that were forgotten.
   package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let count = try store.dropAllRejectedWrites()
     rejected = []

@@ -4,7 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreSQLite
 
-/// What happens when the store fails, works again, or turns out to be damaged.
+/// The reactions to a store that fails, works again, or turns out to be damaged.
 extension SyncCore {
   /// Opens the user's queue; a store that cannot read it now is tried again, and nothing is written before that.
   package mutating func startOrRetry(user: String?) {
@@ -29,7 +29,7 @@ extension SyncCore {
   /// Takes the network down and keeps the operation to be tried again.
   mutating func storeFailed(_ error: StoreError, retrying operation: StoreHealth.Operation) {
     guard health.damage == nil else { return }
-    // Whoever is primary now does it.
+    // The client that is primary now does it.
     if error.kind == .leaseLost { return resign() }
     statusRevision += 1
     network.stop(by: .storageFailed)
@@ -39,9 +39,9 @@ extension SyncCore {
     if health.fail(error, retrying: operation) { scheduleRetry() }
   }
 
-  /// The cache turned out to be damaged while it was in use. What else in it is wrong is unknown, so that nothing is
-  /// sent or stored any more: every write, wait and listener ends with the error, and what is asked for later fails
-  /// likewise. What the cache still has whole can be read. The next start moves the damaged file aside.
+  /// Ends the use of a cache that turned out to be damaged. The extent of the damage is unknown, so that nothing is
+  /// sent or stored any more: every write, wait and listener ends with the error, and later calls fail likewise. Data
+  /// that the cache still has whole can be read. The next start moves the damaged file aside.
   private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
@@ -67,7 +67,8 @@ extension SyncCore {
     guard let operation = health.waiting.first else { return }
     do throws(StoreError) {
       try perform(operation)
-      // That the store can be read does not say that there is room to write: the next thing stored does.
+      // A store that can be read does not necessarily have room to write: the next operation that stores something
+      // tells.
       if case .probe = operation {} else { health.stored() }
       if health.finishOldest() { return storeRecovered() }
     } catch {
@@ -98,8 +99,8 @@ extension SyncCore {
     }
   }
 
-  /// Everything that waited is stored: only now may the backend answer again, or an answer to one user's write would
-  /// wait behind a change to another, and be sought in the wrong queue.
+  /// Goes online again once everything that waited is stored: before that an answer to one user's write would wait
+  /// behind a change to another user, and be sought in the wrong queue.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
     statusRevision += 1

@@ -2,7 +2,7 @@
 import FirestoreLocal
 import FirestoreSQLite
 
-/// What the store is asked to do in slices while nothing else waits.
+/// The work that the store does in slices while nothing else waits.
 extension SyncCore {
   /// Begins a garbage collection if the cache is large enough, or goes on with the one under way. Other work has its
   /// turn between two slices.
@@ -17,19 +17,19 @@ extension SyncCore {
         garbageCollection = run.isFinished ? nil : run
       }
     } catch {
-      // What has been collected stays so; the rest is tried again at the next turn, and nothing depends on it.
+      // Collected documents stay so; the rest is tried again at the next turn, and nothing depends on it.
       garbageCollection = nil
       if error.kind == .leaseLost { resign() }
     }
-    // SDK: five minutes after the last.
+    // The SDK's interval: five minutes after the last.
     effects.append(.schedule(.garbageCollection, after: garbageCollection == nil ? .seconds(300) : .zero))
   }
 
   // MARK: Indexes
 
-  /// Between two slices, so that at least half of the time is left for other events.
+  /// The pause between two slices, so that at least half of the time is left for other events.
   private static let pauseBetweenSlices = Duration.milliseconds(10)
-  /// Nothing depends on an index, so that a store that fails is not bothered again soon.
+  /// The pause after a failure. Nothing depends on an index, so that a store that fails is not bothered again soon.
   private static let pauseAfterFailure = Duration.seconds(60)
 
   /// Wakes the core for the next slice of the backfill if there is one. Queries make indexes too, so that every

@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
-  /// SDK stream: IDLE_TIMEOUT_MS.
+  /// The time after which an idle stream is closed (SDK stream: IDLE_TIMEOUT_MS).
   static let idleTimeout = Duration.seconds(60)
 
   mutating func startWatchStreamIfNeeded() {
@@ -19,7 +19,7 @@ extension SyncCore {
     changeOnlineState { $0.watchStreamStarted() }
   }
 
-  /// What was said on one stream means nothing on the next.
+  /// Forgets the messages of the last stream, which mean nothing on the next.
   mutating func resetWatchState() {
     aggregator = WatchChangeAggregator(database: configuration.database)
     plan.streamClosed()
@@ -57,7 +57,7 @@ extension SyncCore {
     }
   }
 
-  /// Messages arrived. Those of an old epoch are dropped (S8), also when the epoch ends among them.
+  /// Takes messages. Those of an old epoch are dropped (S8), also when the epoch ends among them.
   package mutating func receive(_ changes: [WatchChange], in epoch: StreamEpoch) {
     for change in changes { receive(change, in: epoch) }
   }
@@ -88,9 +88,9 @@ extension SyncCore {
     }
   }
 
-  /// Calls `body` with the aggregator and what it may know, as it is now: a target counts when everything about it has
-  /// been said (S5), with the keys of the last raised snapshot (S2). The aggregator is taken out meanwhile, so that the
-  /// views need not be copied for it, once per message.
+  /// Calls `body` with the aggregator and the targets as it may know them now: a target counts when everything about it
+  /// has been said (S5), with the keys of the last raised snapshot (S2). The aggregator is taken out meanwhile, so that
+  /// the views need not be copied for it, once per message.
   private mutating func withAggregator<Result, Failure: Error>(
     _ body: (inout WatchChangeAggregator, WatchChangeAggregator.Targets) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -115,8 +115,9 @@ extension SyncCore {
     emit(changes, event: event, causes: causes)
   }
 
-  /// The backend ended a target by itself. That may have crossed a removal of ours, after which the same target may be
-  /// wanted anew: then only the one before has ended, and nobody confirms its removal any more.
+  /// Deals with a target that the backend ended by itself. This end may have crossed a removal by the client, after
+  /// which the same target may be wanted anew: then only the earlier one has ended, and its removal is not confirmed
+  /// any more.
   private mutating func targetEnded(_ id: TargetID, _ cause: RPCStatus) {
     if plan.forgetRemovalRequest(of: id) {
       aggregator.forget(id)
@@ -127,13 +128,13 @@ extension SyncCore {
     }
   }
 
-  /// The backend ended a target for good.
+  /// Deals with a target that the backend ended for good.
   private mutating func targetRefused(_ id: TargetID, _ cause: RPCStatus) {
     guard let key = limbo.key(of: id) else {
       forgetWatched(id)
       return refuse(id, cause)
     }
-    // What may not be read does not exist for this client.
+    // A document that may not be read does not exist for this client.
     let event = RemoteEvent(
       version: nil, documents: [key: Document(key: key, version: nil, state: .missing)], resolvedLimboDocuments: [key])
     do throws(StoreError) {
@@ -148,14 +149,14 @@ extension SyncCore {
     }
   }
 
-  /// There is nothing to take back of a target that the backend ended.
+  /// Forgets a target that the backend ended, without a request to remove it.
   private mutating func forgetWatched(_ id: TargetID) {
     plan.drop(id)
     aggregator.forget(id)
     if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
   }
 
-  /// A stream ended by itself; it is opened again as long as there is something to watch or send.
+  /// Closes a stream that ended by itself; it is opened again as long as there is something to watch or send.
   package mutating func streamEnded(_ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     switch kind {
     case .watch: watchStreamEnded(status, in: epoch)

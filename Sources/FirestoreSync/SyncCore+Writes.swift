@@ -7,8 +7,8 @@ package import FirestoreSQLite
 
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.
-  /// - Parameter rejected: a rejected write that it takes the place of.
-  /// - Throws: if the store cannot keep it; then nothing happened.
+  /// - Parameter rejected: a rejected write that this write replaces.
+  /// - Throws: the store's error if it cannot keep the write; then nothing happened.
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
@@ -24,10 +24,10 @@ extension SyncCore {
   }
 
   /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
-  /// - Returns: whether that is done. Otherwise another client of the cache, which has the streams, was asked to: its
-  ///   answer is the write's completion, or the effect `refuseCancellation`.
+  /// - Returns: whether the batch is dropped. Otherwise another client of the cache, which has the streams, was asked
+  ///   to drop it: its answer is the write's completion, or the effect `refuseCancellation`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one that the backend may be
-  ///   applying right now, and what the store says.
+  ///   applying right now, and errors of the store.
   @discardableResult
   package mutating func cancelWrite(_ id: BatchID) throws(RPCStatus) -> Bool {
     if let objection = objectionToCancelling(id) { throw objection }
@@ -54,19 +54,19 @@ extension SyncCore {
     finish(id, .failure(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")), at: nil, changes)
   }
 
-  /// Another client of the cache wants a write taken back.
+  /// Takes a write back, or refuses to, for another client of the cache.
   mutating func answerCancellation(_ id: BatchID) throws(StoreError) {
     if let objection = objectionToCancelling(id) { try store.refuseCancellation(of: id, objection) } else { try takeBack(id) }
   }
 
-  /// Whoever was asked has not answered, and somebody else may have the streams now.
+  /// Repeats the requests to drop a write that were not answered: another client may have the streams now.
   mutating func askAgainToCancel() throws(StoreError) {
     for id in cancellations.sorted() where objectionToCancelling(id) == nil {
       if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
     }
   }
 
-  /// Finishes the wait when everything pending now is done: at once if that is nothing.
+  /// Finishes the wait when all writes pending now are done: at once if there are none.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
     if let damage = health.damage { return effects.append(.finishWait(wait, damage)) }
     if let highest = writes.last { waits.add(wait, until: highest) } else { effects.append(.finishWait(wait, nil)) }
@@ -74,7 +74,7 @@ extension SyncCore {
 
   // MARK: The write stream
 
-  /// Sees that what waits is sent, in order (S4).
+  /// Sees that waiting batches are sent, in order (S4).
   mutating func sendWrites() {
     guard canUseNetwork else { return }
     if writeStream.isOpen {
@@ -91,10 +91,10 @@ extension SyncCore {
     }
   }
 
-  /// How many batches are in flight or would be sent next: none while the network is not used.
+  /// The number of batches that are in flight or would be sent next: none while the network is not used.
   package var outstandingWrites: Int { canUseNetwork ? min(writes.count, PendingWrites.capacity) : 0 }
 
-  /// The handshake was answered.
+  /// Begins to send, because the handshake was answered.
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writeStream.opened(epoch) else { return }
     statusRevision += 1
@@ -112,7 +112,7 @@ extension SyncCore {
     return (batch.id, request)
   }
 
-  /// The backend committed the oldest batch in flight (S4).
+  /// Deals with the answer that the backend committed the oldest batch in flight (S4).
   package mutating func receive(
     _ response: CommitResponse, token: [UInt8], in epoch: StreamEpoch, at now: Timestamp
   ) {
@@ -148,14 +148,15 @@ extension SyncCore {
   }
 
   /// Signals the result, then shows it (S3).
-  /// - Parameter time: when the backend answered; `nil` for a write that the user took back, or another client sent.
+  /// - Parameter time: the time of the backend's answer; `nil` for a write that the user took back, or another client
+  ///   sent.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
     statusRevision += 1
     cancellations.remove(id)
     let entry = writes.remove(id)
-    // What another client sent may have been dealt with before.
+    // A batch that another client sent may have been dealt with before.
     if entry == nil, sharing != nil { return emit(changes, causes: []) }
     history.add(id, result, after: time.flatMap { time in entry?.sentAt.map { time - $0 } })
     effects.append(.complete(id, result))
@@ -167,8 +168,8 @@ extension SyncCore {
     }
   }
 
-  /// The stream ended by itself. A permanent error after the handshake is about the oldest batch in flight, which is
-  /// rejected; everything else is sent again (PROTOCOL §3.1).
+  /// Deals with a stream that ended by itself. A permanent error after the handshake is about the oldest batch in
+  /// flight, which is rejected; everything else is sent again (PROTOCOL §3.1).
   mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     guard epoch == writeStream.epoch, writeStream.isStarted else { return }
     statusRevision += 1

@@ -5,8 +5,9 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreSQLite
 
-/// The whole client state. Synchronous and deterministic, without task or network; times are arguments. Every transition
-/// takes an event; what it wants done outside is taken by `takeEffects` afterwards, and performed in that order.
+/// The whole client state. Synchronous and deterministic, without task or network; times are arguments. Every
+/// transition takes an event; the effects that it wants outside are taken by `takeEffects` afterwards, and performed in
+/// that order.
 ///
 /// Invariants, cited by number in tests:
 ///
@@ -25,9 +26,9 @@ package struct SyncCore: ~Copyable {
     package var database: DatabaseID
     package var maximumLimboResolutions = LimboResolver.defaultMaximum
     package var isNetworkEnabled = true
-    /// Above how many bytes the cache is collected in the background; `nil` for never.
+    /// The size in bytes above which the cache is collected in the background; `nil` for never.
     package var garbageCollectionThreshold: Int64?
-    /// Keeps the slices of that short.
+    /// Keeps the slices of the collection short.
     package var slicePacer = SlicePacer.continuous
 
     package init(database: DatabaseID) { self.database = database }
@@ -54,7 +55,7 @@ package struct SyncCore: ~Copyable {
   package internal(set) var writeStream = ClientStream()
   var writes = PendingWrites()
   var history = WriteHistory()
-  /// What the store holds for the current user; `nil` until somebody asks, and after each rejection.
+  /// The stored rejected writes of the current user; `nil` until a caller asks, and after each rejection.
   var rejected: [RejectedWrite]?
   /// Writes that the client with the streams was asked to take back.
   var cancellations: Set<BatchID> = []
@@ -63,13 +64,13 @@ package struct SyncCore: ~Copyable {
   /// Whether a slice of the index backfill is on its way.
   var isIndexBackfillScheduled = false
 
-  /// Counts the changes that `ClientStatus` shows.
+  /// The number of changes so far that `ClientStatus` shows.
   package internal(set) var statusRevision = 0
 
-  /// What the transition under way wants done.
+  /// The effects that the transition under way wants outside.
   var effects: [SyncEffect] = []
 
-  /// Of a client whose cache others may use as well.
+  /// The role of a client whose cache others may use as well; `nil` if the cache is not shared.
   var sharing: SharedRole?
 
   package init(
@@ -102,7 +103,7 @@ package struct SyncCore: ~Copyable {
     statusRevision += 1
   }
 
-  /// What the transition wants done outside, in order; ends the transition.
+  /// Takes the effects that the transition wants outside, in order; ends the transition.
   package mutating func takeEffects() -> [SyncEffect] {
     scheduleIndexBackfill()
     store.wakeOthersIfTold()
@@ -113,7 +114,7 @@ package struct SyncCore: ~Copyable {
   /// Closes the store.
   package consuming func close() { store.close() }
 
-  /// As far as it is known from either stream. What listeners are told goes by the watch stream alone, as in the SDKs
+  /// The online state as known from either stream. Snapshots for listeners go by the watch stream alone, as in the SDKs
   /// (`OnlineStateTracker`).
   package var onlineState: OnlineState { online.state == .unknown && network.failure != nil ? .offline : online.state }
   package var isNetworkEnabled: Bool { !network.isStopped(by: .disabledByUser) }
@@ -132,7 +133,7 @@ package struct SyncCore: ~Copyable {
     case .storeRetry: retryOldest()
     case .garbageCollection: collectGarbage()
     case .indexBackfill: backfillIndexes()
-    case .leaseRefresh: break  // Needs the time: `refreshLease`.
+    case .leaseRefresh: break  // Handled by `refreshLease`, which needs the time.
     }
   }
 }

@@ -3,31 +3,31 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// What a transition of `SyncCore` wants done outside. Effects are performed in order (S1, S3, S7).
+/// An effect that a transition of `SyncCore` wants outside. Effects are performed in order (S1, S3, S7).
 package enum SyncEffect: Sendable {
-  /// The backend's answer to a batch, or why it will never get one.
+  /// The backend's answer to a batch, or the reason why it will never get one.
   case complete(BatchID, Result<CommitResponse, RPCStatus>)
   /// All snapshots of one transition, in one go (S1).
   case deliver([SnapshotDelivery])
-  /// These listeners are over.
+  /// The failure of listeners, which are over.
   case fail([ListenerID], RPCStatus)
-  /// All writes are done that were pending when the wait began, or never will be.
+  /// All writes that were pending when the wait began are done, or never will be.
   case finishWait(PendingWritesWait, RPCStatus?)
   case open(StreamKind, StreamEpoch, after: Duration)
   case close(StreamKind, StreamEpoch)
-  /// There is something to take for the open stream.
+  /// A message for the open stream is ready to be taken.
   case wake(StreamKind)
   /// Replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
   /// The client with the streams does not take a write back.
   case refuseCancellation(BatchID, RPCStatus)
-  /// The client is over: another one that shares the cache deletes that.
+  /// The client is over: another one that shares the cache deletes the cache.
   case shutDown(RPCStatus)
 }
 
 extension [SyncEffect] {
-  /// Whether all snapshots that one change caused are there now: those who observe that are told once, however many
+  /// Whether all snapshots that one change caused are there now: observers of this are told once, however many
   /// snapshots there were.
   package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
 }
@@ -44,7 +44,7 @@ package struct PendingWritesWait: Hashable, Sendable {
 }
 
 package enum SyncTimer: Hashable, Sendable, CaseIterable {
-  /// No answer since the watch stream was started.
+  /// The time is over in which a started watch stream should have answered.
   case onlineTimeout
   case watchIdle
   case writeIdle
@@ -53,7 +53,7 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   case garbageCollection
   /// Does a slice of indexing documents that were cached before their index.
   case indexBackfill
-  /// Says that this client is there, and finds out whether it is primary.
+  /// Announces that this client is there, and finds out whether it is primary.
   case leaseRefresh
 }
 

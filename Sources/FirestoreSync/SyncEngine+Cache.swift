@@ -5,19 +5,19 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreSQLite
 
-// What the cache has: documents, figures over them, indexes, and its size.
+// The cache's content: documents, figures over them, indexes, and its size.
 extension SyncEngine {
-  /// From the cache with local writes applied; `nil` when the cache knows nothing about the document.
+  /// The cached document with local writes applied; `nil` when the cache knows nothing about the document.
   package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
     try change { core throws(StoreError) in try core.store.document(key) }
   }
 
-  /// From the cache with local writes applied, limits included.
+  /// The cached documents of a query with local writes applied, limits included.
   package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
     try change { core throws(StoreError) in try core.cachedDocuments(query) }
   }
 
-  /// What the backend last said, what is queued on top, and what listeners see.
+  /// The backend's last version of a document, the pending mutation on top of it, and the document that listeners see.
   package func layers(
     of key: DocumentKey
   ) async throws(RPCStatus) -> (remote: Document?, overlay: Mutation?, local: Document?) {
@@ -46,12 +46,12 @@ extension SyncEngine {
     }
   }
 
-  /// The local indexes and how far each of them is.
+  /// The local indexes with the state of each.
   package func indexes() async throws(RPCStatus) -> [IndexState] {
     try change { core throws(StoreError) in try core.store.indexes() }
   }
 
-  /// How many cached documents each of the local indexes knows, in their order.
+  /// The number of cached documents that each of the local indexes knows, in their order.
   package func indexProgress() async throws(RPCStatus) -> [IndexProgress] {
     try change { core throws(StoreError) in try core.store.indexProgress() }
   }
@@ -63,7 +63,7 @@ extension SyncEngine {
     }
   }
 
-  /// Drops all indexes, configured or automatic. What the store cannot do now is not done; queries answer the same.
+  /// Drops all indexes, configured or automatic. If the store cannot do so now, they stay; queries answer the same.
   package nonisolated func deleteAllIndexes() {
     submit { engine in
       engine.transition { core in
@@ -73,12 +73,12 @@ extension SyncEngine {
     }
   }
 
-  /// What a query that is being written would find in the cache, in bounded work.
+  /// The documents that a query still being written would find in the cache, in bounded work.
   package func preview(_ query: Query) async throws(RPCStatus) -> QueryPreview {
     try change { core throws(StoreError) in try core.preview(query) }
   }
 
-  /// Answers a query from the cache and says how that was done, and how long it took by the engine's clock.
+  /// Answers a query from the cache and explains the way of the answer, with its time by the engine's clock.
   package func explain(_ query: Query) async throws(RPCStatus) -> QueryExplanation {
     var outcome: Result<QueryExplanation, RPCStatus>?
     let duration = clock.measure {
@@ -94,9 +94,9 @@ extension SyncEngine {
   }
 }
 
-/// Figures over what the cache holds.
+/// Figures over the cached documents of a query.
 package struct CachedAggregate: Sendable {
-  /// By alias.
+  /// The figures, by alias.
   package var values: [String: Value]
   /// Whether some document that counts has local writes.
   package var hasPendingWrites: Bool
@@ -117,14 +117,14 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-  /// The size of the cache, and what its policy makes of it.
+  /// The size of the cache, and the policy that bounds it.
   package func cacheOccupancy() async throws(RPCStatus) -> CacheOccupancy {
     try change { core throws(StoreError) in try core.store.occupancy() }
   }
 
-  /// Removes the least recently used tenth from the cache if it is as large as it may be; in slices, between which
-  /// everything else that waits has its turn.
-  /// - Parameter isDryRun: removes nothing and finds out what would go, whatever the size.
+  /// Removes the least recently used tenth from the cache if it is as large as it may be; in slices, between which all
+  /// other waiting work has its turn.
+  /// - Parameter isDryRun: whether to remove nothing and find out what would be removed, whatever the size.
   /// - Returns: `nil` if the cache is smaller, or never collected this way.
   package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> GarbageCollectionRun? {
     var run = try change { core throws(StoreError) in

@@ -14,7 +14,7 @@ extension SyncEngine {
     }
   }
 
-  /// What the backend has now, without local writes. In the order asked.
+  /// The backend's documents now, without local writes. In the order asked.
   package nonisolated func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
     try await requireNetwork()
     return try await datastore.lookup(keys)
@@ -35,7 +35,7 @@ extension SyncEngine {
     return try await datastore.aggregate(query.target, aggregations)
   }
 
-  /// What a pipeline gives of the documents that the backend has.
+  /// The results of a pipeline over the documents that the backend has.
   package nonisolated func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
     try await requireNetwork()
     return try await datastore.execute(pipeline)

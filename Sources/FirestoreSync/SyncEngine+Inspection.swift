@@ -3,10 +3,9 @@ package import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-// What who looks on from outside needs to know of the listeners.
+// The listeners' states for an observer outside.
 extension SyncEngine {
-  /// Has all that happens to the listeners put into a tap as well, beginning with those that are there; `nil` for no
-  /// more.
+  /// Has all events of the listeners put into a tap as well, beginning with the present listeners; `nil` ends that.
   package nonisolated func setTap(_ tap: ListenerTap?) {
     submit { engine in
       engine.tap = tap
@@ -14,14 +13,14 @@ extension SyncEngine {
     }
   }
 
-  /// The listeners that are there, without reads of a moment.
+  /// The present listeners, without those of single reads.
   package func listenerStates() -> [ListenerState] {
     (core?.listenerStates ?? []).filter { !$0.options.waitForSyncWhenOnline }
   }
 }
 
 extension SyncCore {
-  /// By their numbers.
+  /// The listeners' states, ascending by id.
   fileprivate var listenerStates: [ListenerState] {
     listeners.all.compactMap { listener in
       views.read(listener.view) { view in

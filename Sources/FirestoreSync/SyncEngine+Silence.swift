@@ -2,9 +2,9 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// A watch stream that says nothing may be alive for the transport and dead all the same: a proxy answers in place of a
-/// server that is stuck, or a message was cut short and its rest is waited for. Backends send a sign of life each half
-/// minute (PROTOCOL: a target change without targets), and clients give a stream up that was silent for two minutes
+/// The end of a silent watch stream. A stream without messages may be alive for the transport and dead all the same: a
+/// proxy answers in place of a server that is stuck, or a message was cut short and its rest is waited for. Backends
+/// send a sign of life each half minute (PROTOCOL §2.7), and clients give a stream up that was silent for two minutes
 /// (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
 ///
 /// Here a stream with listeners on it is ended after two minutes of silence, and no more than one further `step` later,
@@ -14,7 +14,7 @@ import FirestoreProtocol
 /// are left alone.
 package enum WatchSilence {
   package static let limit = Duration.seconds(120)
-  /// How often it is looked whether something was said: nothing is counted per message.
+  /// The interval at which silence is looked for: nothing is counted per message.
   package static let step = Duration.seconds(12)
 
   static let status = RPCStatus(
@@ -27,7 +27,7 @@ extension SyncEngine {
   nonisolated func waitForSilence(of epoch: StreamEpoch) async -> RPCStatus? {
     var silence = Duration.zero
     while silence < WatchSilence.limit {
-      // Cancelled means that the stream ended.
+      // A cancelled task means that the stream ended.
       guard (try? await clock.sleep(for: WatchSilence.step)) != nil else { return nil }
       silence = await wasSilent() ? silence + WatchSilence.step : .zero
     }
@@ -35,7 +35,7 @@ extension SyncEngine {
     return WatchSilence.status
   }
 
-  /// Whether nothing was said since this was last asked, though there is something to watch.
+  /// Whether no message came since the last call, though there is something to watch.
   private func wasSilent() -> Bool {
     defer { hasHeardFromWatch = false }
     return !hasHeardFromWatch && core?.plan.isEmpty == false

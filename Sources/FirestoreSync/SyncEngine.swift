@@ -26,30 +26,30 @@ package actor SyncEngine {
   nonisolated let jobs: EngineJobs
   private nonisolated let listenerNumbers = Atomic<Int>(0)
 
-  /// `nil` after `terminate`.
+  /// The core; `nil` after `terminate`.
   var core: SyncCore?
   package nonisolated let cacheProblem: CacheProblem?
   /// Whether the cache survives the process.
   package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
-  /// Who looks on from outside; `nil` while nobody does.
+  /// The tap of an observer outside; `nil` while there is none.
   var tap: ListenerTap?
   private var writes: [BatchID: WriteHandle] = [:]
-  /// Who waits for another client to take a write back.
+  /// The callers that wait for another client to take a write back.
   private var cancellations: [BatchID: [OneShot<Void>]] = [:]
   private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
   private var waitCount = 0
   private var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var statusObservers: [StatusObserver] = []
-  /// Who is told when the backend does not answer, and of what they were told last.
+  /// The observers that hear when the backend does not answer; `outage` is the reason that they heard last.
   private var outageObservers: [@Sendable (ConnectionReason?) -> Void] = []
   private var outage: ConnectionReason?
   private var observerCount = 0
   var record = StatusRecord()
   private var publishedRevision = -1
-  /// Whether the watch stream has said anything since that was last looked at.
+  /// Whether the watch stream has brought a message since the last look.
   var hasHeardFromWatch = false
-  /// Of a cache that is shared.
+  /// The watch for other clients of a shared cache.
   var watchOfOthers: (any DispatchSourceRead)?
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
@@ -91,7 +91,7 @@ package actor SyncEngine {
     beginSharing()
   }
 
-  /// The files of the cache were taken away, which the status says.
+  /// Publishes a status, which shows that the files of the cache were taken away.
   private func storeWasLost() { transition { core in core.statusRevision += 1 } }
 
   /// Enqueues work in call order.
@@ -115,7 +115,7 @@ package actor SyncEngine {
     return id
   }
 
-  /// No further snapshots for the listener. Harmless for one that is over.
+  /// Ends the snapshots for a listener. Harmless for one that is over.
   package nonisolated func stopListening(_ id: ListenerID) {
     submit { engine in
       engine.mailboxes.removeValue(forKey: id)?.finish()
@@ -125,8 +125,8 @@ package actor SyncEngine {
   }
 
   /// Writes one atomic batch.
-  /// - Parameter onAnswer: called as `WriteHandle.whenAnswered` says. It is registered before anything happens: asked
-  ///   for on the handle that this returns, it may come after the snapshot that shows the result.
+  /// - Parameter onAnswer: called as `WriteHandle.whenAnswered` says. It is registered before anything happens:
+  ///   registered later, on the returned handle, it may come after the snapshot that shows the result.
   package nonisolated func write(
     _ mutations: [Mutation], onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
   ) -> WriteHandle {
@@ -154,10 +154,10 @@ package actor SyncEngine {
     }
   }
 
-  /// The vital signs: an element now and after every change. Made when it is asked for, so a slow reader misses what
-  /// is no longer true, and what nobody reads costs nothing.
-  /// - Parameter ends: how many writes to list from each end of a long queue, whose every element then costs the same;
-  ///   all of it if `nil`.
+  /// The vital signs: an element now and after every change. An element is made when it is asked for, so that a slow
+  /// reader misses outdated ones, and unread ones cost nothing.
+  /// - Parameter ends: the number of writes to list from each end of a long queue, so that each element costs the same;
+  ///   `nil` lists all.
   package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<ClientStatus> {
     let signal = Signal()
     submit { engine in
@@ -171,7 +171,7 @@ package actor SyncEngine {
     }
   }
 
-  /// Tells why nothing is heard from the backend, whenever that changes.
+  /// Has an observer told the reason why the backend does not answer, whenever it changes.
   /// - Parameter observer: called on the engine's queue; it must not block.
   package nonisolated func watchOutages(_ observer: @escaping @Sendable (ConnectionReason?) -> Void) {
     submit { engine in
@@ -212,8 +212,8 @@ package actor SyncEngine {
     transition { core in core.changeUser(to: user) }
   }
 
-  /// Changes the user before whatever is asked of the engine next.
-  /// - Parameter completion: called on the engine's executor when it has changed.
+  /// Changes the user before the next calls to the engine take effect.
+  /// - Parameter completion: called on the engine's executor when the user has changed.
   package nonisolated func changeUser(to user: String?, _ completion: @escaping @Sendable () -> Void) {
     submit { engine in
       engine.transition { core in core.changeUser(to: user) }
@@ -233,8 +233,8 @@ package actor SyncEngine {
     try await done.value
   }
 
-  /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
-  /// Where another client of the cache sends it, waits until that one has dropped it.
+  /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`. If another client
+  /// of the cache sends the batch, waits until that client has dropped it.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
   package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
     let answer = OneShot<Void>()
@@ -269,7 +269,7 @@ package actor SyncEngine {
     finishAll(.terminated)
   }
 
-  /// The cache is about to be deleted: lets go of it at once.
+  /// Lets go of the cache at once, because it is about to be deleted.
   private func end(_ status: RPCStatus) {
     jobs.stop()
     endSharing()
@@ -290,15 +290,16 @@ package actor SyncEngine {
 
   // MARK: Transitions and effects
 
-  /// Runs one transition of the core and performs its effects before anything else happens. Nothing after `terminate`.
+  /// Runs one transition of the core and performs its effects before anything else happens. Does nothing after
+  /// `terminate`.
   func transition(_ body: (inout SyncCore) -> Void) {
-    // Nothing is asked for any more.
+    // A terminated engine owes no result.
     _ = try? change { core throws(RPCStatus) in body(&core) }
   }
 
   /// Runs one transition that has a result.
   /// - Parameter beforeEffects: gets the result before the transition's effects are performed.
-  /// - Throws: what `body` throws, as the client's callers know it; `failed-precondition` after `terminate`.
+  /// - Throws: the error of `body`, as the client's callers know it; `failed-precondition` after `terminate`.
   @discardableResult
   func change<Result, Failure: ClientFailure>(
     _ body: (inout SyncCore) throws(Failure) -> Result,
@@ -375,12 +376,12 @@ package actor SyncEngine {
   }
 }
 
-/// Somebody who reads the status, for as long as the stream is kept.
+/// A reader of the status, for as long as the stream is kept.
 private struct StatusObserver {
   weak var signal: Signal?
 }
 
-/// An error of the client's inside, as its callers are told it.
+/// An error inside the client, with the form that its callers get.
 protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }

@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The incrementally maintained result of one query: a change costs what changed, not what is shown.
+/// The incrementally maintained result of one query: a change costs as much as it changes, not as much as is shown.
 struct View: Sendable {
   /// A step to a new set of documents that has not been taken yet.
   struct Step: Sendable {
@@ -15,7 +15,7 @@ struct View: Sendable {
     fileprivate(set) var mutatedKeys: DocumentKeySet
     fileprivate(set) var touched: Set<DocumentKey> = []
     fileprivate(set) var heldBack: [DocumentKey: SnapshotVersion]
-    /// A full limit lost a document, so that one may have to move up that only the store knows.
+    /// Whether a full limit lost a document, so that another may have to move up that only the store knows.
     fileprivate(set) var needsRefill = false
   }
 
@@ -26,36 +26,36 @@ struct View: Sendable {
   }
 
   let query: Query
-  /// Of the query, which works them out each time.
+  /// The query's target and orderings, kept because the query computes them each time.
   private let target: Target
   private let orderBy: [OrderBy]
   private(set) var documents: DocumentSet
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
-  /// Documents shown with a write that was acknowledged since, and the commit's version. The backend's version is
-  /// awaited before anything changes.
+  /// Documents shown with a write that was acknowledged since, with the commit's version. They change only when the
+  /// backend's version comes.
   private var heldBack: [DocumentKey: SnapshotVersion] = [:]
-  /// Those of them whose version should have come.
+  /// The held-back documents whose version should have come.
   private var overdue: Set<DocumentKey> = []
   /// Documents shown although the backend did not list them.
   private(set) var limboKeys: Set<DocumentKey> = []
   private(set) var hasCachedResults: Bool
-  /// The backend said that the target is complete, and the client has not gone offline since.
+  /// Whether the backend said that the target is complete, and the client has not gone offline since.
   private var isCurrent = false
-  /// Current, and every document shown is one that the backend listed.
+  /// Whether the view is current, and every document shown is one that the backend listed.
   private(set) var isSynced = false
-  /// `limboKeys` was not kept up because the view was not current.
+  /// Whether `limboKeys` was not kept up because the view was not current.
   private var isLimboStale = true
-  /// Whether it is found out which documents are in limbo. Where another client does, a view is current when it is in
+  /// Whether the view finds out which documents are in limbo. If another client does, a view is current when it is in
   /// sync there.
   var tracksLimbo = true
   private var readTime: SnapshotVersion?
 
-  /// A view of what the cache holds.
+  /// A view of the cached documents.
   /// - Parameters:
   ///   - result: documents that match, each once, whether or not they fit into the limit.
-  ///   - readTime: of the cached result, if the target was ever in sync.
+  ///   - readTime: the read time of the cached result, if the target was ever in sync.
   init(
     query: Query, documents result: consuming [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
     readTime: SnapshotVersion?
@@ -74,7 +74,7 @@ struct View: Sendable {
     mutatedKeys = DocumentKeySet(documents.keys(where: \.hasLocalMutations))
   }
 
-  /// The present state; as changes it lists none.
+  /// A snapshot of the present state, without changes.
   func snapshot(causes: [SnapshotCause]) -> ViewSnapshot {
     ViewSnapshot(
       query: query, documents: documents, oldDocuments: documents, changes: [], mutatedKeys: mutatedKeys,
@@ -90,15 +90,15 @@ struct View: Sendable {
     isConcerned(byNotMatching: document.key) || target.matches(document)
   }
 
-  /// The same for a changed document that is known not to match.
+  /// Whether a changed document that is known not to match may change the view.
   func isConcerned(byNotMatching key: DocumentKey) -> Bool {
     isLimboStale && isCurrent || !documents.isEmpty && documents.contains(key)
   }
 
-  /// What the changed documents do to the view.
+  /// Computes the effect of changed documents on the view.
   /// - Parameters:
   ///   - previous: a step that needed a refill, continued with what the store returned for the whole query.
-  ///   - isAcknowledgement: the backend committed a write to these documents.
+  ///   - isAcknowledgement: whether the backend committed a write to these documents.
   func step(_ changed: some Sequence<Document>, after previous: Step? = nil, isAcknowledgement: Bool = false) -> Step {
     var step = previous ?? emptyStep
     step.needsRefill = false
@@ -117,8 +117,8 @@ struct View: Sendable {
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
-  /// Whether the limit is full with the help of documents that the backend has not named for this query: pending
-  /// ones. What is outside may then match without being known to the backend, unseen and so not in limbo.
+  /// Whether the limit is full with the help of documents that the backend has not named for this query: pending ones.
+  /// Documents outside may then match without being known to the backend, unseen and so not in limbo.
   var hidesDocuments: Bool {
     guard let limit = query.limit, documents.count == limit else { return false }
     return !documents.allSatisfy { syncedKeys.contains($0.key) }
@@ -138,7 +138,7 @@ struct View: Sendable {
     let key = document.key
     let old = step.documents[key]
     let isCommitted = old?.hasLocalMutations == true && document.hasCommittedMutations
-    // Undoing a write looks the same if one before it was acknowledged; what is undone is gone at once.
+    // Undoing a write looks the same if a write before it was acknowledged; an undone write disappears at once.
     let isHeldBack = isCommitted && (isAcknowledgement || step.heldBack[key] != nil)
     let isUndone = isCommitted && !isHeldBack
     step.heldBack[key] = isHeldBack ? document.version : nil
@@ -177,14 +177,14 @@ struct View: Sendable {
 
   // MARK: Sharing
 
-  /// Takes a step to what the store has, and what it says that the backend listed.
+  /// Takes a step to the stored documents, and to the keys that the backend listed as stored.
   mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
     syncedKeys = keys
     isLimboStale = true
     return take(step, causes: causes)
   }
 
-  /// Another client has the streams from now on, and says whether the view is in sync.
+  /// Leaves it to another client, which has the streams from now on, to find out whether the view is in sync.
   mutating func stopTrackingLimbo() {
     tracksLimbo = false
     isCurrent = isSynced
@@ -195,10 +195,10 @@ struct View: Sendable {
 
   // MARK: Taking a step
 
-  /// Takes the step and what the backend said about the target at the same time.
+  /// Takes the step and the backend's change of the target at the same time.
   /// - Parameters:
-  ///   - version: of the backend's snapshot, if one caused this.
-  ///   - isPendingReset: the target is being sent again because its documents did not add up.
+  ///   - version: the version of the backend's snapshot, if one caused this.
+  ///   - isPendingReset: whether the target is being sent again because its documents did not add up.
   mutating func take(
     _ step: Step, target: TargetChange? = nil, at version: SnapshotVersion? = nil, isPendingReset: Bool = false,
     causes: [SnapshotCause]
@@ -240,14 +240,14 @@ struct View: Sendable {
     return outcome
   }
 
-  /// The client went offline: the view is no longer current.
+  /// Makes the view not current, because the client went offline.
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
     return take(emptyStep, causes: causes).snapshot
   }
 
-  /// Nobody watches the target any more: the view is no longer current, and what it shows is in limbo no longer.
+  /// Makes the view not current, because no client watches its target any more; its documents are in limbo no longer.
   mutating func becomeUnwatched() -> ViewSnapshot? {
     limboKeys = []
     overdue = []
@@ -260,7 +260,7 @@ struct View: Sendable {
     return take(emptyStep, target: change, causes: [])
   }
 
-  /// - Parameter keys: those whose place may have changed; `nil` for all.
+  /// - Parameter keys: the documents whose place may have changed; `nil` for all.
   private mutating func updateLimbo(_ keys: Set<DocumentKey>?, _ outcome: inout Outcome) {
     isLimboStale = false
     let candidates = keys.map { Array($0) } ?? Array(limboKeys.union(documents.keys))
@@ -286,8 +286,8 @@ struct View: Sendable {
     return heldBack.lazy.filter { $0.value <= version && !syncedKeys.contains($0.key) }.map(\.key)
   }
 
-  /// A local write may explain why the backend does not list a document, so that one is not looked up as long
-  /// as the backend's version may still come.
+  /// Whether the document has to be looked up. A local write may explain why the backend does not list it, so that it
+  /// is not looked up as long as the backend's version may still come.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)

@@ -3,15 +3,15 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The state of a query's result, and what changed since the one before.
+/// The state of a query's result, and its changes since the snapshot before.
 package struct ViewSnapshot: Sendable {
   package var query: Query
   package var documents: DocumentSet
   package var oldDocuments: DocumentSet
-  /// Removed, added, modified, metadata; each in query order.
+  /// The changes: removed, added, modified, metadata; each kind in query order.
   package var changes: [DocumentChange]
-  /// Documents that matched and do not any more, as they are now: missing if they were deleted. A document that only
-  /// the limit keeps out is not among them.
+  /// Documents that matched and do not any more, in their present state: missing if they were deleted. A document that
+  /// only the limit keeps out is not among them.
   package var departed: [DocumentKey: Document] = [:]
   package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
@@ -41,7 +41,7 @@ package struct ViewSnapshot: Sendable {
     self.readTime = readTime
   }
 
-  /// The same state as a listener sees it first: every document added.
+  /// The snapshot as a listener's first: every document added.
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
@@ -52,7 +52,7 @@ package struct ViewSnapshot: Sendable {
     return initial
   }
 
-  /// Without changes in which only metadata changed.
+  /// The snapshot without changes in which only metadata changed.
   func excludingMetadataChanges() -> ViewSnapshot {
     var stripped = self
     stripped.changes.removeAll { $0.kind == .metadata }

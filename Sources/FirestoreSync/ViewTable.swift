@@ -19,21 +19,21 @@ struct ViewTable: Sendable {
     let equality: Equality?
   }
 
-  /// That a field has a value; the field by its place in `equalityPaths`. Among many queries, most ask for another
-  /// value than a document has, which is found out without asking each of them.
+  /// A field that has a value; the field is given by its place in `equalityPaths`. Among many queries, most ask for
+  /// another value than a document has, which is found out without asking each of them.
   struct Equality: Sendable {
     let path: Int
     let value: Value
   }
 
-  /// Ascending by id. In an array, so that a view is looked at where it lies: there may be many listeners, and copying
-  /// a view costs more than finding out that a change is none of its business.
+  /// The views, ascending by id. They are in an array, so that a view is read without a copy: there may be many
+  /// listeners, and copying a view costs more than finding out that a change does not concern it.
   private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
   private var byDocument: [DocumentKey: [ViewID]] = [:]
   private var byCollection: [ResourcePath: [ViewID]] = [:]
-  /// Keyed by the collection id as a path, whose identity is bytewise.
+  /// Views of collection groups, by the collection id as a path, whose identity is bytewise.
   private var byGroup: [ResourcePath: [ViewID]] = [:]
   private var equalityPaths: [FieldPath] = []
   private var nextID = 0
@@ -44,7 +44,7 @@ struct ViewTable: Sendable {
   func ids(of target: TargetID) -> [ViewID] { idsOfTarget[target] ?? [] }
   var activeTargets: Int { idsOfTarget.count }
 
-  /// A copy.
+  /// A copy of a view.
   subscript(id: ViewID) -> Entry? { position(of: id).map { entries[$0] } }
 
   func target(of id: ViewID) -> TargetID? { position(of: id).map { entries[$0].target } }
@@ -118,7 +118,7 @@ struct ViewTable: Sendable {
   /// The changed documents by the views that could show them, as far as their paths tell; no other view is looked at.
   /// - Parameter concernedOnly: leaves out views that do not show the document and do not match it.
   func affected(by changes: [DocumentKey: Document], concernedOnly: Bool) -> [ViewID: [Document]] {
-    // Of the document at hand, as far as they have been asked for.
+    // The present document's values, as far as they have been looked up.
     var values: [Value??] = []
     func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
       guard concernedOnly, let position = position(of: id) else { return false }

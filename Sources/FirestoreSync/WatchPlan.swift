@@ -3,15 +3,15 @@ package import FirestoreLocal
 import FirestoreModel
 package import FirestoreProtocol
 
-/// What is to be watched, and what of it has not been said on the open stream yet.
+/// The targets to be watched, and the requests for them that have not been sent on the open stream yet.
 ///
-/// Requests are pulled one by one. Those not taken yet coalesce: a target is added, removed, or removed and added
-/// again, never more, so the plan never outgrows the number of targets.
+/// Requests are pulled one by one. Requests that wait coalesce: a target is added, removed, or removed and added again,
+/// never more, so that the plan never outgrows the number of targets.
 package struct WatchPlan: Sendable {
   private struct Request: Sendable {
     var removes: Bool
     var adds: TargetPurpose?
-    /// Send the target without a position: its documents did not add up.
+    /// Whether the target is sent without a position, because its documents did not add up.
     var startsOver = false
   }
 
@@ -29,7 +29,7 @@ package struct WatchPlan: Sendable {
   package var count: Int { targets.count }
   package var hasRequests: Bool { !requests.isEmpty }
 
-  /// The target, if it is wanted and everything about it has been said on the stream.
+  /// The target, if it is wanted and all requests for it have been sent on the stream.
   package func watched(_ id: TargetID) -> TargetData? { requests[id] == nil ? targets[id] : nil }
 
   package func wants(_ id: TargetID) -> Bool { targets[id] != nil }
@@ -38,7 +38,7 @@ package struct WatchPlan: Sendable {
 
   mutating func drop(_ id: TargetID) { targets[id] = nil }
 
-  /// The backend has a newer position for a target.
+  /// Notes the backend's newer position for a target.
   mutating func update(_ id: TargetID, token: ResumeToken, at version: SnapshotVersion?) {
     targets[id]?.resumeToken = token
     targets[id]?.snapshotVersion = version
@@ -46,7 +46,7 @@ package struct WatchPlan: Sendable {
 
   // MARK: The open stream
 
-  /// A new stream knows nothing: everything has to be said.
+  /// Requests all targets on a new stream, which knows none.
   mutating func streamOpened() {
     streamClosed()
     for id in targets.keys.sorted() { requestAdd(id) }
@@ -69,8 +69,8 @@ package struct WatchPlan: Sendable {
     }
   }
 
-  /// The backend ended the target before it was told to.
-  /// - Returns: whether a removal had yet to be said.
+  /// Notes that the backend ended the target before a request to.
+  /// - Returns: whether a removal had yet to be sent.
   mutating func forgetRemovalRequest(of id: TargetID) -> Bool {
     guard requests[id]?.removes == true else { return false }
     requests[id]?.removes = false
@@ -81,8 +81,8 @@ package struct WatchPlan: Sendable {
     return true
   }
 
-  /// The documents of a target did not add up: say it again, without a position. The old position is forgotten, so
-  /// that a stream that breaks before the new one is known does not resume from a wrong state.
+  /// Requests a target again whose documents did not add up, without a position. The old position is forgotten, so that
+  /// a stream that breaks before the new one is known does not resume from a wrong state.
   mutating func requestAgain(_ id: TargetID, for purpose: TargetPurpose) {
     guard targets[id] != nil else { return }
     targets[id]?.resumeToken = nil
@@ -99,7 +99,7 @@ package struct WatchPlan: Sendable {
     edit(&requests[id, default: Request(removes: false)])
   }
 
-  /// Takes the next request; it counts as said from here on.
+  /// Takes the next request; it counts as sent from here on.
   mutating func takeNext() -> Next? {
     while let id = order.first, let next = requests[id] {
       if next.removes {

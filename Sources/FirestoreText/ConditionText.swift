@@ -178,7 +178,7 @@ package struct ConditionText {
     return ahead.next.map { "=!<>".unicodeScalars.contains($0) } ?? true
   }
 
-  /// Said where something is missing behind a joint that may have been meant as part of a text.
+  /// The addition to an error behind a joint that may have been meant as part of a text.
   private var textHint: String {
     guard let openText else { return "" }
     let text = cursor.text(openText..<cursor.scalars.count).trimming()

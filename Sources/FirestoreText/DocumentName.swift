@@ -20,7 +20,7 @@ package enum DocumentName {
       } catch {
         throw TextError(error.message)
       }
-    // An id of digits is typed as digits.
+    // An id of digits reads as a number.
     case .integer(let number):
       return try self.value(.string("\(number)"), of: query, database)
     default: throw TextError("__name__ is compared with document ids or paths.")

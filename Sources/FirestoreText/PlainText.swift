@@ -23,7 +23,7 @@ package enum PlainText {
 
   // MARK: Likely meanings
 
-  /// Another language's words for JSON's.
+  /// The objection to another language's word for a JSON literal.
   private static func otherWord(_ text: String) -> String? {
     let word: String
     switch text.lowercased() {
@@ -77,7 +77,7 @@ package enum PlainText {
     return "Is \(match.output.1)\(digits(match.output.2)).\(digits(match.output.3)) meant? It is written so."
   }
 
-  /// A type that does not exist before a text, where one is near that does.
+  /// The objection to an unknown type before a text, if there is a known type of a similar name.
   private static func type(_ text: String) -> String? {
     guard let match = text.wholeMatch(of: /([A-Za-z]{2,12}):([^\s\/].*)/) else { return nil }
     let (word, content) = (match.output.1.lowercased(), match.output.2)

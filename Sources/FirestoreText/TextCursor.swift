@@ -45,7 +45,7 @@ package struct TextCursor {
     return String(view)
   }
 
-  /// The letters, digits, `_` and `-` that stand at a place.
+  /// The word of letters, digits, `_` and `-` at a place.
   func word(at place: Int) -> String {
     let end = scalars[place...].firstIndex { !Self.belongsToWord($0) } ?? scalars.count
     return text(place..<end)

@@ -8,7 +8,7 @@ package import FirestoreModel
 package struct ValueReader {
   /// The kind of thing that follows a value, and so ends text without quotes.
   package enum Ending {
-    /// Nothing: all of the text is the value.
+    /// The end of the text.
     case text
     /// `and`, `or`, a comma before another condition, or a closing parenthesis.
     case condition
@@ -145,7 +145,7 @@ package struct ValueReader {
   }
 
   private func value(ofPlain text: String, column: Int) throws(TextError) -> Value {
-    // A date or an address begins like a number, and a name like a keyword.
+    // A date or an address begins like a number, and a name may begin like a keyword.
     if let first = text.utf8.first, "-0123456789tfn".utf8.contains(first),
       let value = try? DocumentJSON.parseValue(text, database: database)
     {

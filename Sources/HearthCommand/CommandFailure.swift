@@ -3,12 +3,12 @@ import FirestoreBackend
 import FirestoreModel
 import FirestoreSQLite
 
-/// How a command ends, for scripts to rely on: the numbers of <sysexits.h> where it has one.
+/// The exit status of a command, for scripts to rely on: the numbers of <sysexits.h> where it has one.
 enum ExitStatus: Int32, Sendable {
   case failure = 1
   /// A document that was asked for by its path does not exist.
   case notFound = 4
-  /// A document that was to be made is there already.
+  /// A document that was to be made exists already.
   case alreadyExists = 5
   /// A document was changed after the time that `--if-unchanged-since` names.
   case changed = 6
@@ -18,7 +18,7 @@ enum ExitStatus: Int32, Sendable {
   case noInput = 66
   /// EX_UNAVAILABLE: the backend cannot be reached, or its data is in use.
   case unavailable = 69
-  /// EX_SOFTWARE: the same as `failure` where 1 is an answer.
+  /// EX_SOFTWARE: the same as `failure`, for commands whose status 1 is an answer.
   case software = 70
   /// EX_CANTCREAT, EX_IOERR.
   case cannotCreate = 73
@@ -30,10 +30,10 @@ enum ExitStatus: Int32, Sendable {
   case configuration = 78
 }
 
-/// Why a command did not do what it was asked to, in one line for people and one number for scripts.
+/// The reason why a command failed, in one line for people and one number for scripts.
 struct CommandFailure: Error, Hashable, Sendable {
   var status: ExitStatus
-  /// Names the thing and the way out; no "hearth:" before it and no line break in it.
+  /// The message, which names the failed thing and the remedy; no "hearth:" before it and no line break in it.
   var message: String
   /// Lines that show the place, for people at a terminal.
   var excerpt: [String] = []
@@ -45,8 +45,8 @@ struct CommandFailure: Error, Hashable, Sendable {
 }
 
 extension CommandFailure {
-  /// A backend's refusal.
-  /// - Parameter subject: what was asked for, such as a document's path.
+  /// A refusal by the backend.
+  /// - Parameter subject: the thing that was asked for, such as a document's path.
   init(_ status: RPCStatus, _ subject: String? = nil) {
     self.init(ExitStatus(status.code), (subject.map { "\($0): " } ?? "") + "\(status)")
   }
@@ -54,7 +54,7 @@ extension CommandFailure {
   static let cacheHasNoPast = CommandFailure(
     .usage, "the cache has no past: --at and --source cache exclude each other.")
 
-  /// The embedded backend's data cannot be used.
+  /// A failure to open the embedded backend's data.
   init(opening error: StoreError) {
     switch error.kind {
     case .locked: self.init(.unavailable, error.message)

@@ -2,9 +2,9 @@
 import ArgumentParser
 import Spelling
 
-/// What the parser's own texts lack.
+/// Additions to the help texts and complaints of the argument parser.
 enum CommandHelp {
-  /// The help of `hearth` itself is followed by the dashboard's options, since that is what it opens.
+  /// Adds the dashboard's options to the help of `hearth` itself, since that is what it opens.
   static func completed(_ message: String) -> String {
     guard message == HearthCommand.helpMessage() else { return message }
     let dashboard = HearthCommand.helpMessage(for: DashboardCommand.self)
@@ -12,7 +12,7 @@ enum CommandHelp {
     return message + "\n\nDASHBOARD " + dashboard[options.lowerBound...]
   }
 
-  /// `help` for a command that does not exist, which the parser takes for help in general.
+  /// The failure of `help` for a command that does not exist, which the parser takes for help in general.
   static func unknownTopic(_ arguments: [String]) -> CommandFailure? {
     if let asked = unknownCommand(arguments) { return asked }
     guard arguments.first == "help", arguments.count > 1, let topic = arguments.last, !topic.hasPrefix("-") else {
@@ -25,7 +25,8 @@ enum CommandHelp {
     return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
-  /// `--help` of a command that does not exist, for which the parser shows the help of what is above it.
+  /// The failure of `--help` behind a command that does not exist, for which the parser shows the help of the level
+  /// above.
   private static func unknownCommand(_ arguments: [String]) -> CommandFailure? {
     guard let place = arguments.firstIndex(where: { $0 == "--help" || $0 == "-h" }), place > 0 else { return nil }
     var path: [String] = []
@@ -41,9 +42,9 @@ enum CommandHelp {
     return nil
   }
 
-  /// The parser's complaint as one line, with the nearest option or command in place of one that does not exist, or
-  /// with the order that words have.
-  /// - Returns: `nil` where nothing is to be said.
+  /// The parser's complaint as one line, with the nearest option or command in place of an unknown one, or with the
+  /// order that words must have.
+  /// - Returns: `nil` if there is no complaint.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
@@ -52,7 +53,7 @@ enum CommandHelp {
       let plain = reason.replacing(/\.? Did you mean .*/, with: "")
       return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
     }
-    // What is missing was swallowed by an option that does not exist.
+    // An unknown option has taken the missing argument as its value.
     if reason.hasPrefix("Missing expected argument"),
       let unknown = given.dropFirst().first(where: { $0.hasPrefix("--") && $0.count > 2 && !isOption($0, of: given) })
     {
@@ -70,7 +71,7 @@ enum CommandHelp {
     return reason
   }
 
-  /// A command that stands behind its options, or behind its path.
+  /// The advice for a command that stands behind its options, or behind its path; `nil` for other words.
   private static func misplacedCommand(_ given: ArraySlice<String>) -> String? {
     guard let first = given.first, command(named: first) == nil, synonyms[first.lowercased()] == nil else { return nil }
     let later = first.hasPrefix("-") ? given.dropFirst() : given.dropFirst().prefix(1)
@@ -79,7 +80,8 @@ enum CommandHelp {
     return ". The command comes first: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
   }
 
-  /// A condition whose words a shell has parted, or that stands without its option.
+  /// The advice for a condition whose words a shell has split, or that stands without its option; `nil` for other
+  /// words.
   private static func looseCondition(_ unknown: String, _ given: ArraySlice<String>) -> String? {
     guard options(of: given).contains("--where"), unknown != "=", unknown.contains("=") || unknown == "where" else {
       return nil
@@ -87,7 +89,7 @@ enum CommandHelp {
     return ". A condition is one word behind its option, in quotes: --where 'state == CA'"
   }
 
-  /// The parser does not count --help and --version among its options.
+  /// The options of the command; the parser itself does not count --help and --version among them.
   private static func options(of given: ArraySlice<String>) -> [String] {
     let named = given.first.flatMap { command(named: $0) }
     return HearthCommand.helpMessage(for: named ?? DashboardCommand.self).matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
@@ -98,7 +100,7 @@ enum CommandHelp {
     return options(of: given).contains(name)
   }
 
-  /// The names that may stand behind those of commands; none where something else stands before.
+  /// The names of commands that may stand behind a path of commands; none where other words stand before.
   private static func names(below path: ArraySlice<String>) -> [String] {
     var commands = HearthCommand.configuration.subcommands
     for name in path {
@@ -107,7 +109,7 @@ enum CommandHelp {
     return commands.compactMap { $0.configuration.commandName }
   }
 
-  /// What other programs call these commands.
+  /// The names of these commands in other programs.
   static let synonyms = [
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
@@ -124,7 +126,7 @@ enum CommandHelp {
     "firestore:indexes": "indexes", "version": "--version", "dbs": "databases", "projects": "databases", "truncate": "clear", "empty": "clear",
   ]
 
-  /// What other programs call these options.
+  /// The names of these options in other programs.
   static let optionSynonyms = [
     "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
     "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
@@ -144,12 +146,12 @@ enum CommandHelp {
 
   private static func nearest(to name: String, among known: [String]) -> String {
     if known.isEmpty { return "" }
-    // Of a statement in another language the first word says what is wanted.
+    // A statement in another language names its command in the first word.
     let word = name.split(separator: " ").first.map { $0.lowercased() } ?? ""
     if let meant = synonyms[word], known.contains(meant) || meant == "--version" {
       return ". Here that is '\(meant)'."
     }
-    // Short names are near to many others.
+    // Short names are similar to many others.
     guard let best = NearestName.closest(to: name, among: known), best.edits <= max(1, name.utf8.count / 3) else {
       return ". --help lists what there is."
     }

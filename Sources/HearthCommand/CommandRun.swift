@@ -4,10 +4,10 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// One command, from its words to its exit status: of the process, or of a line in `hearth shell`.
+/// One command, from its words to its exit status: that of the process, or of a line in `hearth shell`.
 enum CommandRun {
-  /// Parses and runs.
-  /// - Parameter arguments: without the name of the program.
+  /// Parses the arguments and runs the command.
+  /// - Parameter arguments: the words without the name of the program.
   static func perform(_ arguments: [String]) async throws {
     if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
     do {
@@ -20,7 +20,7 @@ enum CommandRun {
         try command.run()
       }
     } catch  where HearthCommand.exitCode(for: error) == .success {
-      // Help, the version, or a script for a shell.
+      // Help, the version or a script for a shell is printed.
       let message = HearthCommand.fullMessage(for: error)
       if !message.isEmpty { try OutputFile.print("\(ShownText(lines: CommandHelp.completed(message)))\n") }
     }
@@ -29,9 +29,9 @@ enum CommandRun {
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     let failure = ParsingFailure()
     return try ParsingFailure.$current.withValue(failure) {
-      // By itself a command is parsed much faster than among all others, which are needed to say what is wrong.
+      // A command is parsed much faster alone than among all others, which are needed only to explain an error.
       let named = HearthCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-      // Help is asked of all of them, to be called as they are.
+      // Requests for help go to the whole tree, which knows the full name of each command.
       if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
         return command
       }
@@ -41,10 +41,10 @@ enum CommandRun {
     }
   }
 
-  /// - Throws: for an option that is given twice and has one value: the parser takes the last.
+  /// - Throws: for a single-valued option that is given twice, of which the parser would take the last.
   private static func refuseRepetitions(in arguments: [String]) throws(CommandFailure) {
     let given = arguments.filter { $0.hasPrefix("-") }.map { $0.split(separator: "=", maxSplits: 1).first ?? "" }
-    // The parser's description takes some time to read, and most commands name nothing twice.
+    // The parser's description is slow to read, and most command lines repeat no option.
     guard Set(given).count < given.count, let grammar = CommandGrammar.ofProcess else { return }
     let shape = CommandLineShape(arguments, grammar)
     let known = (shape.command ?? grammar.root.subcommand("dashboard"))?.arguments ?? []
@@ -64,15 +64,15 @@ enum CommandRun {
     throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")
   }
 
-  /// Says why a command failed, in one line, and on a terminal with the place.
+  /// Reports why a command failed, in one line, and on a terminal with the place of the error.
   /// - Parameters:
-  ///   - place: where the command stands, such as `line 3: `.
-  ///   - arguments: its own.
+  ///   - place: the place of the command in its text, such as `line 3: `.
+  ///   - arguments: the words of the command.
   /// - Returns: the exit status.
   static func report(_ error: any Error, at place: String = "", arguments: [String]) -> Int32 {
     switch error {
     case is OutputFile.ClosedPipe:
-      // The reader has read enough.
+      // The reader of the output has closed it.
       return 0
     case let interruption as Interrupted: return interruption.exitStatus
     case let failure as CommandFailure: return report(failure, at: place)
@@ -87,16 +87,16 @@ enum CommandRun {
 
   private static func report(_ failure: CommandFailure, at place: String) -> Int32 {
     if !StandardError.hasSaid(failure.message) { StandardError.write("hearth: \(place)\(failure.message)") }
-    // Scripts are promised one line.
+    // Scripts are promised a single line.
     if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
     return failure.status.rawValue
   }
 }
 
-/// A command that writes documents; refused by name where that is not allowed.
+/// A command that writes documents; refused where writing is not allowed.
 protocol WritingCommand: ParsableCommand {
   var storage: StorageOptions { get }
-  /// False for a run that only says what would be written.
+  /// Whether the run writes; `false` for one that only reports what would be written.
   var writes: Bool { get }
 }
 
@@ -104,7 +104,7 @@ extension WritingCommand {
   var writes: Bool { true }
 }
 
-/// Why options were refused, with an exit status of its own: the parser passes on the text alone.
+/// The reason why options were refused, with an exit status of its own: the parser itself passes on only the text.
 final class ParsingFailure: Sendable {
   @TaskLocal static var current: ParsingFailure?
 
@@ -112,7 +112,7 @@ final class ParsingFailure: Sendable {
 
   var failure: CommandFailure? { told.withLock { $0 } }
 
-  /// - Returns: what `validate` throws.
+  /// - Returns: the error that `validate` throws.
   static func told(_ failure: CommandFailure) -> any Error {
     current?.told.withLock { $0 = $0 ?? failure }
     return ValidationError(failure.message)

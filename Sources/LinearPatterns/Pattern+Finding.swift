@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Pattern {
-  /// Whether it matches somewhere in a text, of any length.
-  /// - Parameter isOver: whether nobody waits for the answer any more, which is no then.
+  /// Whether the pattern matches somewhere in a text, of any length.
+  /// - Parameter isOver: whether no caller waits for the answer any more; the answer is no then.
   package func matchesSomewhere(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matches(unless: isOver)
   }
 
-  /// What it matches, from left to right; behind an empty match the search goes on one character further.
+  /// The matched parts of a text, from left to right; behind an empty match the search goes on one character further.
   /// - Parameters:
-  ///   - most: how many matches are looked for.
-  ///   - work: steps that may be gone; what was gone is taken off.
-  ///   - isOver: whether nobody waits for them any more: then that was all the work.
+  ///   - most: the most matches that are looked for.
+  ///   - work: the number of steps that may be taken; the steps taken are subtracted.
+  ///   - isOver: whether no caller waits for the matches any more; then no work is left.
   package func matches(
     in text: String, most: Int, work: inout Int, unless isOver: @escaping () -> Bool = { false }
   ) throws(EditFailure) -> [String] {

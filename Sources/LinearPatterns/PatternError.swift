@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no regular expression.
+/// The reason why a text is no regular expression.
 package struct PatternError: Error, Hashable, Sendable {
-  /// Of the first character that is wrong, counted from 1.
+  /// The column of the first wrong character, counted from 1.
   package var column: Int
   package var reason: String
 

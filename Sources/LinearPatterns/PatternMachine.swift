@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds matches and what their groups took. Of several ways to match from one place, the one counts that comes first
-/// when alternatives are tried from left to right (Pike's virtual machine).
+/// Finds matches and the parts that their groups took. Of several ways to match from one place, the one counts that
+/// comes first when alternatives are tried from left to right (Pike's virtual machine).
 struct PatternMachine {
   private struct Thread {
     var step: Int
@@ -13,14 +13,14 @@ struct PatternMachine {
   private let dialect: PatternDialect
   private let slots: Int
   let text: [Unicode.Scalar]
-  /// By step, the round in which it was reached last.
+  /// The round in which each step was last reached.
   private var seen: [Int]
   private var round = 0
-  /// Steps that may still be gone.
+  /// The number of steps that may still be taken.
   private(set) var work: Int
   private let isOver: () -> Bool
 
-  /// - Parameter isOver: whether nobody waits for a match any more; asked now and then, and then there is no more work.
+  /// - Parameter isOver: whether no caller waits for a match any more; asked now and then, and then no work is left.
   init(_ pattern: Pattern, _ text: [Unicode.Scalar], work: Int, isOver: @escaping () -> Bool = { false }) {
     program = pattern.program
     dialect = pattern.dialect
@@ -32,8 +32,8 @@ struct PatternMachine {
   }
 
   /// The leftmost match from a place on.
-  /// - Returns: bounds of the whole and of its groups, -1 for those that took no part; `nil` if there is none, or if
-  ///   there is no more `work` to be done.
+  /// - Returns: the bounds of the whole match and of its groups, -1 for those that took no part; `nil` if there is no
+  ///   match, or if no `work` is left.
   mutating func match(from start: Int) -> [Int]? {
     var threads: [Thread] = []
     var found: [Int]?
@@ -54,7 +54,7 @@ struct PatternMachine {
         if case .end = program[thread.step] {
           found = thread.bounds
           found?[1] = place
-          // What follows has less claim.
+          // The threads that follow are less preferred.
           break
         }
         if place < text.count, case .scalar(let set) = program[thread.step], set.contains(text[place]) {
@@ -93,16 +93,16 @@ struct PatternMachine {
 }
 
 extension Pattern {
-  /// Why a text was not changed or split.
+  /// The reason why a text was not changed or split.
   package enum EditFailure: Error, Hashable, Sendable {
-    /// It names a group that the pattern does not have.
+    /// The replacement names a group that the pattern does not have.
     case unknownGroup
-    /// It would go more steps than there were to be gone.
+    /// The edit would take more steps than were allowed.
     case tooMuchWork
   }
 
   /// The parts of a text between matches; empty ones at its end left out.
-  /// - Parameter work: steps that may be gone; what was gone is taken off.
+  /// - Parameter work: the number of steps that may be taken; the steps taken are subtracted.
   package func split(_ text: String, work: inout Int) throws(EditFailure) -> [String] {
     var machine = PatternMachine(self, Array(text.unicodeScalars), work: work)
     var parts: [String] = []
@@ -117,9 +117,9 @@ extension Pattern {
     return parts
   }
 
-  /// The text with every match replaced. In the replacement `$1` and `${name}` are what a group took, and a backslash
-  /// takes the meaning from what follows.
-  /// - Parameter work: steps that may be gone; what was gone is taken off.
+  /// The text with every match replaced. In the replacement `$1` and `${name}` are the text that a group took, and a
+  /// backslash makes the next character stand for itself.
+  /// - Parameter work: the number of steps that may be taken; the steps taken are subtracted.
   package func replacing(in text: String, with replacement: String, work: inout Int) throws(EditFailure) -> String {
     let template = try template(replacement)
     var machine = PatternMachine(self, Array(text.unicodeScalars), work: work)

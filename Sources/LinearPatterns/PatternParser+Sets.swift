@@ -23,7 +23,7 @@ extension PatternParser {
     }
   }
 
-  /// Everything up to `\E` stands for itself.
+  /// Reads a text up to `\E` that stands for itself.
   private mutating func quoted() -> Node {
     var nodes: [Node] = []
     while let scalar = next {
@@ -34,7 +34,7 @@ extension PatternParser {
     return .sequence(nodes)
   }
 
-  /// `L` or `{Lu}`, behind `\p`.
+  /// Reads a category, `L` or `{Lu}`, behind `\p`.
   private mutating func category(isNegated: Bool, from start: Int) throws(PatternError) -> ScalarCategory {
     var name = ""
     var isNegated = isNegated
@@ -64,7 +64,7 @@ extension PatternParser {
     }
   }
 
-  /// What a letter behind a backslash stands for.
+  /// The character that a letter behind a backslash stands for.
   private mutating func plain(_ scalar: Unicode.Scalar, column: Int) throws(PatternError) -> Unicode.Scalar {
     switch scalar {
     case "t": return "\t"
@@ -81,7 +81,7 @@ extension PatternParser {
     }
   }
 
-  /// `7F` or `{10FFFF}`, behind `\x`.
+  /// Reads a number, `7F` or `{10FFFF}`, behind `\x`.
   private mutating func hexadecimal(column: Int) throws(PatternError) -> Unicode.Scalar {
     var digits = ""
     let isBraced = take("{")
@@ -139,7 +139,7 @@ extension PatternParser {
     return set
   }
 
-  /// `[:alpha:]`, behind the bracket; `nil`, and nothing taken, for what is no name.
+  /// Reads a named class, `[:alpha:]`, behind the bracket; `nil`, and nothing taken, if there is no name.
   private mutating func namedClass() -> [ClosedRange<UInt32>]? {
     let rest = String(String.UnicodeScalarView(characters[position...].prefix(12)))
     let isNegated = rest.hasPrefix(":^")

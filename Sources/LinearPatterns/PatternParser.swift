@@ -7,20 +7,20 @@ struct PatternParser {
     case assertion(Pattern.Assertion)
     case sequence([Node])
     case choice([Node])
-    /// At most `nil` times for any number; as few times as possible if lazy.
+    /// Repeats a node at most `most` times, without a bound if `nil`; as few times as possible if lazy.
     case repeated(Node, least: Int, most: Int?, isLazy: Bool)
     case group(Node, number: Int)
   }
 
-  /// What `(?i)` and its like switch on.
+  /// The flags that `(?i)` and its like change.
   struct Flags {
-    /// Letters of the other case are others.
+    /// Whether the case of letters matters.
     var isExact = true
-    /// `.` matches line breaks too.
+    /// Whether `.` matches line breaks too.
     var dotTakesAll = false
-    /// `^` and `$` match at line breaks too.
+    /// Whether `^` and `$` match at line breaks too.
     var hasLines = false
-    /// `*` takes as few as possible, and `*?` as many.
+    /// Whether `*` takes as few as possible, and `*?` as many.
     var isLazy = false
   }
 
@@ -46,7 +46,7 @@ struct PatternParser {
     return node
   }
 
-  /// Whether a letter that stands for itself is a capital: those behind a backslash are not meant.
+  /// Whether a letter that stands for itself is a capital; letters behind a backslash do not count.
   private static func hasCapital(_ characters: [Unicode.Scalar]) -> Bool {
     var isEscaped = false
     for character in characters {
@@ -106,13 +106,13 @@ struct PatternParser {
     if take("?") {
       isLazy.toggle()
     } else if dialect == .search {
-      // No way back: what matches is the same.
+      // A possessive quantifier needs nothing more, because the same texts match.
       _ = take("+")
     }
     return (range.0, range.1, isLazy)
   }
 
-  /// `{2}`, `{2,}`, `{2,3}`; `nil` for a brace that stands for itself.
+  /// Reads counts, `{2}`, `{2,}` or `{2,3}`; `nil` for a brace that stands for itself.
   private mutating func counts() throws(PatternError) -> (Int, Int?)? {
     let start = position
     position += 1
@@ -176,7 +176,7 @@ struct PatternParser {
     return number.map { .group(node, number: $0) } ?? node
   }
 
-  /// `P<name>` or `<name>`, behind the question mark.
+  /// Reads a name, `P<name>` or `<name>`, behind the question mark.
   private mutating func groupName(from start: Int) throws(PatternError) -> String? {
     let before = position
     _ = take("P")
@@ -194,7 +194,7 @@ struct PatternParser {
   }
 
   /// Reads `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
-  /// - Returns: whether the parenthesis came, so that they hold for what follows.
+  /// - Returns: whether the parenthesis came, so that the flags hold for the rest of the group around it.
   private mutating func flagsEndGroup(from start: Int) throws(PatternError) -> Bool {
     var isOn = true
     while let scalar = next {

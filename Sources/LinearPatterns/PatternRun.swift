@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One pass of a pattern over a text: the steps that it has reached, and for each where it began.
+/// One pass of a pattern over a text: the steps that it has reached, and for each the place where its run began.
 struct PatternRun {
-  /// Longer texts are looked at up to here; no row shows more.
+  /// The number of characters up to which longer texts are looked at; no row shows more.
   static let longestText = 4000
-  /// Hits of one row that are looked for; no row has room for more.
+  /// The number of hits of one row that are looked for; no row has room for more.
   private static let mostRanges = 64
-  /// After so many characters it is asked whether anybody still waits.
+  /// The number of characters between two questions whether a caller still waits.
   static let stride = 64
 
   private let program: [Pattern.Step]
   private let dialect: PatternDialect
   private let text: [Unicode.Scalar]
-  /// By step, where the run began that has reached it; `nil` for none.
+  /// The places where the runs began that have reached each step; `nil` for none.
   private var begins: [Int?]
   private var reached: [Int] = []
   private var pending: [Int] = []
@@ -24,7 +24,7 @@ struct PatternRun {
     begins = Array(repeating: nil, count: program.count)
   }
 
-  /// - Parameter isOver: asked now and then; once it is, nothing matches.
+  /// - Parameter isOver: asked now and then; once it is true, nothing matches.
   mutating func matches(unless isOver: () -> Bool = { false }) -> Bool {
     for place in 0...text.count {
       if place % Self.stride == 0, isOver() { return false }
@@ -36,7 +36,7 @@ struct PatternRun {
   }
 
   /// Whether all of the text is one match.
-  /// - Parameter isOver: asked now and then; once it is, nothing matches.
+  /// - Parameter isOver: asked now and then; once it is true, nothing matches.
   mutating func matchesWhole(unless isOver: () -> Bool = { false }) -> Bool {
     reach(0, from: 0, at: 0)
     for place in text.indices {
@@ -77,7 +77,7 @@ struct PatternRun {
   }
 
   /// Takes the scalar at a place.
-  /// - Parameter latest: runs that began later are given up.
+  /// - Parameter latest: the greatest beginning of runs that go on; later ones are given up.
   private mutating func advance(over place: Int, upTo latest: Int? = nil) {
     let before = reached.map { ($0, begins[$0] ?? place) }
     clear()
@@ -89,7 +89,7 @@ struct PatternRun {
     }
   }
 
-  /// Notes a step as reached, and all that follow without a scalar. Of two ways to a step the one that began first
+  /// Notes a step as reached, and all that follow it without a scalar. Of two ways to a step the one that began first
   /// counts.
   private mutating func reach(_ first: Int, from begin: Int, at place: Int) {
     pending.append(first)

@@ -19,16 +19,16 @@ package final class LocalSocket: Sendable {
 
   deinit { close(directory) }
 
-  /// The path, short enough for an address; good in this process as long as this value lives.
+  /// The path, short enough for an address; valid in this process as long as this value lives.
   package var address: String {
     path.utf8.count <= Self.longestAddress ? path : "/proc/self/fd/\(directory)/\(name)"
   }
 
   private static let longestAddress = 107
 
-  /// Listens, in place of a process that is gone: what is left of its socket is removed.
+  /// Listens, and first removes a socket of the same name that an ended process left.
   /// - Precondition: no other process uses the name.
-  /// - Returns: a descriptor that is the caller's to close and does not block.
+  /// - Returns: a descriptor that does not block and that the caller closes.
   package func listen() throws(LocalSocketError) -> CInt {
     if let isSocket {
       guard isSocket else { throw LocalSocketError(path, .noSocket) }
@@ -37,7 +37,7 @@ package final class LocalSocket: Sendable {
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { throw LocalSocketError(path, .system(errno)) }
-    // Before it has a name: nobody else finds it open.
+    // Permissions are set before the socket has a name, so that no other user finds it open.
     fchmod(descriptor, 0o600)
     guard withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(address, 0o600) == 0,
       Glibc.listen(descriptor, 128) == 0
@@ -50,43 +50,44 @@ package final class LocalSocket: Sendable {
     return descriptor
   }
 
-  /// Root may use another user's directory, who is not locked out by that.
+  /// Gives the socket to the owner of the directory, so that root does not lock out another user whose directory it
+  /// uses.
   private func shareWithOwnerOfDirectory() {
     var information = stat()
     guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }
     lchown(address, information.st_uid, information.st_gid)
   }
 
-  /// Whose processes may be at the other end.
+  /// The users whose processes may be at the other end.
   package var trustedUsers: Set<UInt32> {
     var information = stat()
     return SocketPeer.trustedUsers(owner: fstat(directory, &information) == 0 ? information.st_uid : nil)
   }
 
-  /// Removes the name, if it is a socket's.
-  /// - Precondition: no other process uses it.
+  /// Removes the name if it names a socket.
+  /// - Precondition: no other process uses the name.
   package func remove() { if isSocket == true { unlink(address) } }
 
-  /// Whether what has the name is a socket; `nil` if nothing has it.
+  /// Whether the name is that of a socket; `nil` if no file has the name.
   private var isSocket: Bool? {
     var information = stat()
     return lstat(address, &information) == 0 ? information.st_mode & S_IFMT == S_IFSOCK : nil
   }
 
   package enum Approach {
-    /// A descriptor that is the caller's to close.
+    /// A descriptor that the caller closes.
     case connected(CInt)
-    /// Nobody listens, with the system's reason.
+    /// No process listens, with the system's error number.
     case nobody(Int32)
-    /// Somebody else's process listens.
+    /// A process of a user who is not trusted listens, with that user's number.
     case stranger(UInt32)
   }
 
-  /// Connects, and looks who is at the other end.
+  /// Connects, and checks the user of the process at the other end.
   package func connect() -> Approach {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .nobody(errno) }
-    // One that does not accept, with many who wait already, is not waited for.
+    // A full queue of a listener that accepts no connections fails the attempt after one second.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     guard withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
@@ -113,7 +114,7 @@ package final class LocalSocket: Sendable {
   }
 }
 
-/// Who is at the other end of a socket of this machine: the system's `struct ucred`.
+/// The process at the other end of a socket on this machine, as in the system's `struct ucred`.
 package struct SocketPeer: Sendable {
   package var process: Int32 = 0
   package var user: UInt32 = .max
@@ -121,17 +122,17 @@ package struct SocketPeer: Sendable {
 
   package init() {}
 
-  /// - Returns: `nil` where the system does not say.
+  /// - Returns: `nil` where the system does not name the process.
   package init?(of descriptor: CInt) {
     var size = socklen_t(MemoryLayout<Self>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &size) == 0 else { return nil }
   }
 
-  /// This user's, or root's.
+  /// Whether the process belongs to this user or to root.
   package var isTrusted: Bool { Self.trustedUsers().contains(user) }
 
-  /// This user, and root, who may do everything anyway. Root shares what is in another user's directory with that one, who
-  /// could put anything there.
+  /// The trusted users: this user, and root, who may do everything anyway. Root also trusts the owner of the directory,
+  /// who could replace anything in it.
   package static func trustedUsers(of user: UInt32 = geteuid(), owner: UInt32? = nil) -> Set<UInt32> {
     var users: Set<UInt32> = [user, 0]
     if user == 0, let owner { users.insert(owner) }
@@ -139,12 +140,12 @@ package struct SocketPeer: Sendable {
   }
 }
 
-/// Why a socket cannot be had.
+/// The reason why a socket cannot be used.
 package struct LocalSocketError: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     /// The number of the system's error.
     case system(Int32)
-    /// Something else has its name.
+    /// A file with the socket's name is no socket.
     case noSocket
   }
 
@@ -153,7 +154,7 @@ package struct LocalSocketError: Error, Hashable, Sendable {
 
   init(_ path: String, _ reason: Reason) { (self.path, self.reason) = (path, reason) }
 
-  /// In words, without the path.
+  /// The reason in words, without the path.
   package var text: String {
     switch reason {
     case .system(let number): String(cString: strerror(number))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what a mistyped name was probably meant to be.
+/// Finds the name that was probably meant by a mistyped one.
 package enum NearestName {
-  /// The candidate with the fewest edits, if those are few enough to be a slip: at most a third of the name, or two.
+  /// The candidate with the fewest edits, if these are few enough to be a slip: at most a third of the name, or two.
   package static func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     guard let best = closest(to: name, among: candidates) else { return nil }
     return best.edits <= max(2, min(name.utf8.count, 64) / 3) ? best.name : nil
@@ -17,7 +17,7 @@ package enum NearestName {
     return ranked.min { ($0.edits, $0.name) < ($1.edits, $1.name) }
   }
 
-  /// The Levenshtein distance, where two neighbours that changed places are one slip as well.
+  /// The Levenshtein distance, in which two swapped neighbours also count as one slip.
   private static func edits(from one: [UInt8], to two: [UInt8]) -> Int {
     var before: [Int] = []
     var row = Array(0...two.count)

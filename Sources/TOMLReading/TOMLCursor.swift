@@ -11,25 +11,25 @@ struct TOMLCursor {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
-  /// `nil` at the end.
+  /// The byte at the cursor; `nil` at the end of the text.
   var next: UInt8? { self[0] }
 
-  /// The byte that comes after so many others.
+  /// The byte that stands `offset` bytes behind the cursor; `nil` behind the end of the text.
   subscript(offset: Int) -> UInt8? {
     position + offset < bytes.count ? bytes[position + offset] : nil
   }
 
-  /// - Parameter count: of bytes that are there.
+  /// - Parameter count: at most the number of bytes that are left.
   mutating func advance(by count: Int = 1) { position += count }
 
-  /// Takes a byte if it comes next.
+  /// Takes the byte if it comes next.
   mutating func take(_ byte: Character) -> Bool {
     guard let value = byte.asciiValue, next == value else { return false }
     position += 1
     return true
   }
 
-  /// Takes bytes if they come next.
+  /// Takes the bytes of the text if they come next.
   mutating func take(_ text: StaticString) -> Bool {
     let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     guard bytes[position...].starts(with: wanted) else { return false }
@@ -51,16 +51,16 @@ struct TOMLCursor {
     return bytes[start..<position]
   }
 
-  /// An error at a place; without one, at this.
+  /// An error at a place of the text; at the cursor if no place is given.
   func error(_ reason: String, at place: Int? = nil) -> TOMLError {
     let before = bytes[..<(place ?? position)]
     let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    // Bytes that go on a scalar begin none.
+    // Bytes that continue a scalar in UTF-8 are no columns of their own.
     let column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
     return TOMLError(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column, reason: reason)
   }
 
-  /// What comes next, for messages.
+  /// The text for the next character in an error message.
   var found: String {
     guard let next else { return "the end of the file" }
     if next == UInt8(ascii: "\n") || next == UInt8(ascii: "\r") { return "the end of the line" }
@@ -70,6 +70,6 @@ struct TOMLCursor {
     return "\"\(scalar)\""
   }
 
-  /// Whether a byte is a control that no text may hold.
+  /// Whether a byte is a control character that TOML forbids in texts.
   static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 }

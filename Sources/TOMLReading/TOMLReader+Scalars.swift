@@ -48,10 +48,10 @@ extension TOMLReader {
 
 /// A number as TOML writes it.
 private struct TOMLNumber {
-  /// `nil` for one that does not fit 64 bits.
+  /// The integer or float; `nil` for a number that does not fit 64 bits.
   let value: TOMLValue?
 
-  /// - Returns: `nil` for what is no number.
+  /// - Returns: `nil` for a text that is no number.
   init?(_ text: [UInt8]) {
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where text.starts(with: prefix.utf8) {
       guard let digits = Self.digits(text.dropFirst(2), radix: radix) else { return nil }
@@ -92,7 +92,8 @@ private struct TOMLNumber {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// Without underscores, which stand between two digits each.
+  /// The digits without the underscores between them; `nil` if one is no digit of the radix or an underscore is
+  /// misplaced.
   private static func digits(_ text: ArraySlice<UInt8>, radix: Int) -> String? {
     let groups = text.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
     let isSound = groups.allSatisfy { group in

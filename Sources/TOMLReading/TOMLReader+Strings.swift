@@ -24,7 +24,7 @@ extension TOMLReader {
     return Array(text)
   }
 
-  /// What follows `"""`: lines, with escapes.
+  /// Reads the rest of a `"""` string, which may span lines and hold escapes.
   mutating func readLongBasicString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position - 3
     _ = cursor.takeNewline()
@@ -43,7 +43,7 @@ extension TOMLReader {
     }
   }
 
-  /// What follows `'''`: lines, as they stand.
+  /// Reads the rest of a `'''` string, which may span lines and is taken literally.
   mutating func readLongLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position - 3
     _ = cursor.takeNewline()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table of TOML 1.0: its keys in the order in which the text names them first, and what they stand for.
+/// A table of TOML 1.0: its keys in the order in which the text first names them, and their values.
 package struct TOMLTable: Hashable, Sendable {
-  /// Keys are the same if their bytes are; texts of Swift would also be if they only look so.
+  /// Values by the UTF-8 bytes of their keys; Swift's strings also compare equal when only their canonical forms agree.
   private var values: [[UInt8]: TOMLValue] = [:]
   package private(set) var keys: [String] = []
 
@@ -16,20 +16,20 @@ package struct TOMLTable: Hashable, Sendable {
 
   package subscript(key: String) -> TOMLValue? { values[Array(key.utf8)] }
 
-  /// - Parameter key: one that is not there yet.
+  /// - Parameter key: one that the table does not have yet.
   mutating func append(_ key: [UInt8], _ value: TOMLValue) {
     keys.append(String(decoding: key, as: UTF8.self))
     values[key] = value
   }
 }
 
-/// What a key of TOML stands for.
+/// The value of a key in TOML.
 package enum TOMLValue: Hashable, Sendable {
   case string(String)
   case integer(Int64)
   case float(Double)
   case boolean(Bool)
-  /// A date, a time, or both, with or without an offset: one that exists, as it was written.
+  /// A date, a time, or both, with or without an offset: a valid one, in the spelling of the text.
   case time(String)
   case array([TOMLValue])
   case table(TOMLTable)
@@ -41,7 +41,7 @@ package enum TOMLValue: Hashable, Sendable {
   package var table: TOMLTable? { if case .table(let table) = self { table } else { nil } }
 }
 
-/// Why a text is no TOML.
+/// The reason why a text is no TOML, and its place.
 package struct TOMLError: Error, Hashable, Sendable {
   /// Both from 1; columns are Unicode scalars.
   package var line: Int
@@ -51,6 +51,6 @@ package struct TOMLError: Error, Hashable, Sendable {
 }
 
 extension TOMLError: CustomStringConvertible {
-  /// Without the line, which stands elsewhere in a message about a file.
+  /// The reason and the column; messages about a file give the line elsewhere.
   package var description: String { "\(reason) (column \(column))" }
 }

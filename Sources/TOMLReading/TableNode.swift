@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table while its text is read: who may add to it depends on what made it.
+/// A table while its text is read; its origin decides which headers and keys may add to it.
 final class TableNode {
   enum Origin {
     /// Stands before others in a header: `a` in `[a.b]`. A header of its own may come once.
@@ -45,7 +45,7 @@ final class TableNode {
     order.append(key)
   }
 
-  /// As it is now.
+  /// A copy of the table with everything read so far.
   var table: TOMLTable {
     var table = TOMLTable()
     for key in order {

@@ -16,7 +16,7 @@ package struct ForegroundProgram: Sendable {
   /// process group, so that the shell's job control works.
   ///
   /// - Parameters:
-  ///   - beforeStop: is waited for before this process stops.
+  ///   - beforeStop: awaited before this process stops.
   ///   - afterStop: called when it goes on.
   /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
   /// - Throws: `system` if it cannot be started.

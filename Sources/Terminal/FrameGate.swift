@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when the next frame may be sent, so that a line that is too slow for all of them gets fewer, and never old
-/// ones first.
+/// Decides when the next frame may be sent: a line too slow for all frames gets fewer of them, and never outdated ones
+/// first.
 ///
 /// The system hides how far behind a terminal is: tens of kilobytes wait in its buffers while it takes more. Frames
 /// that follow each other closely therefore end with a question (`CSI 5 n`), whose answer says that all before it was
-/// drawn; until then only the answer to a key is sent. A terminal that does not answer gets what nobody asked for at
-/// a rate that any line carries.
+/// drawn; until then only the answer to a key is sent. A terminal that does not answer gets frames that no key caused
+/// only at a rate that any line carries.
 package struct FrameGate: Sendable {
-  /// What a frame shows that the one before did not.
+  /// The reason for the next frame.
   package enum Cause: Int, Comparable, Sendable {
-    /// News, or time that has passed. The next frame shows it too.
+    /// News, or time that has passed; a later frame would show it too.
     case news
     /// The answer to a key or the mouse.
     case input
@@ -22,42 +22,42 @@ package struct FrameGate: Sendable {
 
   /// Thirty frames a second.
   static let interval = Duration.milliseconds(33)
-  /// How long an answer is waited for.
+  /// The time to wait for the terminal's answer.
   static let patience = Duration.seconds(1)
-  /// Frames farther apart are no load.
+  /// The interval between frames from which on they are no load for any line.
   private static let closeness = Duration.milliseconds(500)
-  /// After so many questions without an answer no more are asked.
+  /// The number of unanswered questions in a row after which no more are asked.
   private static let questionLimit = 2
-  /// Bytes per second for a terminal that does not answer: less than the slowest line in use.
+  /// The bytes per second sent to a terminal that does not answer: less than the slowest line in use carries.
   private static let blindRate = 3_000.0
-  /// Slower lines are named to the user.
+  /// The round trip above which the user is told that the line is slow.
   private static let slowTrip = Duration.milliseconds(150)
 
   private var lastFrame: Moment?
   private var asked: Moment?
-  /// Questions in a row that had no answer.
+  /// Questions in a row without an answer.
   private var unanswered = 0
   private var hasAnswered = false
   /// The newest round trips, oldest first.
   private var trips: [Duration] = []
-  /// When a line at `blindRate` would have carried everything.
+  /// The moment at which a line at `blindRate` would have carried everything that was sent.
   private var clear: Moment?
 
   package init() {}
 
-  /// From the end of a frame to the terminal's word that it was drawn; `nil` before the first answer.
+  /// The median time from the end of a frame to the terminal's answer that it was drawn; `nil` before the first answer.
   package var roundTrip: Duration? { trips.isEmpty ? nil : trips.sorted()[trips.count / 2] }
 
   /// Whether frames are left out for the line's sake.
   package var isSlow: Bool { roundTrip.map { $0 > Self.slowTrip } ?? false }
 
-  /// How long to wait for an answer that would otherwise reach the shell; `nil` if none is owed.
+  /// The time to wait at the end for an answer that would otherwise reach the shell; `nil` if none is owed.
   var owedAnswer: Duration? {
     guard asked != nil else { return nil }
     return roundTrip.map { min(Self.patience, $0 * 2 + .milliseconds(100)) } ?? .milliseconds(200)
   }
 
-  /// Whether the answer to a key is to go without the news that has come since the last frame, which would delay it.
+  /// Whether the answer to a key is to be sent without the news since the last frame, which would delay it.
   package var holdsNews: Bool { isSlow || isBlind }
 
   private var isBlind: Bool { !hasAnswered && unanswered > 0 }
@@ -75,7 +75,7 @@ package struct FrameGate: Sendable {
 
   /// Notes a frame that is about to be sent.
   ///
-  /// - Returns: whether it is to end with the question.
+  /// - Returns: whether the frame is to end with the question.
   package mutating func willSend(_ byteCount: Int, at now: Moment) -> Bool {
     let follows = lastFrame.map { now - $0 < Self.closeness } ?? false
     lastFrame = now
@@ -89,7 +89,7 @@ package struct FrameGate: Sendable {
     return true
   }
 
-  /// Notes the terminal's answer, also one that comes late.
+  /// Notes the terminal's answer, also a late one.
   package mutating func drawn(at now: Moment) {
     hasAnswered = true
     unanswered = 0
@@ -98,7 +98,7 @@ package struct FrameGate: Sendable {
     trips = (trips + [now - asked]).suffix(5)
   }
 
-  /// Forgets what another program's use of the terminal has made void.
+  /// Forgets the state that another program's use of the terminal has made void.
   package mutating func restart() {
     (lastFrame, asked, clear) = (nil, nil, nil)
     unanswered = 0

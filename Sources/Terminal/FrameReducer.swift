@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes out of frames what a terminal need not be told. ncurses forgets colours and margins between two frames, sets
-/// both colours whenever a pair changes, although a theme has few backgrounds, and draws the blanks of a line that has
-/// just scrolled in.
+/// Removes redundant output from frames. ncurses forgets colours and margins between two frames, sets both colours
+/// whenever a pair changes, although a theme has few backgrounds, and draws the blanks of a line that has just scrolled
+/// in.
 ///
-/// Colours and attributes are set when something is drawn with them, from what the terminal has; it keeps them, and the
-/// lines that scroll, from one frame to the next. What is not understood passes unchanged and ends all assumptions.
-/// `finish` undoes what is left.
+/// Colours and attributes are set only before something is drawn with them, as changes from the terminal's state; the
+/// terminal's state and the lines that scroll are remembered from one frame to the next. Unknown sequences pass
+/// unchanged and end all assumptions. `finish` restores the terminal's defaults.
 struct FrameReducer {
-  /// What the terminal's description promises.
+  /// The capabilities in the terminal's description.
   struct Abilities {
-    /// Erasing and scrolling leave the background (bce).
+    /// Whether erasing and scrolling leave the current background (bce).
     var keepsBackground = true
-    /// Single attributes can be taken back.
+    /// Whether single attributes can be unset.
     var unsetsAttributes = true
   }
 
-  /// Lines from 1 on, both included.
+  /// The first and the last line of the scrolling region, counted from 1.
   private struct Margins: Equatable {
     var top: Int
     var bottom: Int
   }
 
-  /// A line that scrolled in and has been drawn to from the left only.
+  /// A line that has just scrolled in, and has been drawn on only from its left end.
   private struct FreshLine {
     var row: Int
     var background: Rendition
   }
 
   private let abilities: Abilities
-  /// Lines of the terminal.
+  /// The number of the terminal's lines.
   var height: Int {
     didSet { forget() }
   }
 
   private var output: [UInt8] = []
-  /// How the terminal draws, and how it was to when the cursor was saved; `nil` where that is not known.
+  /// The terminal's rendition now, and at the time when the cursor was saved; `nil` where unknown.
   private var shown: Rendition?
   private var saved: Rendition?
   private var wanted = Rendition()
-  /// Whether `wanted` is not known either, until everything is reset.
+  /// Whether `wanted` is unknown too, until everything is reset.
   private var isOpaque = false
-  /// Where the terminal's lines scroll, and where they are to; `nil` where that is not known.
+  /// The terminal's scrolling region now, and the one that ncurses set last; `nil` where unknown.
   private var margins: Margins?
   private var wantedMargins: Margins?
-  /// Whether the terminal draws as is wanted, glyphs included.
+  /// Whether the terminal's rendition is the wanted one, for glyphs as well.
   private var isSettled = false
-  /// Whether the letters stand for other symbols.
+  /// Whether letters are drawn as the symbols of the alternate character set.
   private var isShifted = true
   private var freshLines: [FreshLine] = []
-  /// That of the freshest lines in which the cursor is, once it stands there.
+  /// The fresh line that the cursor was moved to and still is in.
   private var line: FreshLine?
 
   init(height: Int, abilities: Abilities = Abilities()) {
@@ -57,14 +57,14 @@ struct FrameReducer {
     self.abilities = abilities
   }
 
-  /// Assumes nothing of the terminal from now on.
+  /// Forgets all that is known of the terminal's state.
   mutating func forget() { self = FrameReducer(keeping: self) }
 
   private init(keeping other: FrameReducer) {
     (height, abilities, wanted, isOpaque) = (other.height, other.abilities, other.wanted, other.isOpaque)
   }
 
-  /// What gives the terminal the looks and margins back that other programs expect.
+  /// Returns the bytes that restore the rendition and margins that other programs expect.
   mutating func finish() -> [UInt8] {
     (wanted, isOpaque) = (Rendition(), false)
     forget()
@@ -117,7 +117,7 @@ struct FrameReducer {
     isSettled = true
   }
 
-  /// Draws blanks, or steps over those of a line that has nothing else.
+  /// Draws blanks, or moves the cursor over blanks that the line shows already.
   private mutating func blanks(_ count: Int) {
     let step = Array("\u{1B}[\(count)C".utf8)
     if isBlankAhead, step.count < count {
@@ -131,19 +131,19 @@ struct FrameReducer {
     }
   }
 
-  /// Sets the looks of what is about to be erased.
+  /// Sets the rendition for an erasure.
   private mutating func erase() {
     if line == nil { freshLines = [] }
     settle(.blank)
   }
 
-  /// Whether the rest of the line looks like the blanks that would be drawn.
+  /// Whether the rest of the line already looks like the blanks that would be drawn.
   private var isBlankAhead: Bool {
     guard let line, !isOpaque, wanted.isPlainOnBlanks else { return false }
     return wanted.needed(for: .blank, after: line.background) == line.background
   }
 
-  /// - Returns: how many bytes were taken.
+  /// - Returns: the number of bytes taken.
   private mutating func escape(_ rest: ArraySlice<UInt8>) -> Int {
     let start = rest.startIndex
     guard rest.count > 1 else { return pass(rest) }
@@ -179,7 +179,7 @@ struct FrameReducer {
     }
   }
 
-  /// - Returns: how many bytes were taken.
+  /// - Returns: the number of bytes taken.
   private mutating func sequence(_ sequence: ArraySlice<UInt8>, parameters: ArraySlice<UInt8>) -> Int {
     switch sequence.last {
     case UInt8(ascii: "m"): render(parameters, sequence)
@@ -238,15 +238,16 @@ struct FrameReducer {
     let all = Margins(top: 1, bottom: height)
     line = nil
     wantedMargins = next
-    // The whole screen can wait until it matters: whoever sets margins moves the cursor by its place next.
+    // A region of the whole screen is set only when needed: after setting margins ncurses moves the cursor to an
+    // absolute place.
     guard next != margins, next != all || margins == nil else { return }
     margins = next
     output += next == all ? Array("\u{1B}[r".utf8) : Array(sequence)
   }
 
-  /// Margins that the terminal has, set between a saved and a restored cursor.
+  /// Takes margins that the terminal already has, set between saving and restoring the cursor.
   ///
-  /// - Returns: how many bytes that is; `nil` if it is something else.
+  /// - Returns: the number of bytes taken; `nil` for any other sequence.
   private mutating func idleMargins(_ rest: ArraySlice<UInt8>) -> Int? {
     guard rest.count > 4, rest.dropFirst(2).starts(with: "\u{1B}[".utf8),
       let end = rest.dropFirst(4).firstIndex(where: { (0x40...0x7E).contains($0) }), rest[end] == UInt8(ascii: "r"),
@@ -267,7 +268,7 @@ struct FrameReducer {
     output += Array("\u{1B}[\(place)H".utf8)
   }
 
-  /// Notes the lines that came in at the bottom of the margins.
+  /// Notes the lines that scrolled in at the bottom of the margins.
   private mutating func scrolled(by count: Int) {
     line = nil
     guard let margins, margins != Margins(top: 1, bottom: height), let shown else {
@@ -280,7 +281,7 @@ struct FrameReducer {
     freshLines = (earlier + latest).filter { $0.row >= margins.top }
   }
 
-  /// Sets the margins that are wanted before something that they matter to.
+  /// Sets the wanted margins before a sequence that depends on them.
   private mutating func useMargins() {
     guard let wanted = wantedMargins ?? (margins == nil ? Margins(top: 1, bottom: height) : nil), wanted != margins
     else { return }
@@ -288,7 +289,7 @@ struct FrameReducer {
     output += Array("\u{1B}7\u{1B}[\(wanted.top);\(wanted.bottom)r\u{1B}8".utf8)
   }
 
-  /// Makes the terminal draw as is wanted, as far as this use shows it.
+  /// Brings the terminal to the wanted rendition, as far as this use shows it.
   private mutating func settle(_ use: Rendition.Use) {
     guard !isOpaque else { return }
     let next = shown.map { wanted.needed(for: use, after: $0) } ?? wanted
@@ -301,7 +302,7 @@ struct FrameReducer {
     return bytes.count
   }
 
-  /// Passes what is not understood: it may have changed everything.
+  /// Passes a sequence that is not understood, after which nothing is known of the terminal's state.
   private mutating func opaque(_ bytes: ArraySlice<UInt8>) -> Int {
     useMargins()
     (shown, saved, margins, line, freshLines) = (nil, nil, nil, nil, [])

@@ -5,9 +5,9 @@ import Dispatch
 import Glibc
 package import TerminalCanvas
 
-/// What a terminal and the system tell the program.
+/// An event from the terminal or the system.
 package enum TerminalEvent: Hashable, Sendable {
-  /// Everything that was waiting, in order: apply all of it, then draw once.
+  /// All input that was waiting, in order: apply all of it, then draw once.
   case input([InputEvent])
   case signal(TerminalSignal)
 }
@@ -29,7 +29,7 @@ package enum TerminalEvent: Hashable, Sendable {
 
   /// - Parameters:
   ///   - descriptor: a non-blocking descriptor of the terminal (`Screen.inputDescriptor`).
-  ///   - escapeMilliseconds: how long a lone ESC may be the start of something.
+  ///   - escapeMilliseconds: the time in which a lone ESC may still begin a sequence.
   ///   - deliver: called once per batch of input and per signal.
   package init(
     descriptor: CInt, escapeMilliseconds: Int = 25, deliver: @escaping @MainActor (TerminalEvent) -> Void
@@ -39,7 +39,7 @@ package enum TerminalEvent: Hashable, Sendable {
     self.deliver = deliver
   }
 
-  /// Starts delivering. From now on the process does not die of the signals it is told about.
+  /// Starts delivering. From then on the signals it delivers do not end the process.
   package func start() {
     guard source == nil else { return }
     var pipe: CInt = -1
@@ -58,7 +58,7 @@ package enum TerminalEvent: Hashable, Sendable {
     (source, signals, flush) = (nil, nil, nil)
   }
 
-  /// Leaves the terminal's input to someone else; signals go on, except those that keys cause.
+  /// Stops reading, so that another program gets the terminal's input; signals go on, except those that keys cause.
   func pause() {
     guard let source, !isPaused else { return }
     isPaused = true

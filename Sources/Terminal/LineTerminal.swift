@@ -5,14 +5,14 @@ import Dispatch
 import Glibc
 package import TerminalCanvas
 
-/// A terminal on which a line is edited between commands that write there as they always do: keys come one by one while
-/// a line is edited, and not before and after.
+/// A terminal on which lines are edited between commands that write to it as usual: keys arrive one by one while a line
+/// is edited, and not before and after.
 package final class LineTerminal {
-  /// What a line editor is told.
+  /// An event for a line editor.
   package enum Event: Sendable {
     case input(InputEvent)
     case resized
-    /// The process was stopped and goes on.
+    /// The process was stopped and has been continued.
     case continued
     /// There are no more keys: the terminal is gone.
     case ended
@@ -25,7 +25,7 @@ package final class LineTerminal {
   private var parser = InputParser()
   private var isEditing = false
 
-  /// How long a lone ESC may be the start of something, in milliseconds.
+  /// The time in milliseconds in which a lone ESC may still begin a sequence.
   private static let escapePatience: CInt = 25
 
   /// - Parameters:
@@ -50,7 +50,7 @@ package final class LineTerminal {
     return Size(width: Int(columns), height: Int(rows))
   }
 
-  /// From now on keys come unechoed, and pasted text between brackets. A crash brings the terminal back.
+  /// Turns off echo and line buffering, and turns on bracketed paste. A crash restores the terminal.
   package func beginEditing() {
     if isEditing { return }
     isEditing = true
@@ -68,7 +68,7 @@ package final class LineTerminal {
     write(bytes: Array(Self.pasteStart.utf8))
   }
 
-  /// The terminal is as it was found. Keys that were typed ahead are the next reader's.
+  /// Restores the terminal's modes. Keys that were typed ahead stay for the next reader.
   package func endEditing() {
     if !isEditing { return }
     isEditing = false
@@ -81,7 +81,7 @@ package final class LineTerminal {
   private static let pasteStart = "\u{1B}[?2004h"
   private static let pasteEnd = "\u{1B}[?2004l"
 
-  /// Writes them as they are: whoever calls this knows that they are safe.
+  /// Writes the bytes unchanged: the caller makes sure that they are safe for a terminal.
   package func write(bytes: [UInt8]) {
     var done = 0
     while done < bytes.count {
@@ -90,7 +90,7 @@ package final class LineTerminal {
     }
   }
 
-  /// Waits for keys. Blocks the thread.
+  /// Blocks the thread until there are events, and returns them.
   package func wait() -> [Event] {
     while true {
       var sources = [
@@ -117,15 +117,15 @@ package final class LineTerminal {
   }
 }
 
-/// Tells of signals as they come, on a thread of its own, in place of what they do by themselves.
+/// Reports signals as they arrive, on a thread of its own, in place of their default actions.
 package enum SignalWatch {
-  /// - Parameter told: each signal's number.
+  /// - Parameter told: called with each signal's number.
   package static func begin(_ signals: [CInt], _ told: @escaping @Sendable (CInt) -> Void) {
     var pipe: CInt = -1
     for signal in signals { pipe = ctr_watch(signal) }
     let reading = pipe
     guard reading >= 0 else { return }
-    // Until the process ends: a thread that waits costs nothing.
+    // The loop runs until the process ends: a waiting thread costs nothing.
     DispatchQueue(label: "hearth.signals").async {
       while true {
         var source = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)

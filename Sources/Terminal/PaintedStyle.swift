@@ -3,7 +3,7 @@ import CNcurses
 import TerminalCanvas
 import TerminalTheme
 
-/// A look in the numbers of ncurses.
+/// A style in the attributes and colour pairs of ncurses.
 struct PaintedStyle {
   var attributes: attr_t
   var pair: CInt
@@ -14,7 +14,7 @@ struct PaintedStyle {
     self.pair = pair
   }
 
-  /// Whether a blank looks the same in both: by its background, with nothing drawn through it.
+  /// Whether a blank looks the same in both styles: both show only the same background.
   func hasSameBlank(as other: PaintedStyle) -> Bool {
     attributes == 0 && other.attributes == 0 && background != nil && background == other.background
   }
@@ -23,8 +23,8 @@ struct PaintedStyle {
   ///
   /// Colours are never redefined: that would change the user's palette, also after the program ended.
   ///
-  /// - Parameter base: the look of the screen. What is drawn in the screen's own background on another colour is drawn
-  ///   inverse, where bold letters keep their colour: one colour less to set before it and after it.
+  /// - Parameter base: the style of the screen. Text in the screen's own background on another colour is drawn inverse,
+  ///   where bold letters keep their colour: one colour less to set before it and after it.
   init(_ style: ResolvedStyle, on base: ResolvedStyle, depth: ColorDepth) {
     let isInverse =
       depth >= .c256 && style.foreground == base.background && style.background != base.background
@@ -46,8 +46,8 @@ struct PaintedStyle {
     return bits
   }
 
-  /// On direct-colour terminals the numbers 1–7 still mean the palette; the nearest colour beyond them is taken
-  /// instead.
+  /// The number of a colour in ncurses. On direct-colour terminals 1 to 7 still mean the palette, so that the nearest
+  /// colour beyond them is taken instead.
   private static func number(_ color: ScreenColor) -> CInt {
     switch color {
     case .terminal: -1
@@ -59,20 +59,21 @@ struct PaintedStyle {
 
 /// The private modes that ncurses does not manage (xterm control sequences, "DEC Private Mode Set").
 enum ModeStrings {
-  /// Presses and drags, with coordinates that have no limit.
+  /// Reports presses and drags, with coordinates that have no limit.
   static let mouseOn = "\u{1B}[?1000;1002;1006h"
   static let mouseOff = "\u{1B}[?1006;1002;1000l"
-  /// Pastes arrive in brackets; focus changes are reported.
+  /// Reports pastes in brackets, and changes of the focus.
   static let reportsOn = "\u{1B}[?2004;1004h"
   static let reportsOff = "\u{1B}[?2004;1004l"
-  /// Between these two a terminal shows nothing, then everything at once; terminals that do not know it ignore it.
+  /// Brackets around a frame, which the terminal shows all at once at its end; terminals that do not know them ignore
+  /// them.
   static let frameBegins = Array("\u{1B}[?2026h".utf8)
   static let frameEnds = Array("\u{1B}[?2026l".utf8)
-  /// Answered with `CSI 0 n` when all before it was drawn.
+  /// A query that the terminal answers with `CSI 0 n` when everything before it was drawn.
   static let asksWhetherDrawn = Array("\u{1B}[5n".utf8)
 
-  /// What brings any terminal back without knowing which it is. The frame ends first: a frozen screen shows nothing
-  /// else.
+  /// The sequence that restores any terminal, whichever it is. The frame ends first, because a frozen screen would not
+  /// show the rest.
   static let restore =
     "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }

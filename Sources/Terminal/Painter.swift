@@ -5,8 +5,7 @@ import Glibc
 package import TerminalCanvas
 package import TerminalTheme
 
-/// Turns canvases into the bytes that change a terminal from the last one to the next, with ncurses as the one who
-/// knows how.
+/// Turns canvases into the bytes that change a terminal from the last canvas to the next; ncurses works them out.
 ///
 /// ncurses writes into a file in memory, never to a terminal: frames are counted, sent with one `write`, and tested
 /// without a terminal. One painter may exist at a time, because ncurses keeps its state in globals.
@@ -14,7 +13,7 @@ package import TerminalTheme
   private var handle: OpaquePointer?
   private let output: UnsafeMutablePointer<FILE>
   private let input: UnsafeMutablePointer<FILE>
-  /// The file in memory; its offset and length are the bytes that ncurses wrote since they were taken last.
+  /// The file in memory; its offset and length are the bytes that ncurses wrote since they were last taken.
   private let memory: CInt
   private var styles: [Role: PaintedStyle] = [:]
   private var previous: Canvas?
@@ -72,12 +71,12 @@ package import TerminalTheme
     depth = wanted != .mono && start_color() == OK && use_default_colors() == OK ? wanted : .mono
     nonl()
     leaveok(cn_window(), true)
-    // Without this, waiting input makes ncurses stop in the middle of a frame.
+    // Typeahead checks would make ncurses stop in the middle of a frame when input waits.
     typeahead(-1)
     resizeterm(CInt(size.height), CInt(size.width))
     setTheme(theme)
-    // What ncurses wrote so far is for 24 lines, scrolling region included; entering again with the right size
-    // replaces it.
+    // Output of ncurses so far is for 24 lines, scrolling region included; entering again with the right size replaces
+    // it.
     _ = leave()
   }
 
@@ -103,7 +102,7 @@ package import TerminalTheme
     fclose(input)
   }
 
-  /// The bytes that turn the last canvas into this one; none if they are equal. Cells outside the canvas are blank.
+  /// The bytes that turn the last canvas into this one; none if both are equal. Cells outside the canvas are blank.
   package func frame(_ canvas: Canvas) -> [UInt8] {
     guard handle != nil, canvas != previous else { return [] }
     paint(canvas)
@@ -128,7 +127,7 @@ package import TerminalTheme
     invalidate()
   }
 
-  /// The next frame shows the new looks; only cells that look different are sent.
+  /// Makes the next frame show a theme; only cells that look different are sent.
   package func setTheme(_ theme: Theme) {
     let base = theme.resolved(.text, at: depth)
     styles = Dictionary(
@@ -169,10 +168,9 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// The look for a blank before a word that is best for the terminal: that of the word before it, or at the beginning
-  /// of a line of the word behind it, since a blank shows nothing but its background. Then one change of colours does
-  /// instead of two. Blanks at the end of a line stay what they are, because ncurses erases them all at once.
-  /// - Returns: `nil` where the cell's own look is to be used, which may be that of its word.
+  /// The best style for a blank in front of a word: the style of the word before it, or at the beginning of a line of
+  /// the word behind it, since a blank shows nothing but its background. Then one change of colours does instead of
+  /// two. Blanks at the end of a line keep theirs, because ncurses erases them all at once.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],

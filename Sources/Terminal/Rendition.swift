@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a terminal draws what comes next: attributes and colours (SGR).
+/// The attributes and colours that a terminal draws the next output in (SGR).
 struct Rendition: Equatable {
   /// Attributes as a set of their numbers, 1 to 9.
   private(set) var attributes: UInt16 = 0
@@ -8,10 +8,10 @@ struct Rendition: Equatable {
   private(set) var foreground: [UInt8]?
   private(set) var background: [UInt8]?
 
-  /// Attributes that a blank shows: underlined, blinking, inverse, crossed out.
+  /// Attributes that show on a blank: underlined, blinking, inverse, crossed out.
   private static let onBlanks: UInt16 = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 9
 
-  /// What has to be set before something is drawn.
+  /// The kind of output that a rendition is needed for.
   enum Use {
     case glyph
     /// A blank, an erasure or a line that scrolls in.
@@ -23,7 +23,7 @@ struct Rendition: Equatable {
 
   /// Takes the parameters of one SGR sequence.
   ///
-  /// - Returns: `false` if they say something that is not known here, such as the forms with colons.
+  /// - Returns: `false` if a parameter is not known here, such as the forms with colons.
   mutating func apply(_ parameters: ArraySlice<UInt8>) -> Bool {
     var fields = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
     var result = self
@@ -51,7 +51,7 @@ struct Rendition: Equatable {
     return true
   }
 
-  /// What a terminal that draws like `shown` has to draw like, at least, before this use of `self`.
+  /// The rendition with the fewest changes from `shown` in which the use looks as it does in `self`.
   func needed(for use: Use, after shown: Rendition) -> Rendition {
     guard use == .blank, isPlainOnBlanks, shown.isPlainOnBlanks else { return self }
     var result = shown
@@ -59,9 +59,9 @@ struct Rendition: Equatable {
     return result
   }
 
-  /// The shortest sequence that leads from one rendition to this one; `nil` stands for one that is not known.
+  /// The shortest sequence that leads from one rendition to this one; `nil` stands for an unknown one.
   ///
-  /// - Parameter unsets: whether the terminal takes single attributes back; otherwise it is reset for that.
+  /// - Parameter unsets: whether the terminal can unset single attributes; otherwise all are reset first.
   func sequence(after shown: Rendition?, unsets: Bool) -> [UInt8] {
     guard shown != self else { return [] }
     let anew = Self.sequence([Array("0".utf8)] + changes(from: Rendition()))
@@ -77,7 +77,7 @@ struct Rendition: Equatable {
     var missing = attributes & ~shown.attributes
     let surplus = shown.attributes & ~attributes
     if surplus & 0b110 != 0 {
-      // Bold and faint are taken back together.
+      // Bold and faint can only be unset together.
       changes.append(Array("22".utf8))
       missing |= attributes & 0b110
     }

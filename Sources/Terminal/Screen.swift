@@ -24,7 +24,7 @@ package import TerminalTheme
   private var state = State.suspended
   private var usesMouse: Bool
   private var handledContinues: CInt = 0
-  /// Fewer bytes than this reach the terminal in one piece.
+  /// The size in bytes below which a frame reaches the terminal in one piece.
   private static let smallFrame = 256
   /// The symbols that this terminal's locale can show.
   package let glyphs: Glyphs
@@ -57,10 +57,10 @@ package import TerminalTheme
   package var size: Size { painter.size }
   package var depth: ColorDepth { painter.depth }
 
-  /// Where `InputReader` reads.
+  /// The descriptor that `InputReader` reads from.
   package var inputDescriptor: CInt { device.descriptor }
 
-  /// When the next frame may be sent; `drawn` may make it earlier.
+  /// Decides when the next frame may be sent; `drawn` may allow it earlier.
   package private(set) var gate = FrameGate()
 
   /// Shows a canvas with one `write`; writes nothing if the terminal shows it already.
@@ -69,7 +69,7 @@ package import TerminalTheme
     guard state == .active else { return }
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
-    // What arrives in one piece is drawn in one.
+    // A small frame arrives in one piece, and so is drawn at once without brackets.
     let frame =
       bytes.count < Self.smallFrame ? bytes : ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
     let asks = gate.willSend(frame.count, at: .now)
@@ -77,7 +77,7 @@ package import TerminalTheme
     onFrame?(frame, painter.size)
   }
 
-  /// Notes the terminal's word that it has drawn what was sent.
+  /// Notes the terminal's answer that the last frame was drawn.
   package func drawn() { gate.drawn(at: .now) }
 
   /// Sends a sequence that draws nothing, such as one for the clipboard.
@@ -120,10 +120,10 @@ package import TerminalTheme
   }
 
   /// Takes the terminal back after a stop that was not announced. Call it for `TerminalSignal.continued`; it does
-  /// nothing after `suspend`, which has done so, and while a program has the terminal.
+  /// nothing after `suspend`, which took the terminal back, and while a child program has the terminal.
   ///
-  /// In the background the process stops again until it has the terminal, before anything is written over what the
-  /// shell shows.
+  /// In the background the process stops again until it has the terminal, before anything is written over the shell's
+  /// output.
   package func resume() {
     guard state == .active, handledContinues != ctr_continue_count() else { return }
     enter()

@@ -3,11 +3,11 @@
 package import TerminalCanvas
 package import TerminalTheme
 
-/// What the user asked for, in place of what can be found out.
+/// The user's settings, which replace the values found out from the terminal.
 package struct TerminalPreferences: Sendable {
-  /// `nil`: as many colours as the terminal has.
+  /// The colour depth; `nil` for as many colours as the terminal has.
   package var depth: ColorDepth?
-  /// `nil`: by the locale.
+  /// The set of symbols; `nil` for the one that suits the locale.
   package var glyphs: Glyphs?
   package var usesMouse: Bool
 

@@ -10,8 +10,8 @@ import TerminalCanvas
   private let savedModes: termios
   private(set) var isGone = false
 
-  /// How long a write may take, waiting for a terminal that takes nothing or little; a frame lost so is repainted
-  /// later.
+  /// The longest time that a write waits for a terminal that takes little or nothing; a frame lost in that way is
+  /// repainted later.
   private static let writePatience = Duration.seconds(2)
 
   /// Opens the controlling terminal, so that standard input and output stay free for pipes.
@@ -49,7 +49,7 @@ import TerminalCanvas
     return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
   }
 
-  /// Reads and drops what comes, until an event that is waited for or the time is over.
+  /// Reads and drops input until the awaited event arrives or the time is over.
   func dropInput(for time: Duration, until isAwaited: (InputEvent) -> Bool) {
     var parser = InputParser()
     var bytes = [UInt8](repeating: 0, count: 4096)
@@ -64,19 +64,18 @@ import TerminalCanvas
     }
   }
 
-  /// Bytes arrive one by one, unechoed and unchanged, and leave unchanged; crashes restore the modes.
+  /// Makes bytes arrive one by one, unechoed and unchanged, and leave unchanged; crashes restore the modes.
   func enterRawMode(restoringWith text: String) {
     var modes = savedModes
     cfmakeraw(&modes)
-    // In the background this stops the process until it is in the foreground again, which is right. It does not wait
-    // for what was written before to be drawn: a terminal whose output is not read never draws it.
+    // A process in the background stops here until it is in the foreground again, which is right. TCSANOW does not wait
+    // until earlier output is drawn: a terminal whose output is not read never draws it.
     JobSignals.heard { _ = tcsetattr(descriptor, TCSANOW, &modes) }
     var saved = savedModes
     text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
   }
 
-  /// Sets the modes that were found; typed bytes that were not read are dropped, because they are replies and mouse
-  /// reports.
+  /// Restores the modes that were found. Unread input is dropped, because it consists of replies and mouse reports.
   func leaveRawMode() {
     ctr_disarm()
     var modes = savedModes
@@ -86,7 +85,7 @@ import TerminalCanvas
     tcsetattr(descriptor, TCSANOW, &modes)
   }
 
-  /// The terminal does not exist any more: nothing is written from now on, and exit leaves it alone.
+  /// Notes that the terminal does not exist any more: nothing is written from now on, and exit leaves it alone.
   func markGone() {
     isGone = true
     ctr_disarm()
@@ -94,7 +93,7 @@ import TerminalCanvas
 
   /// Sends bytes with one `write`, waiting a bounded time for a slow terminal.
   ///
-  /// - Returns: whether all were taken.
+  /// - Returns: whether all bytes were taken.
   @discardableResult
   func write(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
@@ -115,7 +114,7 @@ import TerminalCanvas
   }
 }
 
-/// Why there is no screen, in one line that says what to do instead.
+/// The reason why there is no screen, in one line that says what to do instead.
 package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable { case notATerminal, unknownTerminal, unusableTerminal, system }
 

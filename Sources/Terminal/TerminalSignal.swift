@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// What the system tells the program about its terminal and its life.
+/// A message of the system about the program's terminal or its end.
 package enum TerminalSignal: Hashable, Sendable {
   /// SIGWINCH: ask the screen for its size.
   case resized
@@ -37,7 +37,7 @@ package enum TerminalSignal: Hashable, Sendable {
 
   static let watched = [SIGWINCH, SIGTSTP, SIGCONT, SIGHUP, SIGTERM, SIGINT, SIGQUIT]
 
-  /// Whether the terminal's driver sends it for a key, and so to a child program that has the terminal.
+  /// Whether the terminal's driver sends the signal for a key, and so to a child program that has the terminal.
   var isFromKeyboard: Bool {
     switch self {
     case .stopRequested, .terminated(by: SIGINT), .terminated(by: SIGQUIT): true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// How every role looks. Complete by construction: a role that a theme file does not name follows its parent.
+/// The styles of all roles. Complete by construction: a role that a theme file does not name follows its parent.
 package struct Theme: Hashable, Sendable {
   package enum Variant: String, Hashable, Sendable { case dark, light }
 
@@ -43,7 +43,7 @@ package struct RoleStyle: Hashable, Sendable {
   package var foreground: ThemeColor?
   package var background: ThemeColor?
   package var attributes: Attributes
-  /// What replaces everything on a terminal without colours; `nil` is the role's own default.
+  /// The attributes on a terminal without colours, in place of all others; `nil` for the role's own default.
   package var monochrome: Attributes?
 
   package init(
@@ -70,7 +70,7 @@ package struct ResolvedStyle: Hashable, Sendable {
   }
 }
 
-/// Why a theme could not be used; prints as `file:line: reason`.
+/// The reason why a theme cannot be used; prints as `file:line: reason`.
 package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var file: String
   /// Counted from 1; `nil` when the file as a whole is at fault.
@@ -86,7 +86,7 @@ package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { line.map { "\(file):\($0): \(reason)" } ?? "\(file): \(reason)" }
 }
 
-/// Something in a theme file that was ignored; prints as `file:line: warning: reason`.
+/// An entry of a theme file that was ignored; prints as `file:line: warning: reason`.
 package struct ThemeWarning: Hashable, Sendable, CustomStringConvertible {
   package var file: String
   package var line: Int?

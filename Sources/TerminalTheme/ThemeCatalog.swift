@@ -38,7 +38,7 @@ package struct ThemeCatalog: Sendable {
     return builtin + own.sorted()
   }
 
-  /// A theme with what was ignored while reading it.
+  /// The theme of a name, with warnings about ignored entries.
   ///
   /// - Throws: the first error of the file or of one it inherits from, or that there is no such theme, with the nearest
   ///   name.
@@ -48,7 +48,7 @@ package struct ThemeCatalog: Sendable {
     return (try source.theme(), source.warnings)
   }
 
-  /// What the picker calls a theme: its slug if it cannot be read.
+  /// The name of a theme in the picker: its slug if the theme cannot be read.
   package func name(of slug: String) -> String {
     if let layer = layers(of: slug).first, layer.path == nil,
       let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
@@ -61,16 +61,16 @@ package struct ThemeCatalog: Sendable {
   /// Whether there is a file or a built-in theme of a name, readable or not.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 
-  /// Everything that is wrong with a theme file anywhere.
+  /// Checks a theme file anywhere.
   package func check(atPath path: String) -> ThemeReport {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     return report(Layer(slug: file.hasSuffix(".toml") ? String(file.dropLast(5)) : file, path: path))
   }
 
-  /// Everything that is wrong with a theme of the catalog; `nil` if there is none of the name.
+  /// Checks a theme of the catalog; `nil` if there is none of the name.
   package func check(named slug: String) -> ThemeReport? { layers(of: slug).first.map { report($0) } }
 
-  /// The names of the themes that are the user's own, in alphabetical order.
+  /// The names of the themes in the user's own files, in alphabetical order.
   package var ownSlugs: [String] { slugs.filter { layers(of: $0).first?.path != nil }.sorted() }
 
   private func report(_ layer: Layer) -> ThemeReport {
@@ -100,7 +100,7 @@ package struct ThemeCatalog: Sendable {
     return files.map { Layer(slug: slug, path: $0) } + builtin
   }
 
-  /// A file on top of all that it inherits from.
+  /// A file merged onto all files that it inherits from.
   private func source(_ layer: Layer) throws(ThemeError) -> ThemeSource {
     var visited: [Layer] = [layer]
     var source = try read(layer)

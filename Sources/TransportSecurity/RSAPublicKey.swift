@@ -6,13 +6,13 @@ import Synchronization
 package final class RSAPublicKey: Sendable {
   private let key: Mutex<OpaquePointer>
 
-  /// `nil` for what is neither a public key of RSA in PEM nor a certificate with one.
+  /// Reads a public key from PEM, which may also hold a certificate; `nil` if there is no RSA key in it.
   package convenience init?(pem: String) {
     guard let key = Self.parse(Array(pem.utf8)) else { return nil }
     self.init(key)
   }
 
-  /// The key of a JSON Web Key (RFC 7518 §6.3.1): modulus and exponent, big-endian.
+  /// Makes the key of a JSON Web Key (RFC 7518 §6.3.1) from its modulus and exponent, big-endian.
   package convenience init?(modulus: [UInt8], exponent: [UInt8]) {
     guard !modulus.isEmpty, !exponent.isEmpty else { return nil }
     // SubjectPublicKeyInfo (RFC 5280 §4.1) of rsaEncryption.
@@ -41,9 +41,10 @@ package final class RSAPublicKey: Sendable {
         defer { BIO_free(text) }
         return body(text)
       }
-      return read { PEM_read_bio_PUBKEY($0, nil, nil, nil) }
+      // OpenSSL would ask for the password of an encrypted block on the terminal; such a block is no key instead.
+      return read { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
         ?? read { text in
-          guard let certificate = PEM_read_bio_X509(text, nil, nil, nil) else { return nil }
+          guard let certificate = PEM_read_bio_X509(text, nil, { _, _, _, _ in -1 }, nil) else { return nil }
           defer { X509_free(certificate) }
           return X509_get_pubkey(certificate)
         }
@@ -56,8 +57,9 @@ package final class RSAPublicKey: Sendable {
     return key
   }
 
-  /// Why signatures by the key prove nothing; `nil` for a good one. RS256 asks for 2 048 bits or more (RFC 7518 §3.3), and
-  /// who knows the public half of a key whose exponent is 1 signs with it; an even one is none (RFC 8017 §3.1).
+  /// The reason why signatures by the key prove nothing; `nil` for a good key. RS256 requires 2 048 bits or more (RFC
+  /// 7518 §3.3); with an exponent of 1 the public key alone suffices to sign, and even exponents are invalid (RFC 8017
+  /// §3.1).
   package var weakness: String? {
     key.withLock { key in
       let bits = EVP_PKEY_get_bits(key)
@@ -84,11 +86,11 @@ package final class RSAPublicKey: Sendable {
   }
 }
 
-/// Distinguished encoding (X.690) of the few things that a key is made of.
+/// DER (X.690) of the few elements that a public key consists of.
 private enum DER {
   static func sequence(_ content: [UInt8]) -> [UInt8] { element(0x30, content) }
 
-  /// A number that is not negative.
+  /// An integer that is not negative.
   static func integer(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array(bytes.drop { $0 == 0 })
     return element(0x02, digits.first.map { $0 < 0x80 } == true ? digits : [0] + digits)

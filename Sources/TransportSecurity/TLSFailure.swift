@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// What is wrong with a TLS connection, or with what one is to be set up from.
+/// A failure of a TLS connection, or of the files that one is set up from.
 package enum TLSFailure: Error, Hashable, Sendable {
-  /// No certificates as PEM can be read there.
+  /// The file holds no certificate as PEM, or cannot be read.
   case unreadableCertificate(String)
-  /// No unencrypted private key as PEM can be read there.
+  /// The file holds no unencrypted private key as PEM, or cannot be read.
   case unreadableKey(String)
-  /// The key is another certificate's.
+  /// The private key does not belong to the certificate.
   case mismatch
-  /// The peer's certificate is for other hosts.
+  /// The peer's certificate names other hosts.
   case wrongHost
-  /// The peer's certificate is not accepted, and why.
+  /// The peer's certificate is not accepted, with the reason.
   case untrusted(String)
-  /// The peer speaks something else.
+  /// The peer does not speak TLS.
   case notTLS
   /// The peer closed the connection while TLS was set up.
   case cut
-  /// In OpenSSL's words.
+  /// Another failure, in OpenSSL's words.
   case failed(String)
 
-  /// What made the last operation of this thread fail.
+  /// The reason why the last OpenSSL call of this thread failed; clears OpenSSL's queue of errors.
   static func last() -> TLSFailure {
     let code = ERR_peek_last_error()
     ERR_clear_error()

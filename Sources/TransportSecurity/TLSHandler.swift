@@ -21,7 +21,7 @@ package final class TLSHandler: ChannelDuplexHandler {
   private let received: OpaquePointer?
   private let toSend: OpaquePointer?
   private var state = State.handshake
-  /// What waits for the handshake, or for `flush`.
+  /// Writes that wait for the handshake, or for `flush`.
   private var pending = MarkedCircularBuffer<(ByteBuffer, EventLoopPromise<Void>?)>(initialCapacity: 4)
 
   /// Takes over the connection.

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// What a command of the palette takes: `offline 30s`.
+/// The argument that a command of the palette takes: `offline 30s`.
 struct CommandArgument: Sendable {
-  /// What a text means, in words, and what it does.
+  /// The meaning of an argument: its description in words, and its effect.
   struct Meaning: Sendable {
     var account: String
     var run: @Sendable (inout DashboardState) -> [Effect]
   }
 
-  /// As help names it: `DURATION`.
+  /// The name of the argument in help: `DURATION`.
   let name: String
-  /// What it may be, with examples, for who has typed nothing yet.
+  /// A description with examples, shown until the user types.
   let hint: String
-  /// Whether the command does something without it.
+  /// Whether the command can run without the argument.
   var isOptional = false
-  /// Texts that are worth being offered, whole, for what is typed so far.
+  /// Whole texts to offer for the text typed so far.
   var completions: @Sendable (String, DashboardState) -> [String] = { _, _ in [] }
-  /// Throws `TextError`: what is wrong with the text.
+  /// Reads the text; throws `TextError`, the reason why it is refused.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
 
   var label: String { isOptional ? "[\(name)]" : name }
 }
 
 extension Command {
-  /// A command that only the palette has, since it takes an argument. Chosen without one it has that typed.
+  /// A command that is in the palette only, since it takes an argument. If it is chosen without one, the palette asks
+  /// for it.
   init(
     _ name: String, _ help: String, _ argument: CommandArgument,
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil

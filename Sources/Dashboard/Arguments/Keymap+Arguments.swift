@@ -111,14 +111,14 @@ extension Keymap {
 }
 
 extension DashboardState {
-  /// Paths of what the tree has.
+  /// The paths of the collections and documents in the tree.
   fileprivate var knownPaths: [String] {
     let roots = browser.roots ?? []
     let below = browser.windows.keys.map(\.text).filter { !roots.contains($0) }.sorted()
     return roots + below + browser.windows.values.flatMap(\.loaded).map(\.key).sorted().map(\.path.text)
   }
 
-  /// Of a query its collection, then its fields.
+  /// Completions of a query: its collection, then its fields.
   fileprivate func queryCompletions(_ text: String) -> [String] {
     guard let path = text.split(separator: " ").first.map(String.init), text.contains(" ") else {
       return (browser.roots ?? []).flatMap { [$0] } + browser.windows.keys.map(\.text).sorted()
@@ -132,7 +132,7 @@ extension DashboardState {
     return fieldNames(of: ResourcePath(path)).map { head + $0 }
   }
 
-  /// Of a filter the field that is being typed.
+  /// Completions of a filter: the field that is being typed.
   fileprivate func fieldCompletions(_ text: String) -> [String] {
     guard let path = selectedCollection, focus == .collections else { return [] }
     let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// The palette while a command's argument is typed, and what was typed before.
+/// The palette while a command's argument is typed, and the history of typed commands.
 extension DashboardState {
   private static let offeredCompletions = 200
 
@@ -11,8 +11,8 @@ extension DashboardState {
     return argumentItems(text, palette) ?? list.items(of: palette)
   }
 
-  /// What a text that begins with the name of a command may mean: the text itself first, if it means something, then
-  /// what it may become, and last why it means nothing yet.
+  /// The meanings of a text that begins with the name of a command: the text itself first, if it has a meaning, then
+  /// its completions, and last the reason why it has no meaning yet.
   private func argumentItems(_ text: String, _ palette: Palette) -> [Palette.Item]? {
     guard let blank = text.firstIndex(of: " "), !palette.asksForPath,
       let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument
@@ -23,7 +23,7 @@ extension DashboardState {
     var problem: TextError?
     let argumentText = typed.trimmed
     if !argumentText.isEmpty {
-      // `go off` begins the title of another command.
+      // The text may also be the title of another command, as `go off` is.
       items = palette.all.filter { item in
         if case .command(let other) = item.target, other.argument != nil { return false }
         return item.title.lowercased().hasPrefix(text.lowercased())
@@ -53,7 +53,7 @@ extension DashboardState {
     Palette.Item(title: title, group: command.name, detail: "", target: .invocation(command, text))
   }
 
-  /// Runs a command with its argument; one that is impossible says why.
+  /// Runs a command with its argument; for an impossible command it shows the reason.
   mutating func perform(_ command: Command, _ text: String) -> [Effect] {
     guard let argument = command.argument else { return perform(command) }
     if let reason = command.reason(self) {
@@ -68,17 +68,17 @@ extension DashboardState {
 
   // MARK: Completion
 
-  /// What the selected row makes of the typed text; `nil` where that is nothing else.
+  /// The completion of the typed text by the selected row; `nil` if it changes nothing.
   func completion(of palette: Palette, _ list: ListOverlay) -> String? {
     let items = items(of: palette, list)
     guard items.indices.contains(list.cursor.index) else { return nil }
     let typed = list.field?.text ?? ""
     if let text = items[list.cursor.index].completion, text != typed { return text }
-    // The row says what is typed: the next that goes on from there.
+    // The row equals the typed text: a later row that begins with it completes it.
     return items[list.cursor.index...].lazy.compactMap(\.completion).first { $0 != typed && $0.hasPrefix(typed) }
   }
 
-  /// `tab`: types what the selected row says.
+  /// Handles `tab`: types the completion of the selected row.
   mutating func completePalette() {
     guard let list = overlay?.list, case .palette(let palette) = list.content,
       let text = completion(of: palette, list)
@@ -89,8 +89,8 @@ extension DashboardState {
 
   // MARK: History
 
-  /// `up` from the first row goes back in what was run before, `down` forth again.
-  /// - Returns: whether the step was one of those.
+  /// Recalls earlier commands: `up` from the first row goes back in the history, `down` forth again.
+  /// - Returns: whether the step was one through the history.
   mutating func recall(by step: Int) -> Bool {
     guard let list = overlay?.list, case .palette(var palette) = list.content, !palette.asksForPath else {
       return false
@@ -108,7 +108,7 @@ extension DashboardState {
     return true
   }
 
-  /// Keeps what was run, once, as the newest.
+  /// Keeps a command that was run in the history, once, as the newest.
   mutating func remember(_ item: Palette.Item) -> [Effect] {
     guard let text = item.completion?.trimmed, !text.isEmpty else { return [] }
     typing.remember(text)
@@ -126,13 +126,13 @@ extension Palette {
 }
 
 extension Palette.Item {
-  /// The text that means it.
+  /// The text that runs the row's command when typed.
   var completion: String? {
     switch target {
     case .invocation(let command, let text): "\(command.name) \(text)"
     case .command(let command): command.argument.map { _ in command.name + " " } ?? title
     case .problem: nil
-    // Places, and what is made once, are not worth keeping.
+    // Places, and things that are made once, are not worth keeping.
     case .row, .percent, .newDocument, .newDocumentIn, .timeline, .recording: nil
     case .theme, .collection, .document, .stopListener, .editListener: title
     }

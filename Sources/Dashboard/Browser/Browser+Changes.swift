@@ -2,19 +2,20 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// What changes of the shown documents do to the tree: marks, and what is known of the fields.
+/// The effects of changed documents on the tree: their marks, and the statistics of their fields.
 extension Browser {
-  /// When the tint of a change fades: within three seconds, at a full one, so that it shares the frame of the clock.
+  /// The time at which the tint of a change fades: within three seconds, at a full one, so that it shares the clock's
+  /// frame.
   private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
-  /// Documents came for another place in the collection: what they say decides the columns.
+  /// Notes documents that came for another place in the collection: they decide on the columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
     for document in documents { statistics[path, default: FieldStatistics()].note(document) }
     columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
   }
 
-  /// Marks what changed of the shown documents, for the signs beside them.
-  /// - Parameter edge: where the window lies, if it was full: what enters at its edge is not new.
+  /// Marks the changes of the shown documents, for the signs beside them.
+  /// - Parameter edge: the place of the window, if it was full: a document that enters at its edge is not new.
   mutating func mark(
     changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Place?, at now: Timestamp
   ) {
@@ -25,7 +26,7 @@ extension Browser {
     for document in new {
       guard let previous = before[document.key] else {
         statistics[path, default: FieldStatistics()].note(document)
-        // What the cache did not have need not be new.
+        // A document that the cache did not have need not be new.
         guard !window.isFromCache || document.hasPendingWrites, !isOutside(document.key, of: old, edge) else {
           continue
         }
@@ -60,7 +61,7 @@ extension Browser {
     }
   }
 
-  /// What listeners report of documents that no window shows.
+  /// Notes the fields of a document that a listener reports and no window shows.
   mutating func noteFields(of document: Document, previous: Document?) {
     let path = document.key.collection
     statistics[path, default: FieldStatistics()].note(document)

@@ -8,10 +8,10 @@ package struct Browser: Sendable {
     case collection(ResourcePath)
     case document(DocumentKey)
     case field(DocumentKey, String)
-    /// There are documents before or after the window.
+    /// A row for further documents before or after the window.
     case before(ResourcePath)
     case after(ResourcePath)
-    /// Why a collection shows no documents.
+    /// The reason why a collection shows no documents.
     case note(ResourcePath)
   }
 
@@ -20,7 +20,7 @@ package struct Browser: Sendable {
     var depth: Int
   }
 
-  /// What just happened to a document: marked beside it, and tinted until a moment.
+  /// The mark of a recent change beside a document, which is tinted for a moment.
   struct Mark: Sendable {
     /// The fields that changed.
     var names: Set<String>
@@ -30,11 +30,11 @@ package struct Browser: Sendable {
   }
 
   package internal(set) var cursor = Cursor<Item>()
-  /// Where the selected range begins.
+  /// The item at which the selected range begins.
   var anchor: Item?
   /// The collections at the root; `nil` until they are known.
   var roots: [String]?
-  /// Why the backend did not list them, when it was asked last.
+  /// The reason why the backend did not list them when last asked.
   var rootsFailure: RPCStatus?
   var windows: [ResourcePath: CollectionWindow] = [:]
   var subcollections: [ResourcePath: [String]] = [:]
@@ -42,17 +42,17 @@ package struct Browser: Sendable {
   var missing: [ResourcePath: [DocumentKey]] = [:]
   var expanded: Set<ResourcePath> = []
   var marks: [DocumentKey: Mark] = [:]
-  /// What was seen of the fields of each collection, here and by listeners.
+  /// The statistics of the fields of each collection, from the windows here and from listeners.
   var statistics: [ResourcePath: FieldStatistics] = [:]
   /// The columns beside the documents of each collection that was open.
   var columns: [ResourcePath: TreeColumns] = [:]
-  /// Collections in which documents came or went since the last count, and when they are counted next.
+  /// The collections in which documents came or went since the last count, with the times of their next counts.
   var recounts: [ResourcePath: Timestamp] = [:]
-  /// When what other clients may have changed is asked for again; `nil` until something was.
+  /// The time at which data that other clients may have changed is asked for again; `nil` until there was a change.
   var nextReview: Timestamp?
-  /// Whether somebody has changed something since that was asked for last.
+  /// Whether another client has changed data since it was last asked for.
   var hasNewsFromOthers = false
-  /// The row that is being looked for, to open a window around it.
+  /// The row that is being searched for, to open a window around it.
   var search: RowSearch?
   private var nextTag = 1
 
@@ -79,7 +79,7 @@ package struct Browser: Sendable {
     if window.hasAfter { rows.append(Row(item: .after(path), depth: depth + 1)) }
   }
 
-  /// - Parameter document: `nil` for one that does not exist and has documents below it.
+  /// - Parameter document: the document; `nil` for one that does not exist and has documents below it.
   private func append(_ key: DocumentKey, _ document: Document?, depth: Int, to rows: inout [Row]) {
     rows.append(Row(item: .document(key), depth: depth + 1))
     guard expanded.contains(key.path) else { return }
@@ -91,7 +91,7 @@ package struct Browser: Sendable {
     }
   }
 
-  /// The missing documents that lie in a window. A filter is about documents that exist.
+  /// The missing documents that lie in a window; none if it has a filter, which is for documents that exist.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []
@@ -112,7 +112,7 @@ package struct Browser: Sendable {
     return WindowTag(nextTag)
   }
 
-  /// Asks for a window; what is shown stays until it arrives.
+  /// Asks for a window; the shown one stays until it arrives.
   mutating func open(
     _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
     offset: Int? = nil, in database: DatabaseID
@@ -189,7 +189,7 @@ package struct Browser: Sendable {
     } else {
       let edge = window.loaded.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
       mark(changesFrom: window, to: documents, cutAt: edge, at: now)
-      // Below a document that was deleted there may be others.
+      // A deleted document may have others below it.
       let keys = Set(documents.map(\.key))
       let areGone = !window.loaded.allSatisfy { keys.contains($0.key) }
       if areGone { effects.append(.client(.listMissing(in: path))) }

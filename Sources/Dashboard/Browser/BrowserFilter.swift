@@ -2,23 +2,23 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// What `/` means in the tree: the part of a filter that the query of a window asks for, so that a collection of any
-/// size is filtered without reading it, and the part that is looked for in the documents that come.
+/// The filter that `/` sets in the tree: the part that the query of a window asks for, so that a collection of any size
+/// is filtered without reading it, and the part that is checked on the documents that arrive.
 struct BrowserFilter: Hashable, Sendable {
-  /// How many documents are looked at before the user has to ask for more: reading them may cost money.
+  /// The number of documents read before the user has to ask for more: reading them may cost money.
   static let searchedAtOnce = 1000
 
   let filter: RowFilter
   private(set) var prefix = ""
   private(set) var filters: [Filter] = []
-  /// What no query can ask.
+  /// The terms that no query can ask for.
   private(set) var rest: [RowFilter.Term] = []
 
   var text: String { filter.text }
   /// Whether documents have to be read to be found.
   var searches: Bool { !rest.isEmpty }
 
-  /// - Returns: `nil` for a filter that lets everything pass.
+  /// - Returns: `nil` for a filter that every document passes.
   init?(_ filter: RowFilter) {
     if filter.isEmpty { return nil }
     self.filter = filter
@@ -32,13 +32,13 @@ struct BrowserFilter: Hashable, Sendable {
     }
   }
 
-  /// The documents with one value, of whatever type.
+  /// A filter for the documents with one value, of any type.
   init(_ condition: FieldFilter, text: String) {
     filter = RowFilter(text: text, terms: [RowFilter.Term(condition: .field(condition))])
     filters = [.field(condition)]
   }
 
-  /// A query in the order of names may not ask for a range of values: that comes in the order of the values.
+  /// Whether a query in the order of names can ask for a condition; a range would come in the order of its values.
   private static func canAsk(_ condition: FieldFilter) -> Bool { condition.op == .equal }
 
   /// Whether a document that the query has found passes.
@@ -49,7 +49,7 @@ struct BrowserFilter: Hashable, Sendable {
 }
 
 extension Document {
-  /// What a filter sees of a document in a list: its id, then its values.
+  /// The text of a document in a list that a filter sees: its id, then its values.
   var rowText: String {
     let values = data?.fields.entries.map { ColumnText.text(of: $0.value) } ?? []
     return ([key.documentID] + values).joined(separator: " ")

@@ -6,24 +6,24 @@ import FirestoreQuery
 /// The part of a collection that the browser holds: about two screens of documents in the order of their names. Moving
 /// past its edge opens another window, so a collection of a million documents costs as much as one of fifty.
 struct CollectionWindow: Sendable {
-  /// Where a window lies.
+  /// The place of a window in its collection.
   enum Place: Hashable, Sendable {
     case start
     case end
-    /// From this document on.
+    /// A window that begins with this document.
     case from(DocumentKey)
-    /// Up to and including this document.
+    /// A window that ends with this document.
     case until(DocumentKey)
   }
 
-  /// Where the cursor goes when a window has arrived.
+  /// The row to which the cursor goes when a window has arrived.
   enum Landing: Hashable, Sendable {
     case stay
     case after(DocumentKey)
     case before(DocumentKey)
     case first
     case last
-    /// At so many documents from the window's first.
+    /// The row at this index from the window's first document.
     case at(Int)
   }
 
@@ -32,27 +32,27 @@ struct CollectionWindow: Sendable {
     var place: Place
     var limit: Int
     var landing: Landing
-    /// How many documents lie before it, where that was asked for.
+    /// The number of documents before the window, if it was asked for.
     var offset: Int?
   }
 
   var path: ResourcePath
   var filter: BrowserFilter? { didSet { sift() } }
-  /// A filter that is being typed: what is loaded is looked at, and nothing is asked for.
+  /// The filter that is being typed: it applies to loaded documents, and no query is sent.
   var preview: RowFilter? { didSet { sift() } }
   /// The window whose documents are shown; `nil` until the first has arrived.
   var shown: Request?
   /// The window that was asked for last and has not arrived.
   var requested: Request?
-  /// What the window's query has found.
+  /// The documents that the window's query has found.
   var loaded: [Document] = [] { didSet { sift() } }
-  /// Those of them that are shown.
+  /// The loaded documents that pass the filters, and are shown.
   private(set) var documents: [Document] = []
   var isFromCache = true
-  /// How many documents the whole collection has.
+  /// The number of documents in the whole collection.
   var total: Int?
   var failure: RPCStatus?
-  /// How many documents lie before the window; `nil` where that is not known.
+  /// The number of documents before the window; `nil` where it is not known.
   var offset: Int? = 0
 
   init(path: ResourcePath) { self.path = path }
@@ -65,7 +65,7 @@ struct CollectionWindow: Sendable {
     if let preview { documents = documents.filter { preview.matches($0.rowText, in: [$0]) } }
   }
 
-  /// How many documents pass the filter, as far as they were looked for.
+  /// The number of documents that pass the filter, as far as they were searched.
   var found: (count: Int, isAll: Bool)? {
     guard let filter, shown != nil, let offset else { return nil }
     return (documents.count + (filter.searches ? 0 : offset), !hasAfter && (offset == 0 || !filter.searches))
@@ -92,7 +92,7 @@ struct CollectionWindow: Sendable {
   /// Whether the window shows every document of the collection.
   var isWhole: Bool { shown != nil && filter == nil && failure == nil && !hasBefore && !hasAfter }
 
-  /// The query that reads a window and nothing else.
+  /// The query that reads exactly one window.
   static func query(
     _ path: ResourcePath, filter: BrowserFilter?, at place: Place, limit: Int, in database: DatabaseID
   ) -> Query {
@@ -103,7 +103,7 @@ struct CollectionWindow: Sendable {
       path: path, filters: filter?.filters ?? [], explicitOrderBy: [OrderBy(.documentID)], limit: max(1, limit))
     if let prefix = filter?.prefix, !prefix.isEmpty {
       query.start = bound(prefix)
-      // No id with the prefix sorts after the prefix and the last code point there is.
+      // Every id with the prefix sorts before the prefix followed by the last code point.
       query.end = bound(prefix + "\u{10FFFF}")
     }
     switch place {
@@ -119,10 +119,10 @@ struct CollectionWindow: Sendable {
 }
 
 extension Browser {
-  /// Counting a collection from the cache reads it; larger ones have to wait for the server.
+  /// The largest collection that is counted from the cache, which reads it; larger ones wait for the server.
   static let largestCountedOffline = 10_000
 
-  /// Documents came or went, so that the collection has to be counted again: once a second at most, however many do.
+  /// Notes that documents came or went, so that the collection is counted again, once a second at most.
   mutating func noteChange(in path: ResourcePath, at now: Timestamp) {
     guard windows[path]?.total != nil, recounts[path] == nil else { return }
     recounts[path] = now.advanced(seconds: 1)
@@ -141,8 +141,8 @@ extension Browser {
 }
 
 extension DashboardState {
-  /// A snapshot says how many documents a collection has if it is of the whole collection; otherwise, that there are
-  /// others now.
+  /// Takes the number of documents from a snapshot of the whole collection; any other snapshot only tells that it has
+  /// changed.
   mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
     if listener.isExact(whileOffline: network.isOffline) {
       browser.windows[listener.query.path]?.total = snapshot.count
@@ -154,8 +154,8 @@ extension DashboardState {
     }
   }
 
-  /// Takes what was counted elsewhere, unless a listener knows better, or a window that shows the whole collection:
-  /// unlike a server's count, these have the writes that wait.
+  /// Takes a count from elsewhere, unless a listener or a window shows the whole collection: unlike a server's count
+  /// these include the pending writes.
   mutating func receive(count: Int, of path: ResourcePath) {
     let listener = listenerThatCounts(path)
     let window = browser.windows[path]

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What was seen of the fields of one collection: of how many documents, with how many values, how often they changed.
-/// Bounded, whatever the collection holds.
+/// The statistics of the fields of one collection: numbers of documents, values and changes. Bounded, whatever the size
+/// of the collection.
 struct FieldStatistics: Sendable {
   struct Field: Sendable {
-    /// In how many of the looked-at documents the field is.
+    /// The number of sampled documents that have the field.
     fileprivate(set) var documents = 0
-    /// How often it was seen to change.
+    /// The number of times that the field was seen to change.
     fileprivate(set) var changes = 0
-    /// Its values as text, or the first of them.
+    /// The field's values as text, or the first of them.
     fileprivate(set) var values: Set<String> = []
     /// Whether there were more values than are remembered.
     fileprivate(set) var hasMoreValues = false
     fileprivate(set) var kind = Kind.other
-    /// The columns that the widest of its values takes.
+    /// The columns that the widest value of the field takes.
     fileprivate(set) var width = 0
   }
 
-  /// How a field is shown in a column, by its first value that is not null.
+  /// The form in which a field is shown in a column, by its first value that is not null.
   enum Kind: Hashable, Sendable { case text, number, flag, time, container, other }
 
-  /// Documents beyond these teach little.
+  /// The number of sampled documents; further ones would add little.
   private static let sample = 200
   private static let mostFields = 64
   private static let mostValues = 32
@@ -31,7 +31,7 @@ struct FieldStatistics: Sendable {
 
   var documentCount: Int { seen.count }
 
-  /// Looks at a document, once.
+  /// Samples a document, once.
   mutating func note(_ document: Document) {
     guard seen.count < Self.sample, let data = document.data, seen.insert(document.key).inserted else { return }
     for entry in data.fields.entries.prefix(Self.mostFields) {
@@ -41,7 +41,7 @@ struct FieldStatistics: Sendable {
     }
   }
 
-  /// Looks at what a change of a document changed.
+  /// Samples the field of a document's change.
   mutating func note(_ change: FieldChange) {
     let name = change.path.first
     guard fields[name] != nil || fields.count < Self.mostFields else { return }
@@ -62,18 +62,18 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// Whether no two of the documents that were looked at differ in it.
+  /// Whether the field is the same in all sampled documents.
   fileprivate func isConstant(among count: Int) -> Bool {
     count >= 5 && documents * 10 >= count * 8 && values.count == 1 && changes == 0
   }
 
-  /// A few short texts that come again and again, such as states and cities.
+  /// Whether the field has a few short texts that come again and again, such as states and cities.
   var isEnumeration: Bool {
     kind == .text && !hasMoreValues && values.count <= 8 && width <= 16 && documents > 1
       && values.count < documents && values.count <= max(3, documents / 2)
   }
 
-  /// Texts without a blank that are all different and long: keys of something else.
+  /// Whether the field has long texts without blanks that all differ, as keys of other documents are.
   private var looksLikeID: Bool {
     kind == .text && width >= 16 && values.count == max(1, min(documents, FieldStatistics.mostValues))
       && values.allSatisfy { !$0.contains(" ") }
@@ -90,7 +90,7 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// How much a column of it would tell; a constant field tells next to nothing.
+  /// The score of a column of the field by how much it tells; a constant field tells next to nothing.
   fileprivate func interest(among count: Int) -> Double {
     guard count > 0 || changes > 0 else { return 0 }
     let base = interestOfKind
@@ -102,7 +102,7 @@ extension FieldStatistics.Field {
 }
 
 extension FieldStatistics {
-  /// All fields, those first that tell most: by what differs between documents and by what changes.
+  /// All fields, the most telling ones first: those that differ between documents and those that change.
   var byInterest: [String] {
     let scored = fields.map { (name: $0.key, score: $0.value.interest(among: documentCount)) }
     return scored.sorted { left, right in
@@ -111,8 +111,8 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields of `byInterest` that are worth a column: neither the same in all documents, nor in few of them, nor
-  /// containers, unless there is nothing else.
+  /// The fields of `byInterest` that are worth a column: not the same in all documents, not in few of them, and no
+  /// containers, unless there are no others.
   var worthColumns: [String] {
     let all = byInterest
     let telling = all.filter { name in

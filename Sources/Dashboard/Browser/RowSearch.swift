@@ -2,14 +2,14 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// A row of a collection that is far from the window on it: the document at which a window around it begins is looked
-/// for first.
+/// A row of a collection that is far from its window: first the document is searched for at which a window around the
+/// row begins.
 struct RowSearch: Sendable {
   var tag: WindowTag
   var path: ResourcePath
-  /// Counted from 0.
+  /// The row, counted from 0.
   var row: Int
-  /// How many documents lie before the window.
+  /// The number of documents before the window.
   var first: Int
 }
 
@@ -41,7 +41,7 @@ extension DashboardState {
     return effects + [.client(.locate(search.tag, query, offset: first))]
   }
 
-  /// Of rows that are found by reading documents only those are known that have been found.
+  /// Goes to a row of those that are found by reading documents; only rows found so far are known.
   private mutating func go(toFoundRow row: Int, of window: CollectionWindow) -> [Effect] {
     guard window.documents.indices.contains(row), window.offset == 0 else {
       let count = window.documents.count
@@ -58,7 +58,7 @@ extension DashboardState {
     toast(.error, "row \(grouped(search.row + 1)) of \(search.path.text) cannot be found: \(status.description)")
   }
 
-  /// Opens the window around the row that was looked for.
+  /// Opens the window around the row that was searched for.
   mutating func receive(located key: DocumentKey?, by tag: WindowTag, cachedCount: Int?) -> [Effect] {
     guard let search = browser.search, search.tag == tag else { return [] }
     browser.search = nil

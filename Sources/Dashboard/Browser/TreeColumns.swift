@@ -2,16 +2,16 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// The fields that stand beside the documents of a collection, and how wide: decided when documents arrive for a place
-/// in the collection, and kept whatever happens to their values, so that nothing moves under the eye.
+/// The fields that are shown beside the documents of a collection, and their widths: decided when documents arrive for
+/// a place in the collection, and kept when their values change, so that no column moves under the eye.
 struct TreeColumns: Sendable {
   struct Column: Hashable, Sendable {
     var name: String
     var width: Int
-    /// Whether it takes what is left, where that is less than its width.
+    /// Whether the column takes the rest of the row, if that is less than its width.
     var isText: Bool
     var isNumber = false
-    /// Up to which width it takes what nothing else needs: values that come later may be longer.
+    /// The width up to which the column takes spare room: later values may be longer.
     var reserve = 0
   }
 
@@ -21,25 +21,25 @@ struct TreeColumns: Sendable {
   /// Texts up to this width are columns like numbers.
   private static let shortText = 12
 
-  /// In the order in which they are shown.
+  /// The columns in the order in which they are shown.
   private(set) var columns: [Column] = []
   /// The width of the widest id, up to a limit.
   private(set) var idWidth = 0
-  /// What the user picked; `nil` while the columns are chosen by what documents say.
+  /// The fields that the user picked; `nil` while the columns are chosen by the documents.
   var picked: [String]?
-  /// How many documents they were decided for.
+  /// The number of documents that the columns were decided for.
   private var documentCount = 0
-  /// Fields whose change has put them among the columns.
+  /// The fields that became columns because they changed.
   private var admitted: Set<String> = []
   /// The hue of each value of the fields that have few.
   private var hues: [String: [String: Int]] = [:]
 
-  /// Decides for documents that came for another place, or that are many more than before. Columns that are there stay
-  /// and get no narrower.
+  /// Decides on columns for documents that came for another place, or that are many more than before. Existing columns
+  /// stay and get no narrower.
   mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
     guard !documents.isEmpty else { return }
     if documentCount == 0 { columns = [] }
-    // What was decided for a document or two says nothing about a collection.
+    // A decision on a document or two says little about a collection.
     let isSettled = documentCount >= 4
     documentCount = documents.count
     idWidth = max(idWidth, min(Self.widest, documents.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))
@@ -48,10 +48,10 @@ struct TreeColumns: Sendable {
     widen(for: documents)
   }
 
-  /// Whether so many documents are more than the columns were decided for.
+  /// Whether there are now twice as many documents as the columns were decided for.
   func isOutgrown(by count: Int) -> Bool { documentCount == 0 ? count > 0 : count >= documentCount * 2 }
 
-  /// Takes a field in that changed and has no column, while a shown one never changed; once per field.
+  /// Adds a field that changed and has no column, in place of one that never changed; once per field.
   mutating func admit(_ names: Set<String>, _ documents: [Document], _ statistics: FieldStatistics) {
     guard picked == nil else { return }
     let new = names.filter { name in
@@ -65,7 +65,7 @@ struct TreeColumns: Sendable {
     widen(for: documents)
   }
 
-  /// Shows the fields that the user picked, or those that tell most again.
+  /// Shows the fields that the user picked, or with `nil` again the most telling ones.
   mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
     picked = names
     columns = []
@@ -80,7 +80,7 @@ struct TreeColumns: Sendable {
       let field = statistics.fields[name]
       let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
       let isNumber = field?.kind == .number
-      // Room for the name above it, and for values that come later.
+      // The reserve makes room for the name above the column, and for later values.
       let reserve = max(field?.kind == .text ? 9 : isNumber ? 6 : 0, min(12, SafeText.columns(of: name)))
       return Column(name: name, width: old[name] ?? 0, isText: isText, isNumber: isNumber, reserve: reserve)
     }
@@ -102,11 +102,11 @@ struct TreeColumns: Sendable {
 
   // MARK: Hues
 
-  /// Notes a value of a field that has few, so that it gets a hue of its own.
+  /// Notes a value of a field that has few, so that the value gets a hue of its own.
   private mutating func note(_ value: String, of name: String) {
     var known = hues[name] ?? [:]
     guard known[value] == nil else { return }
-    // The same value has the same hue on every day, unless another took it first.
+    // A value has the same hue every day, unless another value took it first.
     let wanted = Int(value.utf8.reduce(UInt32(5381)) { ($0 << 5) &+ $0 &+ UInt32($1) } % UInt32(Role.valueHues))
     let taken = Set(known.values)
     let free = (0..<Role.valueHues).map { (wanted + $0) % Role.valueHues }.first { !taken.contains($0) }
@@ -114,13 +114,13 @@ struct TreeColumns: Sendable {
     hues[name] = known
   }
 
-  /// The hue of one value of a field that has few; `nil` for all others.
+  /// The hue of a value of a field that has few; `nil` for other fields.
   func hue(of value: Value, in name: String) -> Int? {
     guard let known = hues[name], case .string(let text) = value else { return nil }
     return known[text]
   }
 
-  /// Gives the values that were not there before hues too.
+  /// Gives hues to new values too.
   mutating func note(_ document: Document) {
     for name in hues.keys {
       if case .string(let text)? = document.data?[FieldPath(name)], text.utf8.count <= 32 { note(text, of: name) }
@@ -129,7 +129,7 @@ struct TreeColumns: Sendable {
 }
 
 extension DashboardState {
-  /// The columns of a collection that there is room for now: the same in every row of it.
+  /// The columns of a collection that fit now: the same in every row of it.
   func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
     let isLarge = layout.layoutClass == .large
     let width = layout.content(of: .collections).width
@@ -143,27 +143,27 @@ extension DashboardState {
     1 + min(path.count * 2, layout.content(of: .collections).width / 2) + 2
   }
 
-  /// Columns kept free at the right for source letter, cache flag, sign of a change, listeners. Beside them is room
-  /// for the pending mark, so that the values stay in columns.
+  /// The columns kept free at the right for source letter, cache flag, sign of a change and listeners. The pending mark
+  /// has room beside them, so that the values stay in columns.
   static let documentFlags = 4
 }
 
 extension TreeColumns {
-  /// The columns that fit into a row, and what is left for the id: the same for the same room, whatever changes.
+  /// The columns that fit into a row, and the width left for the id: the same for the same room, whatever changes.
   struct Fitting: Hashable, Sendable {
     var idWidth: Int
     var columns: [Column]
   }
 
   /// - Parameters:
-  ///   - room: columns for the id and all values.
-  ///   - wanted: how many values are worth cutting ids for.
+  ///   - room: the columns for the id and all values.
+  ///   - wanted: the number of values that are worth cutting ids for.
   func fitting(room: Int, wanted: Int) -> Fitting {
     let shortest = min(idWidth, 10)
     var left = room - shortest
     var shown: [Column] = []
     for column in columns {
-      // More than the wanted ones come only out of what nothing else needs.
+      // Values beyond the wanted number only use spare room.
       let spare = shown.count < wanted ? left : left - (idWidth - shortest)
       if column.width + 2 <= spare {
         shown.append(column)
@@ -173,13 +173,13 @@ extension TreeColumns {
         left -= spare
       }
     }
-    // Short columns first: of ids, part is enough to tell them apart.
+    // Short columns come first: a part of an id is enough to tell it apart.
     for index in shown.indices where !shown[index].isText {
       let more = max(0, min(left, shown[index].reserve - shown[index].width))
       shown[index].width += more
       left -= more
     }
-    // Texts of any length go last and take what is left.
+    // Texts of any length come last and take the rest.
     shown = shown.filter { !$0.isText } + shown.filter(\.isText)
     let id = min(idWidth, shortest + max(0, left))
     left -= id - shortest

@@ -3,45 +3,45 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// What the client tells the dashboard, in the vocabulary that both share: the dashboard knows neither the engine nor a
-/// transport. What it carries can be encoded, since sessions are recorded.
+/// An event that the client reports to the dashboard, in the vocabulary that both share: the dashboard knows neither
+/// the engine nor a transport. All events can be encoded, since sessions are recorded.
 package enum ClientEvent: Codable, Sendable {
   /// A listener fired.
   case snapshot(ListenerSnapshot)
   /// A listener ended with an error; it will not fire again.
   case listenerFailed(ListenerTag, RPCStatus)
-  /// The program whose client this shows stopped a listener.
+  /// The program whose client is shown has stopped a listener.
   case listenerStopped(ListenerTag)
-  /// So many snapshots were not told, and what listeners have now.
+  /// A number of snapshots was not reported; carries the present results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
-  /// How the program's network is disturbed, by whomever.
+  /// The faults set in the program's network, by this dashboard or another.
   case faults(FaultSettings)
-  /// Nothing more is told of the program whose client this shows, for this reason.
+  /// The program whose client is shown reports no more, for this reason.
   case attachmentEnded(String)
   /// The documents of a browser window, in the order of its query; again after every change.
   /// `total` is the number of documents in the collection, where it is known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
   /// A window, or the search for a row, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
-  /// The answer to `Effect.locate`; no key where the query has no more documents than were to be passed over.
-  /// `cachedCount` is how many the cache has, where the server could not be asked.
+  /// The answer to `Effect.locate`; no key where the query has no more documents than the offset. `cachedCount` is the
+  /// number of documents in the cache, if the server could not be asked.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
-  /// The backend does not say which collections there are; those of the cache are told before.
+  /// The backend does not list its collections; those of the cache were reported before.
   case collectionsUnlisted(below: ResourcePath, RPCStatus)
-  /// The answer to `Effect.listMissing`; none for collections that are too large to look through.
+  /// The answer to `Effect.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
   /// The answer to `Effect.count`.
   case counted(ResourcePath, Int)
   /// Online state, streams, round trips: newest wins.
   case status(ClientStatus)
-  /// Data or cache are not kept where the user expects them.
+  /// The data or the cache is not where the user expects it.
   case storage(StorageNotice)
-  /// Who uses the embedded data besides, and which process has it open.
+  /// The other users of the embedded data, and the process that has it open.
   case company(DataCompany)
-  /// The queue of batches that the backend has not acknowledged, oldest first; of a long one its first and its last,
-  /// and how much it is in all.
+  /// The queue of batches that the backend has not acknowledged, oldest first; a long queue comes as its first and last
+  /// batches and its size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
   /// snapshots that contain the result (S3).
@@ -57,13 +57,13 @@ package enum ClientEvent: Codable, Sendable {
   /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
   /// queued, and what listeners see.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?)
-  /// A write of this client replaced what its author had not seen. Comes after its acknowledgement.
+  /// A write of this client replaced values that its author had not seen. Comes after its acknowledgement.
   case conflict(WriteConflict)
   /// An edited document was changed in the same fields while the editor was open: nothing is written yet.
   case editConflict(EditConflict)
-  /// A write cannot be taken back, or done again, without overwriting what came after it: nothing is written yet.
+  /// A write cannot be undone, or redone, without overwriting later changes: nothing is written yet.
   case undoConflict(UndoConflict)
-  /// The text that came back from the editor cannot be written. The text is kept, so that nothing typed is lost.
+  /// The text from the editor cannot be written. The text is kept, so that no typing is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
   /// The user's editor could not be run, or ended without a text to be written.
   case editorGaveUp(String)
@@ -78,11 +78,11 @@ package enum ClientEvent: Codable, Sendable {
   case transferring(TransferState)
   /// The end of what `Effect.transfer` began.
   case transferred(TransferAccount)
-  /// The answer to `TerminalEffect.openListeners`: those that could be read, and how the file is called.
+  /// The answer to `TerminalEffect.openListeners`: the listeners that could be read, and the name of the file.
   case listenersRead([ListenerDefinition], from: String)
-  /// What is not done before the user has said so: the effects of the action, which is named.
+  /// A question to the user before effects are performed; `action` names them.
   case question(title: String, body: [String], action: String, HeldEffects)
-  /// Something the user should read.
+  /// A message that the user should read.
   case notice(Toast.Kind, String)
 }
 
@@ -103,7 +103,7 @@ extension ClientEvent {
   }
 }
 
-/// Effects that wait for a user's word. They are what this program would do, and not part of a recording.
+/// Effects that wait for the user's answer. They are effects of this program, and not part of a recording.
 package struct HeldEffects: Codable, Sendable {
   package var effects: [Effect]
 
@@ -117,14 +117,14 @@ package struct HeldEffects: Codable, Sendable {
   }
 }
 
-/// Names one listener of the dashboard, as chosen by the dashboard.
+/// The name of one listener of the dashboard, chosen by the dashboard.
 package struct ListenerTag: Codable, Hashable, Comparable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
   package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Names one window of the collection browser. Every move of a window gets a new tag; events with an old one are
+/// The name of one window of the collection browser. Every move of a window gets a new tag; events with an old one are
 /// dropped.
 package struct WindowTag: Codable, Hashable, Sendable {
   package let rawValue: Int
@@ -145,6 +145,7 @@ package struct Toast: Hashable, Sendable {
     self.shownAt = shownAt
   }
 
-  /// 2 s, errors and warnings 4 s: long enough to read a line, and lazygit's users agree.
+  /// The time at which the toast disappears: after 2 s, errors and warnings after 4 s; long enough to read a line, as
+  /// lazygit's users agree.
   package var expiry: Timestamp { shownAt.advanced(seconds: kind == .info ? 2 : 4) }
 }

@@ -3,14 +3,14 @@ package import FirestoreModel
 
 /// A write of this client that replaced values which its author had not seen.
 package struct WriteConflict: Codable, Hashable, Sendable {
-  /// One field; `nil` stands for no such field.
+  /// One field; a value of `nil` stands for no such field.
   package struct Field: Codable, Hashable, Sendable {
     package var path: FieldPath
-    /// What the author saw.
+    /// The value that the author saw.
     package var base: Value?
-    /// What was written.
+    /// The value that was written.
     package var mine: Value?
-    /// What the server had.
+    /// The value that the server had.
     package var theirs: Value?
 
     package init(path: FieldPath, base: Value?, mine: Value?, theirs: Value?) {
@@ -24,7 +24,7 @@ package struct WriteConflict: Codable, Hashable, Sendable {
   package var batch: BatchID
   package var key: DocumentKey
   package var fields: [Field]
-  /// When the server applied the write.
+  /// The time at which the server applied the write.
   package var commitTime: SnapshotVersion
 
   package init(batch: BatchID, key: DocumentKey, fields: [Field], commitTime: SnapshotVersion) {
@@ -35,11 +35,11 @@ package struct WriteConflict: Codable, Hashable, Sendable {
   }
 }
 
-/// An edited document that was changed, in fields that were edited, while the editor was open; and what can be written.
+/// An edited document in which edited fields were changed while the editor was open, with the writes that are possible.
 package struct EditConflict: Codable, Equatable, Sendable {
-  /// Where an edit came from.
+  /// The state in which the edit can be resumed.
   package enum Again: Codable, Equatable, Sendable {
-    /// The text, with the others' changes in it.
+    /// The edited text, with the others' changes in it.
     case text(EditRequest)
     /// The field editor, with the document as others have left it; `nil` if it was deleted.
     case fields(over: Fields?)
@@ -52,11 +52,11 @@ package struct EditConflict: Codable, Equatable, Sendable {
   package var isDeleted: Bool
   /// The edited fields, over the others' values.
   package var overwriting: [Mutation]
-  /// The edited fields that nobody else changed; empty if there are none.
+  /// The edited fields that no other client changed; empty if there are none.
   package var keepingTheirs: [Mutation]
   /// The document as the edited text has it.
   package var replacing: [Mutation]
-  /// The edit once more, with the others' changes.
+  /// The edit to be resumed, with the others' changes.
   package var again: Again
 
   package init(
@@ -73,13 +73,13 @@ package struct EditConflict: Codable, Equatable, Sendable {
   }
 }
 
-/// A write that cannot be taken back, or done again, without overwriting what came after it.
+/// A write that cannot be undone, or redone, without overwriting later changes.
 package struct UndoConflict: Codable, Equatable, Sendable {
   package struct Document: Codable, Equatable, Sendable {
     package var key: DocumentKey
-    /// As it was left; `nil` if it did not exist.
+    /// The fields as the write left them; `nil` if the document did not exist.
     package var left: Fields?
-    /// As it is now.
+    /// The fields as they are now.
     package var now: Fields?
 
     package init(key: DocumentKey, left: Fields?, now: Fields?) {
@@ -90,7 +90,7 @@ package struct UndoConflict: Codable, Equatable, Sendable {
   }
 
   package var batch: BatchID
-  /// Whether the write is to be done again.
+  /// Whether the write is to be redone.
   package var isRedo: Bool
   package var documents: [Document]
 

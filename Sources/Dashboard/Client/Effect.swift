@@ -3,16 +3,17 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// What the dashboard wants done. `update` returns these; each kind is performed in one place of the command.
+/// A request of the dashboard to its surroundings. `update` returns these; each kind is performed in one place of the
+/// command.
 package enum Effect: Equatable, Sendable {
   case client(ClientEffect)
   case terminal(TerminalEffect)
-  /// For `DashboardSession`, which knows what was seen before.
+  /// A request to `DashboardSession`, which knows the session's history.
   case timeline(TimelineEffect)
   case recording(RecordingEffect)
 }
 
-/// What the client is to do, and which `ClientEvent` answers.
+/// A request to the client; the text names the `ClientEvent` that answers it.
 package enum ClientEffect: Equatable, Sendable {
   /// Start a listener whose snapshots come back under the tag.
   case listen(ListenerTag, Query, ListenerOptions)
@@ -20,28 +21,28 @@ package enum ClientEffect: Equatable, Sendable {
   /// Read, and keep reading, the few documents that the browser shows; answers `windowLoaded` or `windowFailed`.
   case openWindow(WindowTag, Query)
   case closeWindow(WindowTag)
-  /// Find the document that has so many before it in a query's order; answers `located`.
+  /// Find the document at an offset in a query's order; answers `located`.
   case locate(WindowTag, Query, offset: Int)
-  /// Answers `collections`.
+  /// List the collections below a document or at the root; answers `collections`.
   case listCollections(below: ResourcePath)
   /// List the documents of a collection that do not exist while documents below them do; answers `missingDocuments`.
   case listMissing(in: ResourcePath)
   /// Count a collection without reading its documents; answers `counted`.
   case count(ResourcePath)
-  /// Answers `detail` now and after every change, until closed.
+  /// Report an open document until it is closed; answers `detail` now and after every change.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
   case setNetwork(enabled: Bool)
   /// Write one batch.
   case write([Mutation])
-  /// Write an edited document; answers `editConflict` where somebody else changed what is edited.
+  /// Write an edited document; answers `editConflict` if another client changed an edited field.
   case edit(FieldEdit)
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
-  /// Take the newest of the dashboard's own writes back; answers `undoConflict` where that would overwrite other changes
-  /// than those that the user has allowed.
+  /// Undo the newest of the dashboard's own writes; answers `undoConflict` if that would overwrite changes other than
+  /// those that the user has allowed.
   case undo(over: UndoConflict? = nil)
-  /// Do the write again that was taken back last.
+  /// Redo the write that was undone last.
   case redo(over: UndoConflict? = nil)
   /// Queue a rejected batch again, or other mutations in its place.
   case resend(BatchID, as: [Mutation]? = nil)
@@ -49,40 +50,40 @@ package enum ClientEffect: Equatable, Sendable {
   case dropRejected([BatchID])
   /// Skip any backoff.
   case retryNow
-  /// Answer a query from the cache and say how that was done; answers `explained`.
+  /// Answer a query from the cache and report the way it was done; answers `explained`.
   case explain(Query)
-  /// Say how many documents of the cache match a query that is being written, and which index it lacks, in bounded work;
-  /// of several questions only the newest is answered. Answers `previewed`.
+  /// Count the documents of the cache that match a query while it is being written, and find the index that it lacks,
+  /// in bounded work; of several questions only the newest is answered. Answers `previewed`.
   case preview(Query)
-  /// Make the indexes that spare reading the whole collection for a query.
+  /// Create the indexes that save a query from reading the whole collection.
   case createIndexes(for: Query)
   case deleteIndexes
-  /// Whether queries that read many documents for few make an index for the next time.
+  /// Set whether queries that read many documents for few results create an index for the next time.
   case setIndexAutoCreation(Bool)
   /// Import or export at the server, past the queue; answers `transferring` now and then, and `transferred` at the end,
   /// or `question` where a file would be replaced.
   case transfer(TransferRequest)
   case cancelTransfer
-  /// Ask the server what its security rules have decided last; answers `decisions`, unless the newest has the number
-  /// that is known.
+  /// Ask the server for the latest decisions of its security rules; answers `decisions`, unless the number of the
+  /// newest is the known one.
   case listDecisions(after: Int?)
-  /// Disturb the network as given, also calm it.
+  /// Set the faults of the network, also to none.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
 }
 
-/// What the terminal, and the process that has it, is to do.
+/// A request to the terminal, or to the process that has it.
 package enum TerminalEffect: Equatable, Sendable {
   /// Suspend the screen, run the user's editor on the text and write the result, or answer `editorFailed`.
   case edit(EditRequest)
   case copy(String)
   case setTheme(String)
-  /// Show the theme at the next start too.
+  /// Remember the theme for the next start.
   case rememberTheme(String)
-  /// Have these commands of the palette at the next start too, newest last.
+  /// Remember these commands of the palette for the next start, newest last.
   case rememberCommands([String])
   case setMouse(Bool)
-  /// Write listeners to a file that `openListeners` reads; answers `question` where there is one already.
+  /// Write listeners to a file that `openListeners` reads; answers `question` if the file exists.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
   /// Read listeners from a file; answers `listenersRead`, and a notice for each that cannot be read.
   case openListeners(file: String)
@@ -93,23 +94,23 @@ package enum TerminalEffect: Equatable, Sendable {
   case quit(code: Int32)
 }
 
-/// A text for the user's editor, and what becomes of it.
+/// A text for the user's editor, and the purpose of its result.
 package struct EditRequest: Codable, Hashable, Sendable {
   package enum Subject: Codable, Hashable, Sendable {
     /// Replace the document.
     case document(DocumentKey)
     /// Add a document with an automatic id.
     case newDocument(in: ResourcePath)
-    /// Make the document, which must not be there yet.
+    /// Create the document, which must not exist yet.
     case documentToCreate(DocumentKey)
-    /// Send a rejected batch again in another form; its text is that of `WriteJSON`.
+    /// Send a rejected batch again in another form; the text is in the form of `WriteJSON`.
     case rejectedWrite(BatchID)
   }
 
   package var subject: Subject
-  /// The JSON the editor starts with.
+  /// The JSON that the editor starts with.
   package var text: String
-  /// The JSON that edits are compared with: what the editor started with the first time.
+  /// The JSON that edits are compared with: the text of the first start of the editor.
   package let original: String
 
   package init(_ subject: Subject, text: String) {

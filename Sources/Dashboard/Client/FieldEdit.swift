@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// What the field editor asks to be written, and what its author saw.
+/// The edit that the field editor asks to be written, with the document that its author saw.
 package struct FieldEdit: Equatable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Change the document.
     case document(DocumentKey)
-    /// Make the document, which must not be there yet.
+    /// Create the document, which must not exist yet.
     case documentToCreate(DocumentKey)
     /// Add a document with an automatic id.
     case newDocument(in: ResourcePath)
   }
 
   package var subject: Subject
-  /// The document as its author saw it; empty for one that is to be made.
+  /// The document as its author saw it; empty for one to be created.
   package var base: Fields
-  /// The document as it is to be; fields that the server computes as they were.
+  /// The document after the edit; fields that the server computes have their old values.
   package var fields: Fields
   package var transforms: [FieldTransform]
 
@@ -26,7 +26,7 @@ package struct FieldEdit: Equatable, Sendable {
     self.transforms = transforms
   }
 
-  /// The one write that it comes to; `nil` if a document would stay as it is.
+  /// The mutation that the edit amounts to; `nil` if the document would stay as it is.
   package func mutation(of key: DocumentKey) -> Mutation? {
     guard case .document = subject else {
       return Mutation(key: key, operation: .set(fields), precondition: .exists(false), transforms: transforms)
@@ -41,7 +41,7 @@ package struct FieldEdit: Equatable, Sendable {
 }
 
 extension FieldEdit.Subject {
-  /// The path of the document, or of the collection that it goes to.
+  /// The path of the document, or of the collection to which it is added.
   var place: String {
     switch self {
     case .document(let key), .documentToCreate(let key): key.path.text
@@ -49,7 +49,7 @@ extension FieldEdit.Subject {
     }
   }
 
-  /// Where to send a text for it.
+  /// The subject of a text edit of the same document.
   var request: EditRequest.Subject {
     switch self {
     case .document(let key): .document(key)
@@ -58,7 +58,7 @@ extension FieldEdit.Subject {
     }
   }
 
-  /// A key like that of the document.
+  /// A key that stands for the document's.
   var sample: DocumentKey? {
     switch self {
     case .document(let key), .documentToCreate(let key): key

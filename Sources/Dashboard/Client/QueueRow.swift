@@ -2,19 +2,19 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// One batch of pane 2: one that waits, or what became of it.
+/// One batch of pane 2: a pending one, or a finished one with its outcome.
 package struct QueueRow: Equatable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// `after` is `nil` where it is not known when the batch was sent.
+    /// An acknowledged batch; `after` is `nil` if the time of sending is not known.
     case acknowledged(after: Duration?)
-    /// `at` is `nil` until the cache says when.
+    /// A rejected batch; `at` is `nil` until the cache tells the time.
     case rejected(RPCStatus, at: Timestamp?)
   }
 
   package enum Operation: String, Hashable, Sendable { case set, update, delete, increment, verify, batch }
 
   package var write: PendingWrite
-  /// `nil` while it waits.
+  /// The outcome; `nil` while the batch is pending.
   package var outcome: Outcome?
 
   package init(_ write: PendingWrite) { self.write = write }
@@ -30,7 +30,7 @@ package struct QueueRow: Equatable, Sendable {
   var documents: [DocumentKey] { write.mutations.map(\.key) }
   var transformCount: Int { write.mutations.reduce(0) { $0 + $1.transforms.count } }
 
-  /// What the batch does; several mutations are a `batch`.
+  /// The operation of the batch; several mutations are a `batch`.
   var operation: Operation {
     guard write.mutations.count == 1, let mutation = write.mutations.first else { return .batch }
     switch mutation.operation {
@@ -41,14 +41,15 @@ package struct QueueRow: Equatable, Sendable {
     }
   }
 
-  /// Whether sending it twice changes the result (an increment): it may be applied twice if an acknowledgement is lost.
+  /// Whether sending the batch twice changes the result (an increment): it may be applied twice if an acknowledgement
+  /// is lost.
   var isNonIdempotent: Bool {
     write.mutations.contains { mutation in
       mutation.transforms.contains { if case .increment = $0.operation { true } else { false } }
     }
   }
 
-  /// How often it was tried to send it: a connection that does not come about is a try too.
+  /// The number of attempts to send the batch, including attempts that failed to connect.
   var tries: Int {
     if outcome == nil, case .backoff = write.state { return max(1, write.attempts) }
     return write.attempts
@@ -59,7 +60,7 @@ package struct QueueRow: Equatable, Sendable {
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }
   var rejectedAt: Timestamp? { if case .rejected(_, let time) = outcome { time } else { nil } }
 
-  /// The backend's last word on it, or why it was not heard.
+  /// The backend's error for the batch, or the reason why the backend could not be reached.
   var error: RPCStatus? {
     switch outcome {
     case .rejected(let status, _): status
@@ -68,13 +69,13 @@ package struct QueueRow: Equatable, Sendable {
     }
   }
 
-  /// Everything a filter looks at.
+  /// The text that a filter searches.
   var searchText: String {
     let paths = documents.map(\.path.text).joined(separator: " ")
     return "\(batch) \(operation.rawValue) \(paths) \(stateWord) \(error?.description ?? "")"
   }
 
-  /// What conditions on fields are about: the values that it writes.
+  /// The values that the batch writes, for a filter's conditions on fields.
   var writtenDocuments: [Document] {
     write.mutations.compactMap { mutation in
       switch mutation.operation {

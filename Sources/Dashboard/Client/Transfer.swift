@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Documents to be written to a file, or a file's documents to be written.
+/// A request to write documents to a file, or a file's documents to the database.
 package enum TransferRequest: Codable, Hashable, Sendable {
-  /// Collections and documents by their paths, `nil` for all of the database; with what is below their documents.
+  /// An export of collections and documents by their paths, `nil` for all of the database; with all documents below
+  /// them.
   case export([ResourcePath]?, file: String, replaces: Bool = false)
-  /// Plain documents go into the collection; without one each names its path.
+  /// An import: plain documents go into the collection; without a collection each document names its path.
   case importing(file: String, into: ResourcePath?)
 
   package var file: String {
@@ -17,14 +18,14 @@ package enum TransferRequest: Codable, Hashable, Sendable {
   package var isImport: Bool { if case .importing = self { true } else { false } }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 package struct TransferState: Codable, Hashable, Sendable {
   package var request: TransferRequest
   package var documents: Int
-  /// Documents that were refused.
+  /// The number of documents that were refused.
   package var refused: Int
   package var perSecond: Int
-  /// How much of the whole is done, from 0 to 1, and how many seconds are left; `nil` where that is not known.
+  /// The finished share of the whole, from 0 to 1, and the seconds left; `nil` where they are not known.
   package var fraction: Double?
   package var secondsLeft: Int?
 
@@ -41,11 +42,11 @@ package struct TransferState: Codable, Hashable, Sendable {
   }
 }
 
-/// What a transfer came to.
+/// The result of a transfer.
 package struct TransferAccount: Codable, Hashable, Sendable {
   package enum End: Codable, Hashable, Sendable {
     case complete, cancelled
-    /// Why it ended before its end.
+    /// A failure before the end, with its reason.
     case failed(String)
   }
 
@@ -53,10 +54,11 @@ package struct TransferAccount: Codable, Hashable, Sendable {
   package var end: End
   package var documents: Int
   package var elapsed: Duration
-  /// The first of the documents that were refused, each with its line and why, and how many there were in all.
+  /// The first refused documents, each with its line and the reason, and the number of all refused documents.
   package var refused: [String]
   package var refusedCount: Int
-  /// What else is to be known: where refused documents are, where it went on, where it would go on.
+  /// Further notes: the place of refused documents, the place from which it resumed, and that from which it would
+  /// resume.
   package var notes: [String]
 
   package init(

@@ -2,7 +2,7 @@
 import TerminalCanvas
 
 extension Canvas {
-  /// Marks what a filter has found in rows that are drawn.
+  /// Marks the matches of a filter in the drawn rows.
   mutating func mark(hitsOf filter: RowFilter?, in area: Rect) {
     guard let filter, !filter.isEmpty else { return }
     let area = bounds.intersection(area)

@@ -3,12 +3,12 @@ import TerminalCanvas
 
 /// The box of an overlay; on screens without borders it takes the whole body.
 struct Dialog {
-  /// Where the contents go, without the border and one column of air.
+  /// The area of the contents, without the border and one column of air.
   let content: Rect
   private let rect: Rect
   private let hasBorder: Bool
 
-  /// - Parameter rows: rows of content that are wanted; fewer when the screen is small.
+  /// - Parameter rows: the wanted rows of content; fewer when the screen is small.
   init(_ layout: Layout, width: Int, rows: Int) {
     // The tab line stays where there is room for it.
     let top = layout.layoutClass == .small ? 2 : 1
@@ -26,7 +26,7 @@ struct Dialog {
     content = rect.inset(dx: 2, dy: 1)
   }
 
-  /// In the place of a pane.
+  /// A dialog that covers a pane.
   init(in pane: Rect, _ layout: Layout) {
     rect = pane
     hasBorder = layout.layoutClass.isTiled
@@ -44,7 +44,7 @@ struct Dialog {
     canvas.put(" \(note) ", at: Point(x: rect.maxX - columns - 4, y: rect.y), role: noteRole)
   }
 
-  /// A line between two parts of the contents, joined to the border.
+  /// Draws a line between two parts of the contents, joined to the border.
   func rule(at y: Int, on canvas: inout Canvas, _ glyphs: Glyphs) {
     canvas.horizontalLine(at: Point(x: rect.x, y: y), width: rect.width, glyphs: glyphs)
     guard hasBorder else { return }

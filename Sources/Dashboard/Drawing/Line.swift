@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Text in several roles, built from left to right; what does not fit when it is drawn ends in an ellipsis.
+/// Text in several roles, built from left to right; a line that is too long is drawn with an ellipsis at its end.
 struct Line {
   private struct Span {
-    /// `nil` leaves what is on the canvas.
+    /// The text; `nil` leaves the canvas as it is.
     var text: String?
     var role: Role
     var attributes: Attributes

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension RPCStatus {
-  /// For one line: of a refusal by security rules what they say, without the sentence with which every one begins.
+  /// The status on one line: a refusal by security rules without the sentence with which every one begins.
   var lineText: String {
     let beginning = "Missing or insufficient permissions. "
     guard code == .permissionDenied, message.utf8.starts(with: beginning.utf8) else { return description }

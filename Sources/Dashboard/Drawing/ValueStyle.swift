@@ -10,7 +10,7 @@ extension Value {
     }
   }
 
-  /// How a value of this type looks.
+  /// The role in which a value of this type is drawn.
   package var role: Role {
     switch self {
     case .null: .jsonNull

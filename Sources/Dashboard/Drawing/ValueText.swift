@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// One value on one line, short enough for a row: what it is, not all of it. `DocumentJSON` writes the whole value.
+/// One value on one line, short enough for a row, so mostly a part of it. `DocumentJSON` writes the whole value.
 enum ValueText {
-  /// No row is wider than this, so longer strings are cut before anything else looks at them.
+  /// The length to which strings are cut first; no row is wider.
   private static let longest = 250
 
   static func short(_ value: Value) -> String {
@@ -24,7 +24,7 @@ enum ValueText {
     }
   }
 
-  /// Without quotes, for columns where every value is a string.
+  /// The value without quotes, for columns in which every value is a string.
   static func bare(_ value: Value) -> String {
     if case .string(let text) = value { cut(text) } else { short(value) }
   }
@@ -40,9 +40,9 @@ enum ValueText {
   }
 }
 
-/// Sizes as people read them, in powers of 1 024 as the SDK counts its 100 MB of cache.
+/// Sizes in the form that people read, in powers of 1 024 as the SDK counts its 100 MB of cache.
 enum ByteText {
-  /// `512 B`, `1.2 kB`, `34 MB`: two digits from a kilobyte on, at most 6 columns.
+  /// A size such as `512 B`, `1.2 kB`, `34 MB`: two digits from a kilobyte on, at most 6 columns.
   static func short(_ count: Int) -> String {
     var value = Double(max(0, count))
     var unit = 0

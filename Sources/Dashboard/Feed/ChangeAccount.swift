@@ -4,21 +4,21 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// What is told of one changed document: whose change it is, which batch is behind it, and what happened. It follows the
-/// document; the snapshot's causes only add what a document does not show.
+/// The account of one changed document: the side that changed it, its batch, and the change. It follows the document;
+/// the snapshot's causes only add facts that a document does not show.
 struct ChangeAccount {
   let change: ListenerSnapshot.Change
   let causes: CausesOfChanges
   let query: Query
   var isFromCache = false
   let writes: WriteQueue
-  /// What of the document is worth saying first.
+  /// The order in which fields of the document are worth telling.
   let interest: FieldInterest
   let glyphs: Glyphs
 
   private var key: DocumentKey { change.document.key }
 
-  /// Whether this device, and not the backend, is behind the document as it is now.
+  /// Whether this device, and not the backend, caused the document's present state.
   var isLocal: Bool {
     if change.after.hasLocalMutations { return true }
     return isRemovalUnexplained ? causes.hasLocalWrite : causes.areCancellations
@@ -34,10 +34,10 @@ struct ChangeAccount {
     return causes.localWrite(to: key) ?? writes.batch(touching: key)
   }
 
-  /// The batch whose acknowledgement this is.
+  /// The batch whose acknowledgement caused the change.
   var acknowledged: BatchID? {
     if let batch = causes.acknowledgement(of: key) { return batch }
-    // The acknowledgement alone changes nothing to see: the document counts as pending until the watch stream has it.
+    // An acknowledgement alone changes no data: the document counts as pending until the watch stream has it.
     guard change.previous?.hasPendingWrites == true, !change.after.hasPendingWrites, causes.end(of: key) == nil else {
       return nil
     }
@@ -53,12 +53,12 @@ struct ChangeAccount {
     return change.kind == .metadata ? acknowledgement : acknowledgement + " \(glyphs.bullet) " + contents
   }
 
-  /// - Parameter time: from sending to the answer, where it is known.
+  /// - Parameter time: the time from sending to the answer, if it is known.
   static func acknowledgement(of batch: BatchID, after time: Duration?) -> String {
     "ack \(batch)" + (time.map { " in " + TimeText.latency($0) } ?? "")
   }
 
-  /// What was told of an acknowledgement before it was known how long it took, with that.
+  /// The summary of an acknowledgement with its time added, which was not known before.
   static func timed(_ summary: String, of batch: BatchID, after time: Duration) -> String {
     let bare = acknowledgement(of: batch, after: nil)
     guard summary.hasPrefix(bare), !summary.hasPrefix(bare + " in ") else { return summary }
@@ -81,12 +81,12 @@ struct ChangeAccount {
   private var removal: String {
     guard let now = change.now else {
       if let limit = query.limit, !isLocal { return "outside the limit of \(grouped(limit))" }
-      // Nothing but a deletion takes a document out of a whole collection.
+      // A document leaves a whole collection only by a deletion.
       return query.matchesAllDocuments ? "deleted" : "left the results"
     }
     switch now.state {
     case .missing where now.hasPendingWrites: return "deleted here"
-    // It may never have been at the server.
+    // The document may never have been at the server.
     case .missing where change.document.hasLocalMutations: return "deleted"
     case .missing: return "deleted at the server"
     case .unknown: return "left the results \(glyphs.bullet) content unknown"
@@ -107,7 +107,7 @@ struct ChangeAccount {
 /// the causes of several changes.
 struct CausesOfChanges {
   private let causes: [SnapshotCause]
-  /// What each batch among the causes wrote; batches of which nothing is known yet are not in it.
+  /// The keys that each batch among the causes wrote; batches that are not known yet have no entry.
   private var documents: [BatchID: Set<DocumentKey>] = [:]
 
   init(_ causes: [SnapshotCause], _ writes: WriteQueue) {
@@ -120,7 +120,7 @@ struct CausesOfChanges {
 
   var hasLocalWrite: Bool { causes.contains { if case .localWrite = $0 { true } else { false } } }
 
-  /// Whether all that happened is that writes were taken back.
+  /// Whether all causes are cancelled writes.
   var areCancellations: Bool {
     !causes.isEmpty && causes.allSatisfy { if case .cancelled = $0 { true } else { false } }
   }
@@ -136,7 +136,7 @@ struct CausesOfChanges {
     causes.compactMap { if case .acknowledged(let batch) = $0, touches(batch, key) { batch } else { nil } }.max()
   }
 
-  /// How a write to the document came to nothing.
+  /// The end of a write to the document that failed or was cancelled.
   func end(of key: DocumentKey) -> String? {
     for cause in causes {
       switch cause {
@@ -150,7 +150,7 @@ struct CausesOfChanges {
 }
 
 extension SnapshotCause {
-  /// The batch behind it.
+  /// The batch of the cause.
   fileprivate var batch: BatchID? {
     switch self {
     case .localWrite(let batch), .acknowledged(let batch), .rejected(let batch, _), .cancelled(let batch): batch

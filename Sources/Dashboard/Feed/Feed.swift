@@ -111,7 +111,7 @@ package struct Feed: Sendable {
   /// Rows of late that may tell of an acknowledgement before it is known how long it took.
   private static let late = 256
 
-  /// Changes what a row says.
+  /// Replaces the summary of a row.
   mutating func retell(_ id: Int, as summary: String) {
     guard let first = rows.first?.id, id >= first, id - first < rows.count else { return }
     rows[id - first].summary = summary

@@ -11,11 +11,11 @@ package struct FeedRow: Sendable {
     /// A line across the feed, such as the beginning of an outage.
     case divider
     case failed
-    /// A write replaced what its author had not seen.
+    /// A write that replaced values its author had not seen.
     case conflict
   }
 
-  /// Consecutive: rows are found by it, never by their place on the screen.
+  /// The number of the row; numbers are consecutive, and rows are found by them, never by their place on the screen.
   package var id = 0
   package var time: Timestamp
   package var kind: Kind
@@ -26,34 +26,34 @@ package struct FeedRow: Sendable {
   package var isFromCache = false
   package var hasPendingWrites = false
   package var summary: String
-  /// Why the snapshot fired, where the row does not show it otherwise.
+  /// The reason why the snapshot fired, if the row does not show it otherwise.
   package var why: String?
   package var batch: BatchID?
-  /// The batch whose acknowledgement the row tells.
+  /// The batch whose acknowledgement the row reports.
   package var acknowledges: BatchID?
-  /// The batch whose end, other than by an acknowledgement, the row tells.
+  /// The batch whose end, other than by an acknowledgement, the row reports.
   package var ends: BatchID?
   /// The version of the document that the row brought, in the history of the session.
   package var version: Int?
-  /// How many events it tells: the changes of a flood are one row.
+  /// The number of events in the row: the changes of a flood are one row.
   package var count = 1
-  /// As the row left it; `nil` where that is not known.
+  /// The document as the change left it; `nil` where it is not known.
   package var document: Document?
   package var previous: Document?
 
   /// The write behind the row.
   var thread: BatchID? { batch ?? acknowledges ?? ends }
 
-  /// What the document column says.
+  /// The text of the document column.
   var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }
 
-  /// Everything a filter looks at.
+  /// The text that a filter searches.
   var searchText: String {
     [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, why ?? "", batch?.description ?? ""].joined(
       separator: " ")
   }
 
-  /// What conditions on fields are about: the document as the row left it, or as it was before it went.
+  /// The documents for a filter's conditions on fields: the document after the change, or before its removal.
   var filteredDocuments: [Document] { [document?.exists == true ? document : previous].compactMap(\.self) }
 
   /// The row as plain text, for the clipboard.
@@ -76,7 +76,7 @@ extension FeedRow.Kind {
     }
   }
 
-  /// The kind without colour.
+  /// The letter of the kind, for reading without colour.
   var letter: String {
     switch self {
     case .added: "+"

@@ -2,12 +2,12 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// What of a document is worth saying first: the fields that the tree shows beside the documents of its collection, and
-/// last of all the times that a write sets to say when it was.
+/// The order in which the fields of a document are worth telling: those that the tree shows beside the documents of its
+/// collection first, and last the times that a write sets to its own.
 struct FieldInterest: Sendable {
-  /// A time this near to the version's own is that of the write, in seconds.
+  /// The seconds within which a time counts as that of the write.
   private static let nearness: Int64 = 10
-  /// How many fields tell what a new document is.
+  /// The number of fields that describe a new document.
   private static let headlineFields = 4
 
   private let ranks: [String: Int]
@@ -20,13 +20,13 @@ struct FieldInterest: Sendable {
     telling = first + statistics.worthColumns.filter { !first.contains($0) }
   }
 
-  /// The changes, those first that matter most.
+  /// The changes, the most important ones first.
   func sorted(_ changes: [FieldChange], of document: Document) -> [FieldChange] {
     let ranked = changes.map { ($0, rank(of: $0, in: document)) }
     return ranked.enumerated().sorted { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }.map(\.element.0)
   }
 
-  /// The fields, those first that tell most.
+  /// The fields, the most telling ones first.
   func sorted(_ fields: Fields) -> [(name: String, value: Value)] {
     let ranked = fields.entries.enumerated().map { ($1, rank: ranks[$1.name] ?? ranks.count + 1, offset: $0) }
     return ranked.sorted { ($0.rank, $0.offset) < ($1.rank, $1.offset) }.map { ($0.0.name, $0.0.value) }
@@ -38,7 +38,7 @@ struct FieldInterest: Sendable {
     return ranks[change.path.first] ?? last
   }
 
-  /// Whether a value says when the document was written.
+  /// Whether a value is the time at which the document was written.
   static func isWriteTime(_ value: Value?, of document: Document) -> Bool {
     switch value {
     case .serverTimestamp?: return true
@@ -49,7 +49,7 @@ struct FieldInterest: Sendable {
     }
   }
 
-  /// What changed, on one line: `status "paid"→"packed" · updatedAt set`.
+  /// The changes on one line: `status "paid"→"packed" · updatedAt set`.
   func text(of changes: [FieldChange], in document: Document, _ glyphs: Glyphs, limit: Int) -> String {
     let sorted = sorted(changes, of: document)
     let shown = sorted.prefix(limit).map { change in
@@ -61,7 +61,7 @@ struct FieldInterest: Sendable {
     return sorted.count > limit ? shown + " \(glyphs.bullet) \(sorted.count - limit) more" : shown
   }
 
-  /// A new document by the fields that tell what it is: `status "new" · total 99.9`.
+  /// The fields that describe a new document: `status "new" · total 99.9`.
   func headline(of document: Document, _ glyphs: Glyphs) -> String {
     let fields = document.data?.fields ?? Fields()
     let told = telling.filter { fields[$0] != nil && !Self.isWriteTime(fields[$0], of: document) }
@@ -74,7 +74,7 @@ struct FieldInterest: Sendable {
 }
 
 extension DashboardState {
-  /// What of the documents of a collection is worth saying first.
+  /// The order in which fields of a collection's documents are worth telling.
   func interest(in collection: ResourcePath) -> FieldInterest {
     FieldInterest(
       browser.statistics[collection] ?? FieldStatistics(), picked: browser.columns[collection]?.picked)

@@ -2,7 +2,7 @@
 package import FirestoreClientState
 package import FirestoreQuery
 
-/// What a listener asks for, and under which name: all of it that is edited, kept and exchanged.
+/// The definition of a listener by its name, query and options: the parts that are edited, kept and exchanged.
 package struct ListenerDefinition: Codable, Hashable, Sendable {
   package var name: String
   package var query: Query
@@ -16,7 +16,7 @@ package struct ListenerDefinition: Codable, Hashable, Sendable {
     self.options = options
   }
 
-  /// Whether both ask for the same, whatever their names.
+  /// Whether both have the same query and options, whatever their names.
   func asks(like other: ListenerDefinition) -> Bool { query == other.query && options == other.options }
 }
 

@@ -3,7 +3,7 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A listener of the dashboard and what its last snapshot said.
+/// A listener of the dashboard, with the facts of its last snapshot.
 package struct ListenerRecord: Codable, Sendable {
   package let tag: ListenerTag
   package var name: String
@@ -11,7 +11,7 @@ package struct ListenerRecord: Codable, Sendable {
   package var options: ListenerOptions
   package var isFromCache = true
   package var hasPendingWrites = false
-  /// Documents in the last snapshot; `nil` before the first.
+  /// The number of documents in the last snapshot; `nil` before the first.
   package var count: Int?
   package var failure: RPCStatus?
 
@@ -23,22 +23,22 @@ package struct ListenerRecord: Codable, Sendable {
     return query.path == collection || (query.path.isDocument && query.path.parent == collection)
   }
 
-  /// The name of a listener that the user gave none: `orders`, `orders/open?` for filtered ones.
+  /// The default name of a listener: `orders`, `orders/open?` for filtered ones.
   package static func defaultName(for query: Query) -> String {
     if let group = query.collectionGroup { return "**/" + group }
     return query.matchesAllDocuments || query.isDocumentQuery ? query.path.text : query.path.text + "?"
   }
 }
 
-/// One firing of a listener: what changed, and why.
+/// One snapshot of a listener: its changes and their causes.
 package struct ListenerSnapshot: Codable, Sendable {
   package struct Change: Codable, Sendable {
     package var kind: DocumentChange.Kind
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added one.
     package var previous: Document?
-    /// Of a removed document, what it is now: missing if it was deleted. `nil` where only the limit keeps it out, or
-    /// where that is not known.
+    /// The present document behind a removed one: missing if it was deleted. `nil` where only the limit keeps it out,
+    /// or where it is not known.
     package var now: Document?
 
     package init(
@@ -60,10 +60,10 @@ package struct ListenerSnapshot: Codable, Sendable {
   /// Whether `isFromCache` differs from the previous snapshot's.
   package var syncStateChanged: Bool
   package var hasPendingWrites: Bool
-  /// How many documents the query matches now.
+  /// The number of documents that the query matches now.
   package var count: Int
   package var causes: [SnapshotCause]
-  /// How many changes are not among `changes`; `nil` where all are.
+  /// The number of changes left out of `changes`; `nil` if none are.
   package var omitted: Int?
 
   package init(

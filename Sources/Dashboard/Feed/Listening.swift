@@ -5,7 +5,7 @@ import FirestoreQuery
 
 /// The listeners in their order, what their last snapshots said, and the tags that are free.
 package struct Listening: Sendable {
-  /// Results of listeners with a larger limit are not kept.
+  /// The largest limit of listeners whose results are kept.
   private static let keptResults = 500
 
   package private(set) var records: [ListenerRecord] = []
@@ -69,7 +69,7 @@ package struct Listening: Sendable {
     return true
   }
 
-  /// The name itself, or the name with the first number that no listener has.
+  /// The name itself, or the name with the first number that makes it unique.
   func freeName(like name: String, besides tag: ListenerTag? = nil) -> String {
     var free = name
     var number = 1

@@ -12,12 +12,12 @@ struct SnapshotRows {
   var time: Timestamp
   var glyphs: Glyphs
   var writes: WriteQueue
-  /// What of the documents of a collection is worth saying first.
+  /// The order in which fields of a collection's documents are worth telling.
   var interest: (ResourcePath) -> FieldInterest
 
-  /// A first snapshot with more documents becomes one row per kind.
+  /// The number of documents in a first snapshot beyond which it becomes one row per kind.
   private static let floodLimit = 6
-  /// Later snapshots may report this many documents one by one.
+  /// The number of documents that later snapshots may report one by one.
   private static let burstLimit = 200
 
   func rows() -> [FeedRow] {
@@ -59,7 +59,7 @@ struct SnapshotRows {
       interest: interest(change.document.key.collection), glyphs: glyphs)
     var row = base(account.kind, account.summary)
     row.key = change.document.key
-    // Of what only left the results, nothing new is known.
+    // A document that only left the results has no new content.
     row.document = change.kind == .removed && change.now == nil ? nil : change.after
     row.previous = change.kind == .removed ? change.previous ?? change.document : change.previous
     row.isLocal = account.isLocal
@@ -79,7 +79,7 @@ struct SnapshotRows {
 
   private func syncRow(_ summary: String) -> FeedRow { base(.synced, summary) }
 
-  /// With nothing to show, the reason is the news.
+  /// A row for a snapshot without changed documents: its reason is the news.
   private func emptyRow(isFirst: Bool) -> FeedRow {
     base(.synced, isFirst ? "no documents" : reasons ?? documents(snapshot.count))
   }
@@ -89,10 +89,10 @@ struct SnapshotRows {
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }
 
-/// Why a snapshot fired, as far as its rows do not show it: a local write has its number in a column, an
+/// The reasons why a snapshot fired, as far as its rows do not show them: a local write has its number in a column, an
 /// acknowledgement and a rejection are the summary, and changes from the server are marked so.
 enum SnapshotReasons {
-  /// How many looked-up documents are named.
+  /// The number of looked-up documents that are named.
   private static let limit = 2
 
   static func text(of causes: [SnapshotCause], separator: String) -> String? {

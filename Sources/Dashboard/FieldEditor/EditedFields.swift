@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A document's fields as they are being edited, beside what they were: from the two comes what is written.
+/// A document's fields as they are being edited, beside the original ones: the two determine the write.
 struct EditedFields: Sendable {
-  /// As they were.
+  /// The fields before the edit.
   let base: Fields
   private(set) var fields: Fields
-  /// What the server is to compute. A field that it computes has its old value in `fields`, or none.
+  /// The values that the server is to compute. A field with one has its old value in `fields`, or none.
   private(set) var transforms: [FieldTransform] = []
-  /// What differs, arrays as a whole.
+  /// The changes, with arrays as a whole.
   private(set) var changes: [FieldChange] = []
 
   init(base: Fields) {
@@ -43,16 +43,16 @@ struct EditedFields: Sendable {
     noteChanges(below: path.first)
   }
 
-  /// Has the server compute a field; its own value stays out of the write.
+  /// Makes the server compute a field; the field's own value stays out of the write.
   mutating func transform(_ operation: FieldTransform.Operation, at path: [String]) {
     put(base.value(at: path), at: path)
     transforms.append(FieldTransform(path: FieldPath(segments: path), operation: operation))
   }
 
-  /// Puts a value back to what it was.
+  /// Restores the original value.
   mutating func revert(_ path: [String]) { put(base.value(at: path), at: path) }
 
-  /// Takes the same changes over to fields that others have changed.
+  /// Applies the same changes to fields that others have changed.
   func rebased(onto now: Fields) -> EditedFields {
     var result = EditedFields(base: now)
     for change in changes { result.put(change.new, at: change.path.segments) }
@@ -60,7 +60,7 @@ struct EditedFields: Sendable {
     return result
   }
 
-  /// Compares one field of the top level again: a document may have very many.
+  /// Compares one field of the top level anew: a document may have very many.
   private mutating func noteChanges(below name: String?) {
     guard let name else { return }
     var (before, after) = (Fields(), Fields())
@@ -76,8 +76,8 @@ struct EditedFields: Sendable {
 }
 
 extension FieldChange {
-  /// The changed leaves as a write names them: in a map that is new too, so that one that somebody else makes at the
-  /// same time is not replaced.
+  /// The changed leaves as a write names them, also within a new map: so a map that another client creates at the same
+  /// time is not replaced.
   static func written(_ old: Fields, _ new: Fields) -> [FieldChange] {
     between(old, new).flatMap { change -> [FieldChange] in
       guard change.old == nil, case .map(let fields)? = change.new, !fields.isEmpty else { return [change] }
@@ -89,7 +89,7 @@ extension FieldChange {
 }
 
 extension Value {
-  /// The entry of a map, or the element of an array, of a name.
+  /// The entry of a map by its name, or the element of an array by its index.
   func child(_ name: String) -> Value? {
     switch self {
     case .map(let fields): return fields[name]
@@ -98,8 +98,8 @@ extension Value {
     }
   }
 
-  /// The value with another in it; `nil` removes. Maps on the way are made, and replace what has no entries; where an
-  /// array has no such index, nothing changes.
+  /// The value with a new value at a path; `nil` removes. Maps on the way are created, and replace values without
+  /// entries; an array without such an index stays unchanged.
   fileprivate func replacing(_ path: ArraySlice<String>, with new: Value?) -> Value? {
     guard let name = path.first else { return new }
     switch self {

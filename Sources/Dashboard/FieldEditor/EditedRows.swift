@@ -5,17 +5,17 @@ import FirestoreModel
 struct EditedRow: Hashable, Sendable {
   /// Empty for the line that adds a field.
   var path: [String]
-  /// `nil` for what has no lines of its own.
+  /// Whether the row is unfolded; `nil` for a field without lines of its own.
   var isOpen: Bool?
 
   var isAddition: Bool { path.isEmpty }
   var depth: Int { max(0, path.count - 1) }
 }
 
-/// All lines of the field editor: fields that are there, those that were, and those that the server is to compute.
+/// All lines of the field editor: present fields, removed ones, and those that the server computes.
 struct EditedRows {
   let edited: EditedFields
-  /// Containers whose folding differs from what their size says.
+  /// The containers whose folding differs from the default for their size.
   let toggled: Set<[String]>
 
   private static let smallContainer = 4

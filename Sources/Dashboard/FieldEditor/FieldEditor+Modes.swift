@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The steps of the field editor, and what keys mean in each.
+/// The steps of the field editor, and the meaning of keys in each.
 extension FieldEditor {
   var kind: Overlay.Kind {
     switch mode {
@@ -13,7 +13,7 @@ extension FieldEditor {
     }
   }
 
-  /// The line that is typed into.
+  /// The line of text that is being typed.
   var field: TextField? {
     get {
       switch mode {
@@ -42,7 +42,7 @@ extension FieldEditor {
     set { if let newValue { mode = .reviewing(newValue) } }
   }
 
-  /// What is being typed in a row; what is new is typed in the last one.
+  /// The entry that is being typed in a row; a new field is typed in the last row.
   func entry(of row: EditedRow) -> FieldEntry? {
     switch mode {
     case .typing(let entry), .choosing(_, let entry):
@@ -53,8 +53,8 @@ extension FieldEditor {
 
   // MARK: Steps
 
-  /// Types the value of the selected field; on the last row, the name of a new one.
-  /// - Returns: why not.
+  /// Begins to type the value of the selected field, or on the last row the name of a new one.
+  /// - Returns: the reason why the field cannot be typed; `nil` if it can.
   mutating func type() -> String? {
     guard let row = selected, !row.isAddition else {
       name()
@@ -115,7 +115,7 @@ extension FieldEditor {
     mode = .choosing(cursor, entry)
   }
 
-  /// Gives an entry another type. One that takes no text is done with.
+  /// Gives an entry another type. An entry whose type takes no text is accepted at once.
   mutating func take(_ kind: FieldKind, now: Timestamp) {
     guard case .choosing(_, var entry) = mode else { return }
     entry.change(to: kind, now: now)
@@ -129,14 +129,14 @@ extension FieldEditor {
     mode = .typing(entry)
   }
 
-  /// Deletes the selected field; one that is deleted already, or was never sent, is as before.
+  /// Deletes the selected field; a field already deleted, or never sent, is restored to its original state.
   mutating func removeSelected() {
     guard let row = selected, !row.isAddition else { return }
     let isThere = edited.fields.value(at: row.path) != nil
     if isThere || edited.transform(at: row.path) != nil { put(nil, at: row.path) } else { revert(row.path) }
   }
 
-  /// `space`: the other of two values, or the fold.
+  /// Handles `space`: switches to the other of two values, or folds and unfolds.
   mutating func switchSelected() {
     guard let row = selected, !row.isAddition else { return }
     if row.isOpen != nil { return toggle(row.path) }
@@ -155,7 +155,7 @@ extension FieldEditor {
     }
   }
 
-  /// One step back; `false` where there is none.
+  /// Goes one step back; `false` if there is none.
   mutating func stepBack() -> Bool {
     switch mode {
     case .browsing: return false

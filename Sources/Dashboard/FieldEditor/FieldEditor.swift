@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The fields of one document as a form: each with its type, what is changed beside what it was, and before anything is
-/// sent the write that it comes to.
+/// The fields of one document as a form: each with its type and its change, and before the write is sent a review of
+/// it.
 package struct FieldEditor: Sendable {
   enum Mode: Sendable {
     case browsing
@@ -21,7 +21,7 @@ package struct FieldEditor: Sendable {
   private(set) var toggled: Set<[String]> = []
   var cursor = Cursor<Int>()
   var mode = Mode.browsing
-  /// What others have changed since the editor was opened.
+  /// The fields that others have changed since the editor was opened.
   private(set) var changedMeanwhile: [FieldPath] = []
 
   init(_ subject: FieldEdit.Subject, _ fields: Fields, in database: DatabaseID) {
@@ -31,7 +31,7 @@ package struct FieldEditor: Sendable {
     list()
   }
 
-  /// The document; `nil` where it gets an automatic id.
+  /// The key of the document; `nil` if it gets an automatic id.
   var key: DocumentKey? {
     switch subject {
     case .document(let key), .documentToCreate(let key): key
@@ -40,10 +40,10 @@ package struct FieldEditor: Sendable {
   }
 
   var isNew: Bool { if case .document = subject { false } else { true } }
-  /// Whether leaving would lose something.
+  /// Whether leaving the editor would lose edits.
   var hasUnsentEdits: Bool { edited.isChanged }
 
-  /// The same edits over the document as others have left it; without one, as a document to be made.
+  /// The same edits applied to the document as others have left it; without one, to a document to be created.
   func again(over now: Fields?) -> FieldEditor {
     var editor = self
     if let now {
@@ -59,7 +59,7 @@ package struct FieldEditor: Sendable {
     return editor
   }
 
-  /// The document is now as told; times that the server has filled in are no change by others.
+  /// Notes the present document; times that the server has filled in do not count as changes by others.
   mutating func note(_ now: Fields) {
     changedMeanwhile = FieldChange.written(edited.base, now).filter { change in
       if case .serverTimestamp? = change.old { false } else { true }
@@ -67,7 +67,7 @@ package struct FieldEditor: Sendable {
     .map(\.path)
   }
 
-  /// What is sent.
+  /// The edit to be sent.
   var edit: FieldEdit {
     FieldEdit(subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms)
   }
@@ -76,14 +76,14 @@ package struct FieldEditor: Sendable {
 
   var selected: EditedRow? { rows.indices.contains(cursor.index) ? rows[cursor.index] : nil }
 
-  /// Where a selected field, or an addition, would go.
+  /// The path of the selected field, beside which an addition would go.
   var selectedPath: [String] { selected?.path ?? [] }
 
   mutating func move(by step: Int) { cursor.move(by: step, in: rows.indices) }
 
   mutating func select(_ index: Int) { cursor.select(index: index, in: rows.indices) }
 
-  /// Goes to a field, unfolding what is around it.
+  /// Selects a field, unfolding the fields around it.
   mutating func select(_ path: [String]) {
     for depth in path.indices.dropFirst() {
       let parent = Array(path[..<depth])
@@ -119,7 +119,7 @@ package struct FieldEditor: Sendable {
     list()
   }
 
-  /// The text and type of a field as it stands.
+  /// An entry with the present text and type of a field.
   func entry(at path: [String]) -> FieldEntry {
     let isInArray = edited.isInArray(path)
     func entry(_ kind: FieldKind, _ text: String) -> FieldEntry {
@@ -132,8 +132,8 @@ package struct FieldEditor: Sendable {
     return entry(FieldKind(value), FieldText.text(of: value, in: database))
   }
 
-  /// The entry's result goes into the document; a text and type that were not changed change nothing.
-  /// - Returns: whether it could.
+  /// Puts the result of an entry into the document; an entry with unchanged text and type changes nothing.
+  /// - Returns: whether the entry was accepted.
   mutating func accept(_ entry: FieldEntry) -> Bool {
     let before = self.entry(at: entry.path)
     let isThere = edited.fields.value(at: entry.path) != nil || edited.transform(at: entry.path) != nil
@@ -152,8 +152,8 @@ package struct FieldEditor: Sendable {
     return true
   }
 
-  /// The path that a field is to be added at.
-  /// - Throws: why there can be none, or why it is there already.
+  /// The path for a new field.
+  /// - Throws: the reason why the path is invalid, or that the field exists already.
   func newPath(_ text: String) throws(ModelError) -> [String] {
     let path = try FieldPath(validating: text)
     if path.isDocumentID { throw ModelError("__name__ is the document's own name") }

@@ -2,15 +2,15 @@
 import FirestoreClientState
 import TerminalCanvas
 
-/// Where the parts of the field editor are. Drawing and the mouse go by it.
+/// The places of the parts of the field editor, used by drawing and by the mouse.
 struct FieldEditorGeometry {
   let dialog: Dialog
-  /// Over the columns; `nil` where every row is needed.
+  /// The row of the heads over the columns; `nil` if every row is needed.
   let heads: Int?
   let rows: Rect
-  /// What is said below the rows.
+  /// The area of the messages below the rows.
   let status: Rect
-  /// The list of types, over all of it.
+  /// The list of types, which covers the editor.
   let typeDialog: Dialog
   let name: Int
   let type: Int
@@ -28,7 +28,7 @@ struct FieldEditorGeometry {
     typeDialog = Dialog(layout, width: 62, rows: FieldKind.allCases.count)
   }
 
-  /// The open document's pane, if there is room in it; else most of the screen.
+  /// The pane of the open document, if it is large enough; else most of the screen.
   static func place(isNew: Bool, _ layout: Layout) -> Dialog {
     if !isNew, layout.layoutClass.isTiled, let pane = layout.panes[.detail], pane.width >= 60, pane.height >= 16 {
       return Dialog(in: pane, layout)
@@ -39,7 +39,7 @@ struct FieldEditorGeometry {
   /// The rows of the list of types.
   var types: Rect { typeDialog.content }
 
-  /// Sign and blank come before the names.
+  /// The columns of a sign and a blank before the names.
   static let lead = 3
 
   func indent(of row: EditedRow) -> Int { min(row.depth * 2, name / 2) }
@@ -53,12 +53,12 @@ struct FieldEditorGeometry {
   var valueColumn: Int { Self.lead + name + type }
 }
 
-/// Where the parts of the review are.
+/// The places of the parts of the review.
 struct FieldReviewGeometry {
   let dialog: Dialog
-  /// The sentences before the fields, broken to the width.
+  /// The sentences above the fields, broken to the width.
   let lead: [String]
-  /// Between the two; `nil` where every row is needed.
+  /// The row of the line between the two; `nil` if every row is needed.
   let rule: Int?
   let rows: Rect
   let buttons: Int
@@ -67,7 +67,7 @@ struct FieldReviewGeometry {
   static let back = "[ Back ]"
 
   init(_ review: FieldReview, _ layout: Layout, _ state: DashboardState) {
-    // Without a border there is no title.
+    // A dialog without a border has no title.
     var sentences = layout.layoutClass.isTiled || layout.layoutClass == .small ? [] : [review.title]
     sentences += review.facts
     if state.network.isOffline { sentences.append("You are offline: it waits in the queue.") }
@@ -79,7 +79,7 @@ struct FieldReviewGeometry {
     let glyphs = state.configuration.glyphs
     let lines = sentences.flatMap { WrappedText.lines($0, width: max(8, area.width - 2), glyphs.ellipsis).prefix(3) }
     let problem = review.problem == nil ? 0 : 1
-    // Two fields come before what is said of all of them.
+    // Two fields take precedence over the sentences.
     let room = max(0, area.height - 2 - problem - min(2, review.rows.count))
     lead = Array(lines.prefix(room))
     rule = area.height >= 8 && !review.rows.isEmpty ? area.y + lead.count : nil
@@ -89,7 +89,7 @@ struct FieldReviewGeometry {
     buttons = min(area.maxY - 1, rows.maxY + problem + (review.rows.isEmpty && problem == 0 ? 0 : 1))
   }
 
-  /// Whether the button at a place sends; `nil` where there is none.
+  /// Whether the button at a point sends; `nil` if there is no button.
   func isSending(at point: Point) -> Bool? {
     guard point.y == buttons else { return nil }
     let column = point.x - dialog.content.x - 1

@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// The value of one field being typed, with its type.
 struct FieldEntry: Sendable {
-  /// What a text comes to.
+  /// The result of reading a text.
   enum Outcome: Equatable, Sendable {
     case value(Value)
     case transform(FieldTransform.Operation)
@@ -11,20 +11,21 @@ struct FieldEntry: Sendable {
     case wrong(FieldTextError)
   }
 
-  /// Longer texts are for an editor of texts.
+  /// The longest text that can be typed here; longer ones are for a text editor.
   static let longest = 20_000
 
   let path: [String]
   private(set) var kind: FieldKind
   private(set) var outcome: Outcome
-  /// The text as typed, whatever its type is.
+  /// The text as typed, of any type.
   private(set) var text: TextField
-  /// The text that it began with.
+  /// The text at the beginning.
   private let original: String
   private let database: DatabaseID
   private let isInArray: Bool
 
-  /// - Parameter isInArray: whether it is an element, which can be neither array nor vector and is not computed.
+  /// - Parameter isInArray: whether the field is an element of an array, which can be neither array nor vector, and is
+  ///   not computed.
   init(_ path: [String], _ kind: FieldKind, text: String, isInArray: Bool, in database: DatabaseID) {
     self.path = path
     self.kind = kind
@@ -36,7 +37,7 @@ struct FieldEntry: Sendable {
     read()
   }
 
-  /// The line to type into; `nil` for a type that takes no text. The text is read with every change.
+  /// The line to type into; `nil` for a type that takes no text. The text is read after every change.
   var field: TextField? {
     get { kind.takesText ? text : nil }
     set {
@@ -46,8 +47,8 @@ struct FieldEntry: Sendable {
     }
   }
 
-  /// Changes the type and keeps the text, except that what a field holds is not what a transform is given. Where there
-  /// is none, the commonest of the type stands in.
+  /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text is
+  /// replaced by the commonest one of the type.
   mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new
@@ -66,7 +67,7 @@ struct FieldEntry: Sendable {
     read()
   }
 
-  /// Why it cannot be accepted, with the place.
+  /// The reason why the entry cannot be accepted, with the place.
   var problem: String? {
     if case .wrong(let error) = outcome { error.message(in: text.text) } else { nil }
   }
@@ -83,7 +84,7 @@ struct FieldEntry: Sendable {
     if kind == .delete { return .deletion }
     let value = try FieldText.value(text.text, kind, in: database)
     do throws(ModelError) { try value.validateForWrite(at: FieldPath(segments: path)) } catch {
-      // The field is named where it is typed.
+      // The message need not name the field, since it is shown beside it.
       let reason = error.message.ranges(of: " is invalid: ").first.map { String(error.message[$0.upperBound...]) }
       throw FieldTextError(reason ?? error.message)
     }
@@ -104,7 +105,7 @@ extension Value {
 }
 
 extension FieldTransform.Operation {
-  /// The text of its operand.
+  /// The text of the transform's operand.
   func operandText(in database: DatabaseID) -> String {
     switch self {
     case .serverTimestamp: ""

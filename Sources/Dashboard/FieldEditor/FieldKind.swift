@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What a field can be made: a value of a type, something that the server computes, or nothing.
+/// A kind of content that a field can be given: a value of a type, a value that the server computes, or none.
 enum FieldKind: CaseIterable, Hashable, Sendable {
   case string, integer, double, boolean, null, timestamp, map, array, reference, geoPoint, bytes, vector
   case serverTimestamp, increment, maximum, minimum, arrayUnion, arrayRemove
@@ -62,7 +62,7 @@ enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// For columns of four.
+  /// The name for columns of width four.
   var short: String {
     switch self {
     case .string: "str"
@@ -87,7 +87,7 @@ enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The letter that chooses it.
+  /// The letter of the key that chooses the kind.
   var letter: Character {
     switch self {
     case .string: "s"
@@ -112,7 +112,7 @@ enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What its text looks like, or what it does where it takes none.
+  /// An example of the text, or the effect of a kind that takes none.
   var example: String {
     switch self {
     case .string: "any text"
@@ -137,7 +137,7 @@ enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether it is given by a text.
+  /// Whether the kind is given by a text.
   var takesText: Bool {
     switch self {
     case .null, .serverTimestamp, .delete: false
@@ -145,7 +145,7 @@ enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether the server computes the value from what it has.
+  /// Whether the server computes the value from its present one.
   var isTransform: Bool {
     switch self {
     case .serverTimestamp, .increment, .maximum, .minimum, .arrayUnion, .arrayRemove: true
@@ -153,7 +153,7 @@ enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The next or previous type of a value; what is not one goes to the first.
+  /// The next or previous type of a value; from a kind that is no type, the first one.
   func neighbour(_ step: Int) -> FieldKind {
     let types = Self.allCases.filter { !$0.isTransform && $0 != .delete }
     guard let index = types.firstIndex(of: self) else { return .string }

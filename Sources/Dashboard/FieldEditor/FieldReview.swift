@@ -2,7 +2,7 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// The write that an edit comes to, exactly as it goes, field by field.
+/// The mutation that an edit amounts to, exactly as it is sent, field by field.
 struct FieldReview: Sendable {
   /// One field.
   struct Row: Hashable, Sendable {
@@ -11,28 +11,28 @@ struct FieldReview: Sendable {
     var change: Change
     var name: String
     var old: String?
-    /// What is written, or what the server does.
+    /// The new value, or the computation of the server.
     var new: String
   }
 
-  /// `update orders/a`, `set orders/a`.
+  /// The title, such as `update orders/a` or `set orders/a`.
   let title: String
   let isNew: Bool
-  /// What goes with the fields: the mask, and what must hold.
+  /// The facts about the write beside its fields: the mask, and the precondition.
   let facts: [String]
   let rows: [Row]
-  /// Why it cannot be sent.
+  /// The reason why the write cannot be sent.
   let problem: String?
   /// The write as JSON.
   let text: String
   var cursor = Cursor<Int>()
 
-  /// - Parameter exists: whether a document is known to be where one is to be made.
+  /// - Parameter exists: whether a document is known to exist at the path of one to be created.
   init(_ editor: FieldEditor, exists: Bool) {
     isNew = editor.isNew
     let edit = editor.edit
     let place = edit.subject.place
-    // Of an id that is made when it is sent, any stands for it.
+    // An automatic id is made on sending; any other id stands for it here.
     let mutation = edit.subject.sample.flatMap { edit.mutation(of: $0) }
     var facts: [String] = []
     switch mutation?.operation {
@@ -79,10 +79,10 @@ struct FieldReview: Sendable {
     } catch { return error.message }
   }
 
-  /// Longer values are counted instead.
+  /// The largest number of elements shown; of longer values the elements are counted instead.
   private static let mostElements = 20
 
-  /// A value with what is in it, unless that is much.
+  /// The value with its elements, unless they are many.
   fileprivate static func text(of value: Value, in database: DatabaseID) -> String {
     switch value {
     case .array(let values) where values.count > mostElements: ValueText.short(value)

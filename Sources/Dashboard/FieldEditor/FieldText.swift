@@ -2,9 +2,9 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// Values as the text that one types for them, type by type.
+/// The texts that users type for values, type by type.
 enum FieldText {
-  /// What `value(_:_:)` reads back as the same value.
+  /// The text that `value(_:_:)` reads back as the same value.
   static func text(of value: Value, in database: DatabaseID) -> String {
     switch value {
     case .null, .serverTimestamp: ""
@@ -25,8 +25,8 @@ enum FieldText {
     number.isNaN ? "NaN" : number.isInfinite ? (number < 0 ? "-Infinity" : "Infinity") : number.description
   }
 
-  /// - Parameter kind: a type of a value, or a transform, whose operand is read.
-  /// - Throws: where the text is none, and what was expected there.
+  /// - Parameter kind: the type of the value, or a transform, whose operand is read.
+  /// - Throws: the place of the error in the text, and the text expected there.
   static func value(_ text: String, _ kind: FieldKind, in database: DatabaseID) throws(FieldTextError) -> Value {
     switch kind {
     case .string: return .string(text)
@@ -131,7 +131,7 @@ enum FieldText {
 
   private static func vector(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     guard text.hasPrefix("[") else { throw FieldTextError("[ is expected: a vector is an array of numbers") }
-    // Read as the object that means a vector in a document, so that the places are those of its numbers.
+    // The text is read as the object that stands for a vector in a document, so that places are those of its numbers.
     let prefix = "{\"$vector\": "
     do throws(JSONError) { return try DocumentJSON.parseValue(prefix + text + "}", database: database) } catch {
       let column = error.line == 1 ? error.column - prefix.unicodeScalars.count : error.column
@@ -149,7 +149,7 @@ enum FieldText {
     }
   }
 
-  /// How many characters are before a place that is told in lines and scalars.
+  /// The number of characters before a place given by line and column, in scalars.
   private static func offset(of line: Int, _ column: Int, in text: String) -> Int {
     let scalars = text.unicodeScalars
     var index = scalars.startIndex
@@ -162,9 +162,9 @@ enum FieldText {
   }
 }
 
-/// Why a text is no value of its type, and where.
+/// The reason why a text is no value of its type, with the place.
 struct FieldTextError: Error, Hashable {
-  /// How many characters are right.
+  /// The number of characters before the error.
   var offset: Int
   var reason: String
 
@@ -173,7 +173,7 @@ struct FieldTextError: Error, Hashable {
     self.reason = reason
   }
 
-  /// `column 4: …`; with the line in a text of several.
+  /// The message `column 4: …`; with the line number in a text of several lines.
   func message(in text: String) -> String {
     let before = text.prefix(offset)
     let line = before.count { $0.isNewline } + 1

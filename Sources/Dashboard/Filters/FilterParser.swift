@@ -4,7 +4,7 @@ import FirestoreQuery
 import FirestoreText
 import LinearPatterns
 
-/// Reads the line behind `/`.
+/// Parses the text typed after `/`.
 struct FilterParser {
   private var cursor: TextCursor
   /// The database of references in values.
@@ -89,7 +89,7 @@ struct FilterParser {
 
   // MARK: Fields
 
-  /// A field with the colon behind it; `nil`, and nothing taken, for other words.
+  /// Reads a field with the colon behind it; returns `nil`, and reads nothing, for other words.
   private mutating func field() throws(TextError) -> FieldPath? {
     let scalars = cursor.scalars
     let start = cursor.position
@@ -123,7 +123,7 @@ struct FilterParser {
     var op: FieldFilter.Operator? = .equal
     if let found = Self.operators.first(where: { cursor.take($0.text) }) {
       op = found.op
-      // `n:>:5` is `n:>5`.
+      // A second colon is skipped: `n:>:5` is `n:>5`.
       if op != nil { _ = cursor.take(":") }
     }
     guard let next = cursor.next, !next.properties.isWhitespace else {

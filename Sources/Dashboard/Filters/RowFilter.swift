@@ -4,7 +4,7 @@ import FirestoreQuery
 import FirestoreText
 import LinearPatterns
 
-/// What `/` means everywhere: terms that must all hold of a row.
+/// The filter that `/` means everywhere: terms that must all hold of a row.
 ///
 ///     word "two words" ^beginning /re/ field:value field:>5 field:~part field:/re/ !term
 ///
@@ -18,7 +18,7 @@ struct RowFilter: Hashable, Sendable {
 
   enum Condition: Hashable, Sendable {
     case contains(Word)
-    /// The row begins with it.
+    /// A row that begins with a text.
     case begins(String)
     case matches(Pattern)
     case field(FieldFilter)
@@ -43,7 +43,7 @@ struct RowFilter: Hashable, Sendable {
   let text: String
   let terms: [Term]
 
-  /// Lets every row pass.
+  /// A filter that every row passes.
   static let none = RowFilter(text: "", terms: [])
 
   init(text: String, terms: [Term]) {
@@ -51,7 +51,7 @@ struct RowFilter: Hashable, Sendable {
     self.terms = terms
   }
 
-  /// - Throws: what is wrong with it, and where.
+  /// - Throws: the error in the text, with its place.
   init(_ text: String, in database: DatabaseID) throws(TextError) {
     var parser = FilterParser(text, in: database)
     self.init(text: text, terms: try parser.terms())
@@ -60,8 +60,8 @@ struct RowFilter: Hashable, Sendable {
   var isEmpty: Bool { terms.isEmpty }
 
   /// - Parameters:
-  ///   - text: all that the row says.
-  ///   - documents: what the conditions on fields are about; one of them has to fulfil each.
+  ///   - text: the whole text of the row.
+  ///   - documents: the documents for the conditions on fields; each condition must hold for one of them.
   func matches(_ text: @autoclosure () -> String, in documents: @autoclosure () -> [Document] = []) -> Bool {
     if terms.isEmpty { return true }
     let (text, documents) = (text(), terms.contains(where: \.isAboutField) ? documents() : [])
@@ -96,7 +96,7 @@ extension RowFilter.Condition {
     }
   }
 
-  /// What of it can be pointed at in a row.
+  /// The pattern that the condition highlights in a row.
   fileprivate var shown: Pattern? {
     switch self {
     case .contains(let word), .fieldContains(_, let word): Pattern(literal: word.text, isExact: word.isExact)
@@ -119,7 +119,7 @@ extension FieldFilter {
 }
 
 extension Document {
-  /// A field as text; of an array, each of its elements.
+  /// The field as text; of an array, the text of each element.
   fileprivate func texts(at path: FieldPath) -> [String] {
     switch data?[path] {
     case nil: []

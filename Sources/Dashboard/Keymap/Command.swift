@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// One thing that a key, a click or the palette can ask for, as one record: its keys in one place, its words, when it
-/// is not possible, and what it does. Dispatch, footer, help, the manual and `--print-keys` all come from these.
+/// One action that a key, a click or the palette can trigger, as one record: its keys, its texts, its condition and its
+/// effect. Dispatch, footer, help, the manual and `--print-keys` all come from these.
 package struct Command: Sendable {
-  /// The name in help and in searches. A command hides those of its name in the contexts behind its own.
+  /// The name in help and in searches. A command hides commands of the same name in outer contexts.
   package let name: String
   package private(set) var keys: [Key]
   package let context: KeyContext
-  /// What it does, as a sentence without a subject.
+  /// The effect, as a sentence without a subject.
   package let help: String
   /// A word for the footer; `nil` keeps it out.
   let hint: Wording?
   /// Footer order, lowest first.
   let priority: Int
-  /// What the palette calls it; `nil` for commands that the palette leaves out.
+  /// The title in the palette; `nil` for commands that the palette leaves out.
   let title: Wording?
-  /// Whether it changes documents or what waits to be written, which a read-only dashboard refuses.
+  /// Whether the command changes documents or pending writes, which a read-only dashboard refuses.
   let writes: Bool
   private let condition: @Sendable (DashboardState) -> String?
   let run: @Sendable (inout DashboardState) -> [Effect]
-  /// What it takes in the palette; `nil` for most.
+  /// The argument in the palette; `nil` for most commands.
   var argument: CommandArgument?
 
   /// - Parameters:
-  ///   - keys: as `Key` reads them, parted by blanks.
-  ///   - title: what the palette says instead of `help`.
-  ///   - isListed: whether the palette has it.
-  ///   - writes: whether a read-only dashboard refuses it.
+  ///   - keys: the keys in the form that `Key` reads, separated by blanks.
+  ///   - title: the title in the palette instead of `help`.
+  ///   - isListed: whether the palette lists the command.
+  ///   - writes: whether a read-only dashboard refuses the command.
   init(
     _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
     _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true, writes: Bool = false,
@@ -46,7 +46,7 @@ package struct Command: Sendable {
     self.run = run
   }
 
-  /// A command that changes the screen only.
+  /// A command that only changes the screen.
   init(
     _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
     _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true, writes: Bool = false,
@@ -62,7 +62,7 @@ package struct Command: Sendable {
       })
   }
 
-  /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
+  /// The reason why the command is not possible now; `nil` if it is. Help and pressing the key show it.
   func reason(_ state: DashboardState) -> String? {
     if writes, let past = state.past { return past.refusal(state) }
     if let reason = state.configuration.attached?.reason(against: self, state) { return reason }
@@ -70,14 +70,14 @@ package struct Command: Sendable {
     return state.reasonAgainstRange(for: name) ?? condition(state)
   }
 
-  /// The same command on other keys.
+  /// The same command with other keys.
   func bound(to keys: [Key]) -> Command {
     var command = self
     command.keys = keys
     return command
   }
 
-  /// The keys as people read them: `j ↓`.
+  /// The keys in the form that people read: `j ↓`.
   package func keyText(_ glyphs: Glyphs, limit: Int = 3) -> String {
     keys.prefix(limit).map { Self.text(of: $0, glyphs) }.joined(separator: " ")
   }
@@ -106,11 +106,11 @@ struct Wording: ExpressibleByStringLiteral, Sendable {
   init(stringLiteral text: String) { self.text = { _ in text } }
 }
 
-/// Where a command holds. A key means at most one thing in each context.
+/// The context in which a command applies. A key means at most one command in each context.
 package enum KeyContext: Hashable, Sendable {
-  /// Whatever is open.
+  /// The context that always applies.
   case always
-  /// On the screen with no overlay open; a pane's own command comes first.
+  /// The screen with no overlay open; a pane's own command takes precedence.
   case screen
   /// While the screen shows an earlier moment of this session, or a recorded session.
   case past, replay

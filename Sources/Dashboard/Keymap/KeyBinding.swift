@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One line of a user's `[keys]`: the keys that a command is to have in place of its own.
+/// One line of a user's `[keys]`: the keys that replace a command's own.
 package struct KeyBinding: Hashable, Sendable {
-  /// `live-feed` of `[keys.live-feed]`; `nil` for `[keys]`, which means the command on the whole screen and in every
-  /// pane that has it.
+  /// The section, `live-feed` of `[keys.live-feed]`; `nil` for `[keys]`, which means the command on the whole screen
+  /// and in every pane that has it.
   package var section: String?
   package var command: String
-  /// As `Key` reads them; none takes the command its keys.
+  /// The keys in the form that `Key` reads; an empty list takes the command its keys.
   package var keys: [String]
-  /// Where it stands in its file.
+  /// The number of its line in the file.
   package var line: Int?
 
   package init(section: String? = nil, _ command: String, _ keys: [String], line: Int? = nil) {
@@ -18,19 +18,19 @@ package struct KeyBinding: Hashable, Sendable {
     self.line = line
   }
 
-  /// The command with its section, as people name it.
+  /// The name of the command with its section.
   var name: String { section.map { "\($0).\(command)" } ?? command }
 }
 
-/// Why a binding was not taken.
+/// The reason why a binding was refused.
 package struct KeyProblem: Error, Hashable, Sendable {
   package var line: Int?
   package var reason: String
 }
 
 extension KeyContext {
-  /// What stands behind `keys.` in a configuration file: the title in small letters, with dashes; `nil` for the whole
-  /// screen.
+  /// The name of the context behind `keys.` in a configuration file: the title in small letters, with dashes; `nil` for
+  /// the whole screen.
   package var section: String? {
     switch self {
     case .always, .screen: nil
@@ -38,7 +38,7 @@ extension KeyContext {
     }
   }
 
-  /// Whether a command of this context can be meant by the same key press as one of the other.
+  /// Whether one key press can mean both a command of this context and one of the other.
   func overlaps(_ other: KeyContext) -> Bool {
     switch (self, other) {
     case (.always, _), (_, .always): true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What holds in the field editor, in each of its steps.
+/// The commands of the field editor, in each of its steps.
 extension Keymap {
   static let fieldEditor: [Command] = browsing + changing + naming + typing + choosing + reviewing
 

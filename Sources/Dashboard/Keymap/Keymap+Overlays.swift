@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What holds in one overlay.
+/// The commands of the overlays.
 extension Keymap {
   static let overlays: [Command] =
     list(.help, accept: "run the selected binding", hint: "run")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What holds in one pane.
+/// The commands of the panes.
 extension Keymap {
   static let panes: [Command] = collections + writes + network + feed + newListener + detail
 

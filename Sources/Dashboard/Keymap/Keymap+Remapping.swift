@@ -2,10 +2,10 @@
 import TerminalCanvas
 
 extension Keymap {
-  /// This keymap with the keys that a user wants.
+  /// This keymap with a user's bindings.
   ///
-  /// A binding that names no command or no key, or a key that means something else in the same place, is left out, and
-  /// the command keeps its keys; all others are taken. Of two bindings that want the same key the first is taken.
+  /// A binding that names no command or no key, or a key that has another meaning in the same place, is left out, and
+  /// the command keeps its keys; all others are taken. Of two bindings for the same key the first is taken.
   package func remapped(_ bindings: [KeyBinding]) -> (keymap: Keymap, problems: [KeyProblem]) {
     var problems: [KeyProblem] = []
     var wanted: [Int: [Key]] = [:]
@@ -24,12 +24,12 @@ extension Keymap {
     }
   }
 
-  /// A command, and the binding that its keys come from.
+  /// A command, with the index of the binding that its keys come from.
   private typealias Bound = (command: Command, binding: Int?)
 
   private func commands(bound wanted: [Int: [Key]], _ bindings: [KeyBinding]) -> [Bound] {
     (commands + unbound).map { command in
-      // What is said of one pane goes before what is said of all.
+      // A binding for one pane takes precedence over one for all.
       let index = wanted.keys.filter { bindings[$0].means(command) }.max { one, two in
         (bindings[one].section == nil ? 0 : 1, one) < (bindings[two].section == nil ? 0 : 1, two)
       }
@@ -37,7 +37,7 @@ extension Keymap {
     }
   }
 
-  /// The last binding that takes a key from another command, with what is to be said about it.
+  /// The last binding that takes a key from another command, with the message about it.
   private func conflict(in bound: [Bound], _ bindings: [KeyBinding]) -> (Int, KeyProblem)? {
     var found: (Int, KeyProblem)?
     for (place, one) in bound.enumerated() {

@@ -2,7 +2,7 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// What holds on the whole screen.
+/// The commands of the whole screen.
 extension Keymap {
   static let always: [Command] = [
     Command(
@@ -123,7 +123,7 @@ extension Keymap {
       run: { $0.toggleMouse() }),
   ]
 
-  /// What only the palette has.
+  /// The commands that are in the palette only.
   static let unbound: [Command] =
     withArgument + recording + [
       Command(

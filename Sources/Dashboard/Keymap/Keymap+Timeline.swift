@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What moves through the time of a session, and keeps sessions in files.
+/// The commands that move through the time of a session, and keep sessions in files.
 extension Keymap {
   static let timeline: [Command] =
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
 
-  /// In a document the keys mean its versions.
+  /// The contexts that have the keys for the session; in an open document these keys mean its versions.
   private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
 
   private static func earlier(_ context: KeyContext) -> [Command] {
@@ -37,7 +37,7 @@ extension Keymap {
     Command("end", "end", in: .replay, "go to the recording's end", run: { _ in [.timeline(.seek(.end))] }),
   ]
 
-  /// What only the palette has.
+  /// The commands that are in the palette only.
   static let recording: [Command] = [
     Command(
       "at", "", in: .screen, "show all panes as of a time: at 12:04:16, at -30s",

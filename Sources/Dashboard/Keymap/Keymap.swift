@@ -4,7 +4,7 @@ package import TerminalCanvas
 /// The one table of commands and their keys; to add a key is to add a record.
 package struct Keymap: Sendable {
   package let commands: [Command]
-  /// What only the palette has.
+  /// The commands that are in the palette only.
   let unbound: [Command]
 
   private let index: [KeyContext: [Key: Command]]
@@ -20,7 +20,7 @@ package struct Keymap: Sendable {
     }
   }
 
-  /// The command of a key, looked up in the contexts in order.
+  /// The command of a key: the first one in the contexts, in their order.
   package func command(for key: Key, in contexts: [KeyContext]) -> Command? {
     contexts.lazy.compactMap { index[$0]?[key] }.first
   }
@@ -29,7 +29,7 @@ package struct Keymap: Sendable {
     contexts.lazy.compactMap { context in commands.first { $0.name == name && $0.context == context } }.first
   }
 
-  /// All commands of some contexts in order, without those that one of the same name hides.
+  /// The commands of some contexts in order, each name only once.
   func commands(in contexts: [KeyContext], where isWanted: (Command) -> Bool = { _ in true }) -> [Command] {
     var taken: Set<String> = []
     return contexts.flatMap { context in
@@ -44,7 +44,7 @@ package enum KeyReference {
     [.screen, .past, .replay, .always] + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 
-  /// What `--print-keys` prints: a section per context, a line per command with its keys, its name and its help.
+  /// The output of `--print-keys`: a section per context, a line per command with its keys, its name and its help.
   package static func plainText(_ keymap: Keymap = .standard) -> String {
     var lines: [String] = []
     for context in order {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The fields of a collection, to choose those that stand beside its documents.
+/// The fields of a collection, from which the user chooses those shown beside its documents.
 struct ColumnPicker: Sendable {
   let path: ResourcePath
   /// All fields that were seen, the shown ones first.
   let names: [String]
-  /// What `esc` goes back to.
+  /// The columns that `esc` restores.
   let original: [String]?
 }
 
@@ -36,7 +36,7 @@ extension DashboardState {
     columnFitting(of: path, layout(size)).columns.map(\.name)
   }
 
-  /// Shows what tells most again.
+  /// Shows the most telling fields again.
   mutating func resetColumns() {
     guard let list = overlay?.list, case .columns(let picker) = list.content else { return }
     pickColumns(nil, of: picker.path)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Where the parts of a question are. Drawing and the mouse go by it.
+/// The places of the parts of a question, used by drawing and by the mouse.
 struct ConfirmGeometry {
   let dialog: Dialog
   /// The question's text, broken to the width.
   let lines: [String]
-  /// Rows that are not text.
+  /// The number of rows that are not text.
   let fixedRows: Int
   let cancel: String
   let action: String
@@ -28,7 +28,7 @@ struct ConfirmGeometry {
     action = question.isActionSelected ? "[ \(question.action) ]" : "  \(question.action)  "
   }
 
-  /// Whether the answer at a place is the action; `nil` where there is none.
+  /// Whether the answer at a point is the action; `nil` if there is no answer.
   func isAction(at point: Point) -> Bool? {
     guard point.y == answerRow else { return nil }
     let column = point.x - dialog.content.x

@@ -2,10 +2,10 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// Accounts that need no decision, in the same form: what a write does, and what became of an outage.
+/// Accounts that need no decision, in the same form: the effect of a write, and the outcome of an outage.
 extension Decision {
-  /// What a batch does, field by field, and its way so far.
-  /// - Parameter now: a document as it is known.
+  /// The effect of a batch, field by field, and its progress so far.
+  /// - Parameter now: gives a document as it is known now.
   init(_ row: QueueRow, way: [String], now: (DocumentKey) -> Document?) {
     title = "\(row.batch) \(row.operation.rawValue)"
     lead = way
@@ -63,7 +63,7 @@ extension Decision {
 }
 
 extension FieldTransform.Operation {
-  /// `increment 1`, `server time`.
+  /// The transform as text: `increment 1`, `server time`.
   var text: String {
     switch self {
     case .serverTimestamp: "server time"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A transfer on the screen: while it runs, and what it came to.
+/// A transfer on the screen: its progress, and its result.
 extension Decision {
   init(_ progress: TransferState) {
     self.init(
@@ -44,7 +44,7 @@ extension TransferRequest {
 }
 
 extension TransferState {
-  /// `1 204 documents, 3 210/s, 45 %, 0:12 left, 2 refused`
+  /// The progress as text: `1 204 documents, 3 210/s, 45 %, 0:12 left, 2 refused`.
   var text: String {
     var parts = ["\(grouped(documents)) document\(documents == 1 ? "" : "s")", "\(grouped(perSecond))/s"]
     if let fraction { parts.append("\(Int(fraction * 100)) %") }
@@ -56,7 +56,7 @@ extension TransferState {
     return parts.joined(separator: ", ")
   }
 
-  /// `[IMPORT 45 %]`
+  /// The badge of the transfer: `[IMPORT 45 %]`.
   var badge: String {
     let figure = fraction.map { "\(Int($0 * 100)) %" } ?? grouped(documents)
     return "[\(request.isImport ? "IMPORT" : "EXPORT") \(figure)]"
@@ -64,7 +64,7 @@ extension TransferState {
 }
 
 extension TransferAccount {
-  /// In one sentence, for a row and a message as well.
+  /// The result in one sentence, for a row and for a message.
   var text: String {
     let count = "\(grouped(documents)) document\(documents == 1 ? "" : "s")"
     let refused = refusedCount > 0 ? "; \(grouped(refusedCount)) refused" : ""

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Something that is not done before the user has seen what it would overwrite: a table of the fields, and what can be
-/// done.
+/// An action that waits until the user has seen the changes that it would overwrite: a table of the fields, and the
+/// possible answers.
 package struct Decision: Sendable {
-  /// One line of the table; a mark in front of what is in dispute.
+  /// One line of the table; fields in dispute have a mark in front.
   struct Row: Sendable {
     var isDisputed: Bool
     var cells: [String]
   }
 
   var title: String
-  /// What happened, in sentences.
+  /// The events that led here, in sentences.
   var lead: [String]
-  /// Over the cells.
+  /// The heads over the cells.
   var heads: [String]
   var rows: [Row]
-  /// The first one overwrites nothing.
+  /// The possible answers; the first one overwrites nothing.
   var items: [MenuItem]
-  /// What is said when it is left without a decision.
+  /// The message when the decision is left open.
   var leaving: String?
-  /// Whether it tells of the transfer, and goes with its news.
+  /// Whether this is the account of the transfer, and is updated with its events.
   var isTransfer = false
 }
 
@@ -81,7 +81,7 @@ extension Decision {
     leaving = dropped
   }
 
-  /// What would be lost with a write's being taken back or done again.
+  /// The changes that undoing or redoing a write would lose.
   init(_ conflict: UndoConflict) {
     let (batch, verb) = (conflict.batch, conflict.isRedo ? "redo" : "undo")
     title = (conflict.isRedo ? "Redo " : "Undo ") + batch.description

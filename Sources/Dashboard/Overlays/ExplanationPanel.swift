@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// How the cache answers one query, the indexes it has, and what can be done about both.
+/// The way in which the cache answers one query, its indexes, and the actions on both.
 package struct ExplanationPanel: Sendable {
   enum Item: CaseIterable, Hashable, Sendable {
     case create, automatic, deleteAll, again
@@ -19,17 +19,17 @@ package struct ExplanationPanel: Sendable {
   }
 
   let query: Query
-  /// `nil` until the cache has answered.
+  /// The explanation; `nil` until the cache has answered.
   var explanation: QueryExplanation?
   var failure: String?
-  /// What `esc` goes back to.
+  /// The listener editor to which `esc` returns.
   var editor: ListenerEditor?
 }
 
 extension DashboardState {
   mutating func explainSelected() -> [Effect] { selectedQuery.map { explain($0) } ?? [] }
 
-  /// From the listener editor: the query as it stands there.
+  /// Explains the query in the listener editor, as it stands there.
   mutating func explainEdited() -> [Effect] {
     guard var editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     // Indexes may be made meanwhile.
@@ -53,14 +53,14 @@ extension DashboardState {
     overlay?.list?.content = .explanation(panel)
   }
 
-  /// An explanation that is open is measured again when an index has come into use, or gone out of it.
+  /// Explains again while the panel is open, when an index has become usable or was removed.
   mutating func receive(_ states: [IndexState]) -> [Effect] {
     guard indexes.replace(with: states) else { return [] }
     guard case .explanation(let panel)? = overlay?.list?.content else { return previewAgain() }
     return [.client(.explain(panel.query))]
   }
 
-  /// Does what a row of the panel says; the panel stays open.
+  /// Performs the action of a row of the panel; the panel stays open.
   mutating func choose(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> [Effect] {
     if let reason = reasonDisabled(item, in: panel) {
       toast(.info, reason)
@@ -76,7 +76,7 @@ extension DashboardState {
     }
   }
 
-  /// Why a row of the panel can do nothing now; `nil` if it can.
+  /// The reason why a row of the panel is not possible now; `nil` if it is.
   func reasonDisabled(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> String? {
     switch item {
     case .create:

@@ -53,7 +53,7 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What it is set to, or what it does.
+  /// The present setting of the item, or the effect of a single fault.
   func detail(_ settings: FaultSettings) -> String {
     switch self {
     case .latency: Self.text(settings.latency)
@@ -88,7 +88,7 @@ extension FaultSettings {
   private static let latencies: [Duration] = [.zero, .milliseconds(100), .milliseconds(500), .seconds(2)]
   private static let losses = [0, 10, 50, 100]
 
-  /// Goes to the item's next value.
+  /// Changes the item to its next value.
   mutating func advance(_ item: FaultItem) {
     switch item {
     case .latency: latency = Self.next(latency, in: Self.latencies)
@@ -103,7 +103,7 @@ extension FaultSettings {
 
   private static func next<T: Comparable>(_ value: T, in values: [T]) -> T { values.first { $0 > value } ?? values[0] }
 
-  /// What is on, in a few words.
+  /// The settings that are on, in a few words.
   var summary: String {
     let items = FaultItem.allCases.filter { $0.isOn(self) }
     return items.map { item in
@@ -118,7 +118,7 @@ extension FaultSettings {
 }
 
 extension DashboardState {
-  /// Does what a row of the fault menu says.
+  /// Performs the action of a row of the fault menu.
   mutating func choose(_ item: FaultItem) -> [Effect] {
     if let fault = item.writeFault {
       toast(.info, "\(item.title): \(item.detail(faults))")

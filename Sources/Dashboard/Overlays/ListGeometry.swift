@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Where the box of a list is, and its rows. Drawing and the mouse go by it.
+/// The places of a list's box and of its rows, used by drawing and by the mouse.
 struct ListGeometry {
   let dialog: Dialog
   let rows: Rect
 }
 
 extension DashboardState {
-  /// `nil` for lists whose rows are not one below the other.
+  /// The geometry of a list; `nil` for lists whose rows are not one below the other.
   func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
     let glyphs = configuration.glyphs
     switch list.content {
     case .help, .explanation, .decision: return nil
     case .palette:
-      // As high as ever, whatever matches: a box that shrinks while typing would repaint the panes behind it.
+      // The height stays the same whatever matches: a box that shrinks while typing would repaint the panes behind it.
       let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
       let area = dialog.content
       let top = area.y + (area.height > 3 ? 2 : 1)
@@ -47,15 +47,15 @@ extension DashboardState {
     return ListGeometry(dialog: dialog, rows: dialog.content)
   }
 
-  /// Rows below the messages for all of the selected one and a rule, if any message needs them: as many as the longest
-  /// takes, so that the box stays while the selection moves.
+  /// The rows below the messages for the full text of the selected one and a rule, if any message needs them: as many
+  /// as the longest message takes, so that the box stays while the selection moves.
   private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
     let width = layout.size.width - 4
     guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }
     return openedRows(messages.map(\.text), width: width, layout, glyphs)
   }
 
-  /// Rows for all of one of some texts and a rule above it.
+  /// The rows for the full text of one of some texts, and a rule above it.
   private func openedRows(_ texts: [String], width: Int, _ layout: Layout, _ glyphs: Glyphs) -> Int {
     let longest = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max()
     let room = layout.size.height / 2 - 4

@@ -6,10 +6,10 @@ import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   enum Content: Sendable {
-    /// The commands of some contexts, the first one's first.
+    /// The commands of some contexts, those of the first context first.
     case help([KeyContext])
     case palette(Palette)
-    /// With the theme that `esc` goes back to.
+    /// The themes, with the theme that `esc` restores.
     case themes(original: String)
     case copyMenu([MenuItem])
     case newMenu([MenuItem])
@@ -23,7 +23,7 @@ package struct ListOverlay: Sendable {
   }
 
   var content: Content
-  /// The line that searches the list; `nil` where letters choose.
+  /// The line that searches the list; `nil` where letters select rows.
   var field: TextField?
   var cursor = Cursor<Int>()
 
@@ -44,7 +44,7 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The letter of each row; empty where rows have none.
+  /// The letter of each row; empty for lists without letters.
   var letters: [Character] {
     switch content {
     case .copyMenu(let items), .newMenu(let items): items.map(\.letter)
@@ -55,7 +55,7 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands that help lists: those that match what was typed, by key or word.
+  /// The commands that help lists: those that match the typed text, by key or word.
   func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     let filter = search
     return keymap.commands(in: contexts).filter { command in
@@ -64,7 +64,7 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// What is typed, as a filter; what is none is looked for as it stands: keys are signs.
+  /// The typed text as a filter; text that is no filter is searched for literally, since keys are signs.
   var search: RowFilter {
     let text = field?.text ?? ""
     // A help text has no fields, so that references in it may be of any database.
@@ -82,22 +82,22 @@ struct MenuItem: Sendable {
     case newDocument(in: ResourcePath)
     case newDocumentAtPath
     case newListener
-    /// Go on with the edit that was sent last, over the document as others have left it.
+    /// Resume the edit that was sent last, over the document as others have left it.
     case editFields(over: Fields?)
     case open(DocumentKey)
-    /// Do something, and say what was done where nothing else does.
+    /// Perform effects, and show a message if they show none.
     case perform([Effect], saying: String? = nil)
   }
 
   var letter: Character
   var title: String
-  /// What it would do or yield; shown muted.
+  /// The effect or the result of the choice; shown muted.
   var detail: String
   var choice: Choice
 }
 
 extension DashboardState {
-  /// How many rows a list has.
+  /// The number of rows of a list.
   func count(of list: ListOverlay) -> Int {
     switch list.content {
     case .help(let contexts): list.commands(of: contexts, in: configuration.keymap).count
@@ -125,7 +125,7 @@ extension DashboardState {
     return show(theme: configuration.themes[index].slug)
   }
 
-  /// `enter`: does what the selected row says.
+  /// Handles `enter`: performs the action of the selected row.
   mutating func acceptRow() -> [Effect] {
     guard let list = overlay?.list else { return [] }
     let index = list.cursor.index
@@ -136,7 +136,7 @@ extension DashboardState {
     case .palette(let palette):
       let item = items(of: palette, list)[index]
       if case .problem = item.target {
-        // What is typed stays, with the reason beside it.
+        // The typed text stays, with the reason beside it.
         overlay = .list(list)
         return []
       }
@@ -146,7 +146,7 @@ extension DashboardState {
     case .decision(let decision): return choose(decision.items[index].choice)
     case .themes: return keepTheme()
     case .messages: return []
-    // Several can be combined, so these stay open.
+    // The faults can be combined, so the list stays open.
     case .faults:
       overlay = .list(list)
       return choose(FaultItem.allCases[index])
@@ -163,7 +163,7 @@ extension DashboardState {
     }
   }
 
-  /// A letter in a list without a line to type into.
+  /// Handles a letter in a list without a line to type into.
   mutating func choose(_ letter: Character, in list: ListOverlay) -> [Effect] {
     guard let index = list.letters.firstIndex(of: letter) else { return [] }
     overlay?.list?.cursor.select(index: index, in: list.letters.indices)
@@ -214,7 +214,7 @@ extension DashboardState {
   // MARK: Opening
 
   mutating func openHelp() { overlay = .list(ListOverlay(content: .help(screenContexts), field: TextField())) }
-  /// - Parameter text: what is typed already.
+  /// - Parameter text: the text in the line at the beginning.
   mutating func openPalette(typed text: String = "") {
     overlay = .list(ListOverlay(content: .palette(Palette(paletteItems())), field: TextField(text)))
   }
@@ -231,7 +231,7 @@ extension DashboardState {
   /// Shows a theme, now and at the next start.
   mutating func choose(theme slug: String) -> [Effect] { show(theme: slug) + keepTheme() }
 
-  /// Has the theme that is shown be the one of the next start.
+  /// Remembers the shown theme for the next start.
   private func keepTheme() -> [Effect] { [.terminal(.rememberTheme(screen.theme))] }
 
   /// Changes to a theme if another is shown.

@@ -3,12 +3,12 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// What the cache says of the query while it is typed.
+/// The cache's answers about the query while it is typed.
 extension DashboardState {
-  /// Asks about the query in the open editor, if it is another than the one that was asked about.
+  /// Asks about the query in the open editor, unless it was the last one asked about.
   mutating func previewEdited() -> [Effect] {
     guard let editor = overlay?.editor else { return [] }
-    // What is no query yet says itself why.
+    // Text that is no query yet has its own error message.
     let query = try? editor.query(in: configuration.database)
     guard query != editor.previewed else { return [] }
     overlay?.editor?.previewed = query
@@ -16,32 +16,32 @@ extension DashboardState {
     return query.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Takes the answer in, if it is about the query that is in the editor now.
+  /// Takes the answer, if it is about the query that is in the editor now.
   mutating func receive(_ preview: ClientEvent.PreviewResult, about query: Query) {
     guard overlay?.editor?.previewed == query else { return }
     overlay?.editor?.preview = preview
   }
 
-  /// Documents have changed: what was counted may no longer be so.
+  /// Notes that documents have changed, so that the count may be out of date.
   mutating func notePreviewChange() {
     guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
     overlay?.editor?.recountAt = now.advanced(seconds: 1)
   }
 
-  /// Asks again when that is due; the count before is shown until the answer.
+  /// Asks again when it is due; the earlier count is shown until the answer.
   mutating func takeDuePreview() -> [Effect] {
     guard let editor = overlay?.editor, let due = editor.recountAt, due <= now else { return [] }
     overlay?.editor?.recountAt = nil
     return editor.previewed.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Asks again: an index has come into use, or gone out of it.
+  /// Asks again after an index has become usable or was removed.
   mutating func previewAgain() -> [Effect] {
     overlay?.editor?.forgetPreview()
     return previewEdited()
   }
 
-  /// Makes the local index that the edited query lacks.
+  /// Creates the local index that the edited query lacks.
   mutating func indexEdited() -> [Effect] {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     guard case .success(let preview)? = editor.preview else {
@@ -64,7 +64,7 @@ extension ListenerEditor {
     recountAt = nil
   }
 
-  /// How many documents match in the cache, as far as that is known; `nil` while it is asked.
+  /// The number of matches in the cache as text, as far as it is known; `nil` until the cache answers.
   var countText: String? {
     switch preview {
     case nil: return nil

@@ -15,7 +15,7 @@ extension ListenerEditor {
     ListenerOptions(includeMetadataChanges: includesMetadata, source: source)
   }
 
-  /// The query that the text means, checked as Firestore would.
+  /// The query in the editor, validated as Firestore would.
   func query(in database: DatabaseID) throws(ListenerEditorError) -> Query {
     var query = try place()
     for clause in clauses where !clause.isEmpty {

@@ -28,7 +28,7 @@ package struct ListenerEditor: Sendable {
     var text: String { isWhole ? path.text : "\(path.text) \(op.rawValue) \(value.text)" }
   }
 
-  /// The places that `tab` visits, in order.
+  /// The fields that `tab` visits, in order.
   enum Slot: Hashable, Sendable {
     case name, from, group
     case path(Int)
@@ -40,19 +40,19 @@ package struct ListenerEditor: Sendable {
   var name = TextField()
   var from = TextField()
   var isGroup = false
-  /// Always ends with an empty clause to type into.
+  /// The clauses of the query; the last one is always empty, to type into.
   var clauses = [Clause()]
   var order = TextField()
   var limit = TextField()
   var source = ListenerOptions.Source.default
   var includesMetadata = true
   var slot = Slot.from
-  /// The listener whose place it is to take; `nil` for a new one.
+  /// The listener that the edited one replaces; `nil` for a new one.
   var replaced: ListenerTag?
-  /// What the cache was asked about last, and what it said of that.
+  /// The last query that the cache was asked about, and its answer.
   var previewed: Query?
   var preview: ClientEvent.PreviewResult?
-  /// When the cache is asked again, since documents have changed; `nil` if none have.
+  /// The time at which the cache is asked again, since documents have changed; `nil` if none have.
   var recountAt: Timestamp?
 
   init() {}
@@ -96,7 +96,7 @@ package struct ListenerEditor: Sendable {
     slot = slots[((index + step) % slots.count + slots.count) % slots.count]
   }
 
-  /// Switches the option under the cursor; in a clause, the operator.
+  /// Switches the option under the cursor, or the operator of a clause.
   mutating func toggle() {
     switch slot {
     case .group: isGroup.toggle()
@@ -123,7 +123,7 @@ package struct ListenerEditor: Sendable {
 }
 
 extension ListenerEditor {
-  /// The text of a listener, to be changed; `nil` for one that has what the editor has no fields for.
+  /// The editor with a listener to be changed; `nil` for one with parts that the editor has no fields for.
   init?(_ definition: ListenerDefinition, in database: DatabaseID) {
     let query = definition.query
     name = TextField(definition.name)

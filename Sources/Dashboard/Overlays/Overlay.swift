@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What lies over the panes and takes the keys. At most one at a time; `esc` always closes it.
+/// The dialog or line over the panes that takes the keys. At most one at a time; `esc` always closes it.
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
@@ -52,7 +52,8 @@ package enum Overlay: Sendable {
     }
   }
 
-  // What is open, to be changed in its place; `nil` if something else is open. Setting `nil` changes nothing.
+  // The value of an open overlay by its type, to be changed in place; `nil` if another is open. Setting `nil` changes
+  // nothing.
 
   var list: ListOverlay? {
     get { if case .list(let list) = self { list } else { nil } }
@@ -84,7 +85,7 @@ package enum Overlay: Sendable {
     set { if let newValue { self = .prompt(newValue) } }
   }
 
-  /// The line that swallows printable keys; `nil` for overlays without one.
+  /// The line that takes printable keys; `nil` for overlays without one.
   var field: TextField? {
     get {
       list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed ?? fieldEditor?.field
@@ -110,9 +111,9 @@ package enum Overlay: Sendable {
 package struct FilterLine: Sendable {
   var pane: Pane
   var field: TextField
-  /// The collection that it is about.
+  /// The collection that is filtered, if any.
   var path: ResourcePath?
-  /// Why the text is no filter.
+  /// The reason why the text is no filter.
   var error: String?
 }
 
@@ -120,12 +121,12 @@ package struct FilterLine: Sendable {
 package struct Confirmation: Sendable {
   enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)
-    /// In one batch.
+    /// Documents to delete in one batch.
     case deleteAll([DocumentKey])
-    /// Waiting batches to cancel, and rejected ones to drop.
+    /// Pending batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit
-    /// Leave the field editor, with edits that were not sent.
+    /// A field editor to leave, with edits that were not sent.
     case dropEdits
     case editAgain(EditRequest)
     case perform([Effect])
@@ -142,7 +143,7 @@ package struct Confirmation: Sendable {
   var action: String
   var subject: Subject
   var isActionSelected = false
-  /// The text that must be typed before the action may run, for data that cannot be had back.
+  /// The text that must be typed before the action may run, for data that cannot be restored.
   var required: String?
   var typed: TextField?
 

@@ -11,16 +11,16 @@ struct Palette: Sendable {
       case theme(String)
       case collection(ResourcePath)
       case document(DocumentKey)
-      /// With an automatic id.
+      /// A new document with an automatic id.
       case newDocumentIn(ResourcePath)
       case newDocument(DocumentKey)
       case editListener(ListenerTag)
       case stopListener(ListenerTag)
-      /// With what was typed behind its name.
+      /// A command with the argument typed after its name.
       case invocation(Command, String)
-      /// Why the text means nothing yet.
+      /// The reason why the text has no meaning yet.
       case problem(TextError)
-      /// Counted from 1.
+      /// A row, counted from 1.
       case row(Int)
       case percent(Int)
       case timeline(TimelineEffect)
@@ -33,14 +33,14 @@ struct Palette: Sendable {
     var target: Target
   }
 
-  /// How many matches are visible at once.
+  /// The number of matches that are visible at once.
   static let shownItems = 12
 
-  /// Everything there was when the palette was opened.
+  /// All items at the time when the palette was opened.
   let all: [Item]
-  /// Whether a path is typed at which a document is to be made, and nothing else.
+  /// Whether the palette only takes a path at which a document is to be created.
   let asksForPath: Bool
-  /// The command of before that was fetched back, and what was typed until then.
+  /// The recalled command of the history, and the text that was typed before.
   var recalled: Int?
   var draft = ""
 
@@ -49,7 +49,7 @@ struct Palette: Sendable {
     self.asksForPath = asksForPath
   }
 
-  /// What matches the typed text, best first.
+  /// The items that match the typed text, best first.
   func items(matching text: String) -> [Item] {
     if asksForPath { return Self.creation(text).map { [$0] } ?? [] }
     if let jump = Self.jump(text) { return [jump] }
@@ -62,9 +62,9 @@ struct Palette: Sendable {
     return sorted + [path] + [Self.creation(text)].compactMap(\.self)
   }
 
-  /// The document that is to be made at a path: of a collection one with an automatic id.
+  /// The item that creates the document at a path; at a collection's path, one with an automatic id.
   private static func creation(_ text: String) -> Item? {
-    // Typed so far, `orders/` is the collection; what is no path makes no row.
+    // A typed `orders/` stands for the collection; text that is no path makes no row.
     let typed = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard let path = try? ResourcePath(validating: typed) else { return nil }
     if let key = DocumentKey(path) {
@@ -73,7 +73,7 @@ struct Palette: Sendable {
     return Item(title: "new document in \(typed)", group: "automatic id", detail: "", target: .newDocumentIn(path))
   }
 
-  /// `42` and `50%`.
+  /// The item for a row number such as `42`, or a share such as `50%`.
   private static func jump(_ text: String) -> Item? {
     if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
       return Item(title: "go to \(percent)%", group: "jump", detail: "", target: .percent(percent))
@@ -82,14 +82,14 @@ struct Palette: Sendable {
     return Item(title: "go to row \(row)", group: "jump", detail: "", target: .row(row))
   }
 
-  /// A path that is in no list yet.
+  /// The item for a path that is in no list yet.
   private static func path(_ text: String) -> Item? {
     guard text.contains("/"), let path = try? ResourcePath(validating: text) else { return nil }  // Not a path: no row.
     if let key = DocumentKey(path) { return Item(title: text, group: "document", detail: "", target: .document(key)) }
     return Item(title: text, group: "collection", detail: "", target: .collection(path))
   }
 
-  /// `nil` unless the letters occur in order; more for letters at word starts and in a run.
+  /// The score of a match: `nil` unless the letters occur in order; more for letters at word starts and in a run.
   static func score(_ needle: String, in text: String) -> Int? {
     if needle.isEmpty { return 0 }
     if text.hasPrefix(needle) { return 1000 - text.count }

@@ -13,15 +13,15 @@ package struct Prompt: Sendable {
   }
 
   var title: String
-  /// What stands before the line.
+  /// The label before the line.
   var label: String
-  /// What becomes of it, in sentences.
+  /// The use of the line, in sentences.
   var lead: [String]
-  /// What stands in an empty line.
+  /// The hint in an empty line.
   var ghost = ""
   var field = TextField()
   var subject: Subject
-  /// Why the line was not taken; until it is changed.
+  /// The reason why the line was refused, until it is changed.
   var error: String?
 }
 
@@ -55,7 +55,7 @@ extension DashboardState {
         subject: .openListeners))
   }
 
-  /// `enter`: does what was asked for, or says why the line cannot be taken.
+  /// Handles `enter`: performs the command with the line, or shows the reason why the line is refused.
   mutating func acceptPrompt() -> [Effect] {
     guard let prompt = overlay?.prompt else { return [] }
     let text = prompt.field.text.trimmed

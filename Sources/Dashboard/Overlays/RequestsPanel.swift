@@ -2,13 +2,13 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// The requests that the server's security rules have decided on, the newest first. While it is open the server is asked
-/// again and again.
+/// The requests that the server's security rules have decided on, the newest first. While it is open the server is
+/// asked repeatedly.
 package struct RequestsPanel: Sendable {
-  /// Between two questions, in seconds.
+  /// The pause between two questions to the server, in seconds.
   private static let pause: Int64 = 1
 
-  /// `nil` until the server has answered.
+  /// The decisions; `nil` until the server has answered.
   private(set) var all: [RuleDecision]?
   private(set) var failure: String?
   var isDeniedOnly = false
@@ -18,10 +18,10 @@ package struct RequestsPanel: Sendable {
 
   var denied: Int { all?.count { !$0.isAllowed } ?? 0 }
 
-  /// The rows.
+  /// The decisions that are listed.
   var decisions: [RuleDecision] { isDeniedOnly ? all?.filter { !$0.isAllowed } ?? [] : all ?? [] }
 
-  /// What stands in place of rows.
+  /// The note in place of rows.
   var note: String? {
     if let failure { return failure }
     guard let all else { return "asking the server" }
@@ -36,7 +36,7 @@ package struct RequestsPanel: Sendable {
     }
   }
 
-  /// The question that is due, for what has come since the last answer.
+  /// The question to the server, if it is due, for decisions since the last answer.
   mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -45,7 +45,7 @@ package struct RequestsPanel: Sendable {
 }
 
 extension RuleDecision {
-  /// Who asked for what, and what became of it.
+  /// The request and its user, with the decision on it.
   var sentence: String {
     let verdict = (isAllowed ? "allowed" : "denied") + (line.map { " by line \($0)" } ?? "")
     let end = isAllowed || reason.isEmpty ? "" : ": \(reason)"
@@ -54,7 +54,7 @@ extension RuleDecision {
 }
 
 extension DashboardState {
-  /// Why there are no requests to show; `nil` if the server can be asked.
+  /// The reason why there are no requests to show; `nil` if the server can be asked.
   var reasonAgainstRequests: String? {
     switch configuration.backend.kind {
     case .embedded: "rules hold at 'hearth serve --rules': connect to it (--emulator)"
@@ -72,7 +72,7 @@ extension DashboardState {
 
   mutating func toggleDeniedRequests() { changeRequests { $0.isDeniedOnly.toggle() } }
 
-  /// The selected request stays selected while others come in above it, or go; at the top it is the newest.
+  /// Changes the requests. The selected one stays selected while others come or go; the newest one stays so at the top.
   private mutating func changeRequests(_ change: (inout RequestsPanel) -> Void) {
     guard let list = overlay?.list, case .requests(var panel) = list.content else { return }
     let selected = list.cursor.index == 0 ? nil : panel.decision(at: list.cursor.index)?.number
@@ -83,7 +83,7 @@ extension DashboardState {
     overlay?.list?.content = .requests(panel)
   }
 
-  /// When the server is to be asked again.
+  /// The time of the next question to the server.
   var nextQuestion: Timestamp? {
     if case .requests(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
   }
@@ -95,7 +95,7 @@ extension DashboardState {
     return effects
   }
 
-  /// The device's clock was set back.
+  /// Moves the time of the next question after the device's clock was set back.
   mutating func moveQuestion(_ moved: (Timestamp) -> Timestamp) {
     guard case .requests(var panel)? = overlay?.list?.content else { return }
     panel.asksAgainAt = moved(panel.asksAgainAt)

@@ -3,15 +3,15 @@
 /// A line of text being typed, with the editing keys of a shell.
 package struct TextField: Hashable, Sendable {
   package private(set) var characters: [Character]
-  /// How many characters are left of the insertion point.
+  /// The number of characters left of the insertion point.
   package private(set) var position: Int
 
-  /// How many characters it holds; what is inserted is cut there.
+  /// The largest number of characters; longer insertions are cut.
   private let longest: Int
   /// Whether line breaks stay; else they become spaces.
   private let keepsLines: Bool
 
-  /// - Parameter longest: no name and no query is longer than the usual.
+  /// - Parameter longest: the largest number of characters; the default is enough for any name or query.
   package init(_ text: String = "", longest: Int = 2000, keepsLines: Bool = false) {
     characters = Array(text)
     position = characters.count
@@ -37,7 +37,7 @@ package struct TextField: Hashable, Sendable {
     characters += tail
   }
 
-  /// Applies an editing key. Returns whether the key was one.
+  /// Applies an editing key. Returns whether the key is one.
   mutating func edit(_ key: String) -> Bool {
     switch key {
     case "left", "ctrl-b": position = max(0, position - 1)
@@ -72,7 +72,7 @@ package struct TextField: Hashable, Sendable {
 }
 
 extension String {
-  /// Without blanks at both ends.
+  /// The characters without blanks at both ends.
   var trimmed: String {
     let start = firstIndex { !$0.isWhitespace } ?? endIndex
     let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start

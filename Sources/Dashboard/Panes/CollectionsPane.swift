@@ -10,7 +10,7 @@ struct CollectionsPane {
   let glyphs: Glyphs
 
   private static let flags = DashboardState.documentFlags
-  /// Columns from the sign of a change to the right edge.
+  /// The number of columns from the sign of a change to the right edge.
   private static let mark = 1
 
   private var isLarge: Bool { layout.layoutClass == .large }
@@ -51,7 +51,7 @@ struct CollectionsPane {
     canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
-  /// Why there is no row.
+  /// The reasons why there is no row.
   private var emptyTexts: [String] {
     if state.browser.roots == nil { return ["reading the collections"] }
     if state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
@@ -67,7 +67,7 @@ struct CollectionsPane {
 
   private func draw(_ row: Browser.Row, at y: Int, in area: Rect, on canvas: inout Canvas) {
     var left = Line(glyphs)
-    // Deep trees keep half of the row for names.
+    // Deep trees leave half of the row for names.
     left.skip(1 + min(row.depth * 2, area.width / 2))
     var right = Line(glyphs)
     switch row.item {
@@ -119,7 +119,7 @@ struct CollectionsPane {
     }
   }
 
-  /// The names of the columns, above the values of the documents; those for which there is room.
+  /// Adds the names of the columns that fit, above the values of the documents.
   private func addHeads(of path: ResourcePath, to line: inout Line, limit: Int) {
     guard state.browser.expanded.contains(path), state.browser.windows[path]?.documents.isEmpty == false else { return }
     let fitting = state.columnFitting(of: path, layout)
@@ -163,8 +163,8 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// `⇡42  Lc~`: the batch that waits for the document, whose version this is, whether it comes from the cache, and
-  /// what just happened to it.
+  /// The marks of a document, as in `⇡42  Lc~`: its pending batch, the side of its version, whether it comes from the
+  /// cache, and its recent change.
   private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
     var line = Line(glyphs)
     if document.hasPendingWrites {

@@ -2,7 +2,7 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 0: one document, as the server has it and as it is here.
+/// Pane 0: one document, as the server has it and as this client sees it.
 struct DetailPane {
   let state: DashboardState
   let layout: Layout
@@ -80,7 +80,7 @@ struct DetailPane {
       }
     line.skip(4)
     for (index, (title, width)) in titles.enumerated() {
-      // The names of fields that can be unfolded stand one column further to the right.
+      // The names of fields that can be folded are indented by one column more.
       let indent = tab == .data && index == 0 ? 1 : 0
       line.skip(indent)
       line.cell(title, .textMuted, width: width - indent)
@@ -101,7 +101,7 @@ struct DetailPane {
     return line
   }
 
-  /// `pending · from cache`, `as the server has it`.
+  /// The state of the document in words: `pending · from cache`, `as the server has it`.
   private func status(_ detail: Detail) -> String {
     if detail.isPreview { return "\(glyphs.enter) opens" }
     if detail.tab == .diff, let id = detail.version {
@@ -123,7 +123,7 @@ struct DetailPane {
     return words.joined(separator: " \(glyphs.bullet) ")
   }
 
-  /// When the server last changed the document.
+  /// The time at which the server last changed the document.
   static func count(_ state: DashboardState) -> String {
     let detail = state.shownDetail
     guard let version = (detail?.remote ?? detail?.local)?.version else { return "" }

@@ -18,7 +18,7 @@ struct DocumentRow {
     let fitting = state.columnFitting(of: key.collection, layout)
     let tint = self.tint
     let shown = Set(fitting.columns.map(\.name))
-    // A change that no column shows is shown at the id.
+    // A change that no column shows tints the id.
     let tintsID = tint.map { $0.isNew || $0.names.isDisjoint(with: shown) } ?? false
     line.cell(
       PathText.fitted(key.documentID, to: fitting.idWidth, glyphs.ellipsis),
@@ -39,6 +39,6 @@ struct DocumentRow {
     }
   }
 
-  /// What happened to it a moment ago.
+  /// The document's recent change, while its tint lasts.
   private var tint: Browser.Mark? { state.browser.marks[key].flatMap { $0.until > state.now ? $0 : nil } }
 }

@@ -5,23 +5,24 @@ import TerminalCanvas
 /// of the document's path, the summary. Change glyph, source letter and flags always stay.
 struct FeedColumns {
   var width: Int
-  /// Columns before the time; the first is the gutter.
+  /// The columns before the time; the first is the gutter.
   var lead = 2
   var time = 12
   var precision = TimeText.Precision.hours
   var gap = 2
   var listener = 12
-  /// Large screens show a root collection and an automatic id in full: `orders/` and 20 characters.
+  /// The width of the document column. Large screens show a root collection and an automatic id in full: `orders/` and
+  /// 20 characters.
   var document = 27
   var documentGap = 1
   var showsLastSegment = false
   var showsListenerEnd = false
   var hasWords = true
   var source = 6
-  /// Where batch numbers stand, so that they form a column where summaries are short.
+  /// The width of the summary, behind which batch numbers form a column where summaries are short.
   var summary = 29
 
-  /// - Parameter listeners: the names the listener column must tell apart; it is no wider than they need.
+  /// - Parameter listeners: the names that the listener column must tell apart; it is no wider than they need.
   init(layoutClass: LayoutClass, width: Int, listeners: [String]) {
     self.width = width
     let longest = listeners.map { SafeText.columns(of: $0) }.max() ?? 0

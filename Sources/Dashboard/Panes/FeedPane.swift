@@ -2,7 +2,7 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 4: what happens, newest at the bottom.
+/// Pane 4: the events, newest at the bottom.
 struct FeedPane {
   let state: DashboardState
   let layout: Layout

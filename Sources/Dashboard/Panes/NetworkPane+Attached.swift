@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Whose client this is.
+/// The lines about the program whose client is shown.
 extension NetworkPane {
-  /// None where the client is the dashboard's own.
+  /// The lines about the program; empty where the client is the dashboard's own.
   var attachedLines: [Line] {
     guard let program = state.configuration.attached else { return [] }
     var lines: [Line] = []

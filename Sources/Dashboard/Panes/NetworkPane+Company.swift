@@ -2,9 +2,9 @@
 import FirestoreClientState
 import TerminalCanvas
 
-/// Who uses the embedded data together.
+/// The line about the processes that use the embedded data together.
 extension NetworkPane {
-  /// Nothing where this process is alone.
+  /// The line about other processes; `nil` where this process is alone.
   var companyLine: Line? {
     guard let company = state.storage.company, !company.isAlone else { return nil }
     let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")

@@ -4,16 +4,16 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// What listeners have read, and what the screen has sent.
+/// The lines that count the reads of listeners and the bytes sent to the terminal.
 extension NetworkPane {
-  /// What the screen costs the line to the terminal.
+  /// The bytes and frames sent to the terminal.
   func line(of traffic: TerminalTraffic) -> Line {
     let mean = traffic.frames > 0 ? ", \(ByteText.short(traffic.bytes / traffic.frames)) each" : ""
     let frames = "\(grouped(traffic.frames)) frame\(traffic.frames == 1 ? "" : "s")"
     return fact("tty", "\(ByteText.short(traffic.bytes)) in \(frames)\(mean)", .text)
   }
 
-  /// What each listener has read from the server, and what the cache spared it.
+  /// The reads of each listener from the server, and the reads that the cache saved.
   func readLines(width: Int, limit: Int) -> [Line] {
     let meters = Dictionary(state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
     let listeners = state.listeners.compactMap { listener in

@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 3: whether there is a connection, how good it is, and what waits for one.
+/// Pane 3: whether there is a connection, its quality, and the work that waits for one.
 struct NetworkPane {
   let state: DashboardState
   let layout: Layout
@@ -35,8 +35,8 @@ struct NetworkPane {
     if !isLarge, let line = cacheLine { lines.append(line) }
     let free = area.height - lines.count - (geometry.hints == nil ? 1 : 3)
     lines += readLines(width: area.width, limit: max(0, free))
-    // A second line of the reason says what to do about it, which is worth more than the last of the others, unless
-    // something else is wrong too.
+    // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
+    // are other problems too.
     let isAlone = state.faults.isCalm && state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
@@ -69,7 +69,7 @@ struct NetworkPane {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }
     } else if state.network.onlineState == .online, !state.attachment.isOver {
-      // Since when instead of how long: an idle screen must not count.
+      // The time of the beginning replaces a duration, since an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
     }
     let button = NetworkSwitch(state, width: width)
@@ -83,7 +83,7 @@ struct NetworkPane {
   private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String], width: Int) -> Line {
     var line = row(name)
     line.cell(text(of: stream), role(of: stream), width: 14)
-    // A fact that does not fit is worth less cut than the next one whole.
+    // A fact that does not fit is left out rather than cut, if the next one fits whole.
     for fact in facts where line.width + fact.count <= width { line.cell(fact, width: max(14, fact.count + 2)) }
     if let error = stream.lastError { line.add(error.code.name, .warn) }
     return line
@@ -153,11 +153,11 @@ struct NetworkPane {
     return line
   }
 
-  /// Why there is no connection, and when the next attempt begins.
-  /// - Parameter spare: how many lines it may take beyond the first.
+  /// The reason why there is no connection, and the time of the next attempt.
+  /// - Parameter spare: the number of lines it may take beyond the first.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
     guard state.network.isNetworkEnabled, let reason = state.network.trouble else { return [] }
-    // The countdown is what changes, so it stands before what may be cut.
+    // The countdown changes, so it stands before the text that may be cut.
     let countdown = state.network.nextRetry.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
     let column = 8
@@ -180,7 +180,7 @@ struct NetworkPane {
     guard let count = state.network.cacheByteCount else { return nil }
     let limit = state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
-    // A notice about the cache has its name already.
+    // A notice about the cache already has its name.
     return fact(
       state.storage.notice == nil ? "cache" : "size",
       ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),

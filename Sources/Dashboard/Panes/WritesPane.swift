@@ -3,8 +3,8 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent; below them those
-/// that it refused.
+/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent; below them the
+/// rejected ones.
 struct WritesPane {
   let state: DashboardState
   let layout: Layout
@@ -63,7 +63,7 @@ struct WritesPane {
     }
   }
 
-  /// What the columns have no room for: the selected row's error.
+  /// The selected row's error, for which the columns have no room.
   private func errorLine(_ error: RPCStatus, of row: QueueRow) -> Line {
     var line = Line(glyphs)
     line.skip(1)
@@ -120,7 +120,7 @@ struct WritesPane {
     return line
   }
 
-  /// How long a row has waited; of a rejected one when it was rejected, since an idle screen must not count.
+  /// The age of a row; the time of the rejection for a rejected one, since an idle screen must not count.
   private func age(of row: QueueRow) -> String {
     if let time = row.rejectedAt {
       return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5))
@@ -163,7 +163,7 @@ struct WritesPane {
     }
   }
 
-  /// `3 · oldest 0:19`, `7 · held`, `2 rejected`.
+  /// The summary in the title: `3 · oldest 0:19`, `7 · held`, `2 rejected`.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     let waiting = state.writes.waiting
     let rejected = state.writes.rejected.count
@@ -184,7 +184,7 @@ struct WritesPane {
 }
 
 extension QueueRow.Operation {
-  /// The word, or its beginning where that is all there is room for.
+  /// The word, or as much of its beginning as fits.
   fileprivate func fitted(to width: Int) -> String {
     if rawValue.count <= width { return rawValue }
     return String(rawValue.prefix(width < 4 ? 3 : 4))

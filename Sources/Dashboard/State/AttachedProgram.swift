@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Another program, whose client the dashboard shows in place of one of its own.
+/// Another program, whose client the dashboard shows instead of its own.
 package struct AttachedProgram: Codable, Hashable, Sendable {
   package var process: Int32
   package var name: String
-  /// Whether the dashboard may change what the program's client does.
+  /// Whether the dashboard may control the program's client.
   package var allowsControl: Bool
 
   package init(process: Int32, name: String, allowsControl: Bool) {
@@ -14,10 +14,10 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
     self.allowsControl = allowsControl
   }
 
-  /// As `shop 4711`.
+  /// The name with the process number: `shop 4711`.
   package var title: String { "\(name) \(process)" }
 
-  // MARK: What a dashboard does not do with another program's client
+  // MARK: Refusals with another program's client
 
   var documentsReason: String { "attached: \(name) alone writes its documents" }
   var listenersReason: String { "attached: the listeners are \(name)'s" }
@@ -27,7 +27,7 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
 }
 
 extension AttachedProgram {
-  /// Commands that are about listeners, indexes and files, by name.
+  /// The names of commands that concern listeners, indexes and files.
   private static let listenerCommands: Set = [
     "listen", "new", "open-listeners", "duplicate", "stop", "open-file",
   ]
@@ -36,7 +36,7 @@ extension AttachedProgram {
     "toggle-network", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
   ]
 
-  /// Why a command can do nothing here; `nil` if it can.
+  /// The reason why a command is not possible here; `nil` if it is.
   func reason(against command: Command, _ state: DashboardState) -> String? {
     if Self.controls.contains(command.name) {
       if !allowsControl { return controlReason }
@@ -52,8 +52,8 @@ extension AttachedProgram {
 }
 
 extension DashboardState {
-  /// The effects that another program's client may be asked for; that others are left out is said. Commands refuse
-  /// before, with the same reason: nothing of what a command overlooks is sent.
+  /// The effects that are allowed on another program's client; a message tells if others were dropped. Commands refuse
+  /// earlier, with the same reason; this is for effects that a command overlooks.
   mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
     var refusal: String?
     let allowed = effects.filter { effect in

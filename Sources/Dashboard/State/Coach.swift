@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 
-/// Three steps for somebody who sees the dashboard for the first time, in one line that goes by itself: pull the plug,
-/// write, plug in again. Each step ends when what it asks for has happened, however it was brought about.
+/// A guide in three steps for first-time users, in one line that disappears by itself: unplug the network, write, plug
+/// it in again. Each step ends when its action has happened, in any way.
 package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
@@ -10,7 +10,7 @@ package struct Coach: Hashable, Sendable {
 
   package init() {}
 
-  /// - Returns: whether there is more to do.
+  /// - Returns: whether there are more steps.
   mutating func follow(_ state: DashboardState) -> Bool {
     let network = state.network
     switch step {
@@ -23,7 +23,7 @@ package struct Coach: Hashable, Sendable {
     return true
   }
 
-  /// What to do, with the key for it, and what will be seen then.
+  /// The instruction of the step, with its key and its visible effect.
   func text(of key: (String) -> String) -> (short: String, rest: String) {
     let number = "\(step.rawValue + 1) of \(Step.allCases.count)  "
     return switch step {

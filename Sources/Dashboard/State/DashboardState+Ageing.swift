@@ -3,8 +3,8 @@ import FirestoreClientState
 package import FirestoreModel
 
 extension DashboardState {
-  /// When the screen next changes by itself: while nothing on it ages, that is the outage ruler at the full minute, so
-  /// that an idle dashboard does next to nothing. The owner sends `Action.tick` at that moment.
+  /// The next time at which the screen changes by itself: while nothing on it ages, that is the outage ruler at the
+  /// full minute, so that an idle dashboard does next to nothing. The owner sends `Action.tick` at that moment.
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [
@@ -15,12 +15,12 @@ extension DashboardState {
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
   }
 
-  /// Whether something on the screen counts seconds: the age of a waiting write, an outage, a retry, the event rate.
+  /// Whether the screen counts seconds: the age of a pending write, an outage, a retry, the event rate.
   var hasRunningClock: Bool {
     writes.waiting > 0 || network.isOffline || network.nextRetry != nil || feed.rate.isDecaying(at: now)
   }
 
-  /// Lets time pass: toasts go, highlights fade, clocks advance.
+  /// Lets time pass: toasts disappear, highlights fade, clocks advance.
   mutating func age(to time: Timestamp) {
     if time < now { setBack(to: time) } else { now = time }
     notices.age(to: now)
@@ -30,10 +30,10 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The device's clock was set back: what had some seconds left has as many now.
+  /// Moves all times after the device's clock was set back: a remaining duration stays the same.
   private mutating func setBack(to time: Timestamp) {
     let distance = now.microseconds &- time.microseconds
-    // Less is two events that overtook each other.
+    // A smaller distance means two events that overtook each other.
     guard distance >= 1_000_000 else { return }
     func moved(_ moment: Timestamp) -> Timestamp { Timestamp(microseconds: moment.microseconds &- distance) }
     now = time
@@ -53,10 +53,10 @@ extension DashboardState {
 }
 
 extension Browser {
-  /// When the next tint fades.
+  /// The time at which the next tint fades.
   func nextMarkExpiry(after now: Timestamp) -> Timestamp? { marks.values.map(\.until).filter { $0 > now }.min() }
 
-  /// Documents with pending writes stay marked, without a tint.
+  /// Removes expired marks; documents with pending writes stay marked, without a tint.
   mutating func forgetMarks(at now: Timestamp) {
     guard !marks.isEmpty else { return }
     marks = marks.filter { $1.until > now || document($0)?.hasPendingWrites == true }

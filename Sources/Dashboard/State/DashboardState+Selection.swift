@@ -3,9 +3,9 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// What commands mean: the selection, whichever pane has the focus.
+/// The objects of commands: the selection of the pane that has the focus.
 extension DashboardState {
-  /// Where keys are looked up while no overlay is open.
+  /// The contexts in which keys are looked up while no overlay is open.
   var screenContexts: [KeyContext] {
     let timeline: [KeyContext] = past.map { $0.isReplay ? [.replay] : [.past] } ?? []
     return timeline + [.pane(focus), .screen, .always]
@@ -13,8 +13,8 @@ extension DashboardState {
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
 
-  /// The query that the focus is on: of the selected collection with its filter, of the selected row's listener, or of
-  /// the open document.
+  /// The query under the focus: of the selected collection with its filter, of the selected row's listener, or of the
+  /// open document.
   var selectedQuery: Query? {
     switch focus {
     case .collections:
@@ -26,7 +26,7 @@ extension DashboardState {
     }
   }
 
-  /// The collection that the selection of pane 1 lies in, or is.
+  /// The collection that is selected, or contains the selection of pane 1.
   var selectedCollection: ResourcePath? {
     switch browser.cursor.id {
     case .collection(let path), .before(let path), .after(let path), .note(let path): path
@@ -35,7 +35,7 @@ extension DashboardState {
     }
   }
 
-  /// The document that commands mean, whichever pane has the focus.
+  /// The document that commands act on, in the pane that has the focus.
   var selectedKey: DocumentKey? { selectedKey(in: focus) }
 
   func selectedKey(in pane: Pane) -> DocumentKey? {
@@ -52,7 +52,7 @@ extension DashboardState {
     }
   }
 
-  /// What is known of a document: the open detail, what was seen of it last, or a browser window.
+  /// The known state of a document: from the open detail, its last seen version, or a browser window.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
     return versions.newest(of: key)?.document ?? browser.document(key)
@@ -77,7 +77,7 @@ extension DashboardState {
     return (detail.key, FieldPath(segments: line.path), value)
   }
 
-  /// What pane 0 shows: the open document, or beside a wide tree the one under its cursor.
+  /// The document in pane 0: the open one, or beside a wide tree the one under its cursor.
   var shownDetail: Detail? {
     if let detail { return detail }
     guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }
@@ -97,7 +97,7 @@ extension DashboardState {
     return lines.first { $0.id == id }
   }
 
-  /// How many of the open document's lines match the search.
+  /// The number of the open document's lines that match the search, and of all.
   var matchCount: (matching: Int, all: Int) {
     guard let detail else { return (0, 0) }
     let lines = detailLines
@@ -116,7 +116,7 @@ extension DashboardState {
   }
 }
 
-/// Why a command can do nothing now, where that takes more than a word; `nil` if it can.
+/// Reasons why commands are not possible now, for those that need a full text; `nil` if they are.
 extension DashboardState {
   var reasonAgainstEditing: String? {
     guard let key = selectedKey else { return "no document is selected" }

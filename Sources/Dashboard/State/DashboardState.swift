@@ -10,7 +10,7 @@ package import TerminalCanvas
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
   package internal(set) var screen: ScreenShape
-  /// When the latest action happened.
+  /// The time of the latest action.
   package internal(set) var now: Timestamp
   package internal(set) var headerClock: HeaderClock
   package internal(set) var focus = Pane.collections
@@ -33,7 +33,7 @@ package struct DashboardState: Sendable {
   var typing: Typing
   /// The field editors that are not on the screen.
   var editing = EditingState()
-  /// Set while the screen shows an earlier moment.
+  /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
 
   package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
@@ -48,7 +48,7 @@ package struct DashboardState: Sendable {
     network = ClientStatus(since: now)
   }
 
-  /// What to ask for before the first frame.
+  /// The effects to perform before the first frame.
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
@@ -64,7 +64,7 @@ extension DashboardState {
   package var commandHistory: [String] { typing.commands }
 }
 
-/// What no key changes.
+/// The settings that no key changes.
 package struct DashboardConfiguration: Codable, Sendable {
   package struct Theme: Codable, Hashable, Sendable {
     package var slug: String
@@ -84,16 +84,17 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// A row in all of its width costs twice the bytes of a move: not worth it over a slow line.
+  /// Whether selected rows are highlighted in their full width, which costs twice the bytes of a move: too many over a
+  /// slow line.
   package var highlightsRows: Bool
-  /// Whether the first steps are shown.
+  /// Whether the guide for first-time users is shown.
   package var hasCoach: Bool
   package var keymap: Keymap
-  /// Whether everything that changes documents, or what waits to be written, is refused.
+  /// Whether all commands that change documents or pending writes are refused.
   package var isReadOnly: Bool
-  /// The program whose client this shows; `nil` for a client of the dashboard's own.
+  /// The program whose client is shown; `nil` for a client of the dashboard's own.
   package var attached: AttachedProgram?
-  /// What was run in the palette at earlier starts, newest last.
+  /// The commands that were run in the palette in earlier sessions, newest last.
   package var commandHistory: [String]
   /// The names of the user's connections.
   package var connections: [String]?
@@ -121,7 +122,7 @@ package struct DashboardConfiguration: Codable, Sendable {
   }
 }
 
-/// What a user's files say about the dashboard, read again while it runs.
+/// The settings in a user's files, read again while the dashboard runs.
 package struct DashboardPreferences: Codable, Sendable {
   package var themes: [DashboardConfiguration.Theme]
   package var theme: String
@@ -148,17 +149,17 @@ extension DashboardConfiguration {
     package var kind: Kind
     package var project: String
     package var database: String
-    /// `127.0.0.1:8080`; `nil` for the embedded backend.
+    /// The address, such as `127.0.0.1:8080`; `nil` for the embedded backend.
     package var host: String?
-    /// Whether the way there is encrypted.
+    /// Whether the connection is encrypted.
     package var isTLS: Bool
-    /// The user that is signed in.
+    /// The user who is signed in.
     package var user: String?
-    /// The connection of the user's file that this is.
+    /// The name of this connection in the user's file.
     package var name: String?
-    /// Whether the data is real, where that file says so.
+    /// Whether the data is real, if the user's file says so.
     package var production: Bool?
-    /// Whether that file forbids writing.
+    /// Whether the user's file forbids writing.
     package var isReadOnly: Bool?
 
     package init(
@@ -176,19 +177,19 @@ extension DashboardConfiguration {
       self.isReadOnly = isReadOnly
     }
 
-    /// Whether the data is taken for real: that of Cloud Firestore, unless the user says otherwise.
+    /// Whether the data counts as real: that of Cloud Firestore does, unless the user says otherwise.
     package var isProduction: Bool { production ?? (kind == .cloud) }
 
-    /// The host, and how it is spoken to where that is not the plain text of emulators.
+    /// The host, with its transport unless that is the plain text of emulators.
     package var address: String? { host.map { isTLS ? $0 + " TLS" : $0 } }
   }
 }
 
-/// Why data or cache are not kept where the user expects them.
+/// The reason why the data or the cache is not where the user expects it.
 package struct StorageNotice: Codable, Hashable, Sendable {
-  /// A few words for the header: `IN MEMORY: cache locked`. `nil` for what need not stand there.
+  /// A few words for the header: `IN MEMORY: cache locked`; `nil` for a notice that need not be there.
   package var badge: String?
-  /// What happened, and the way out.
+  /// The event, and the remedy.
   package var message: String
 
   package init(badge: String? = nil, message: String) {

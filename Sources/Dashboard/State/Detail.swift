@@ -23,26 +23,26 @@ package struct Detail: Sendable {
   package internal(set) var tab = Tab.data
   /// The backend's version as cached.
   var remote: Document? { didSet { fieldLines = nil } }
-  /// What the queued writes amount to.
+  /// The one mutation that sums up the queued writes.
   var overlay: Mutation? { didSet { fieldLines = nil } }
-  /// What listeners see.
+  /// The document that listeners see.
   var local: Document? { didSet { fieldLines = nil } }
   var isLoaded = false { didSet { fieldLines = nil } }
-  /// Whether it only shows what the tree has, while the tree's cursor passes.
+  /// Whether this is only a preview with the tree's data, while the tree's cursor passes.
   var isPreview = false { didSet { fieldLines = nil } }
   var folding = Folding.automatic { didSet { fieldLines = nil } }
-  /// Fields whose folding differs from what `folding` says.
+  /// The fields whose folding differs from `folding`.
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
-  /// The version that the Diff tab shows; the newest for `nil`.
+  /// The version that the Diff tab shows; `nil` for the newest.
   var version: Int?
-  /// Whether texts that are wider than their column go on in the lines below.
+  /// Whether texts that are wider than their column are wrapped.
   var wraps = false
-  /// What `n` and `N` look for.
+  /// The filter whose matches `n` and `N` visit.
   var search = RowFilter.none
-  /// Which line was selected when the search began.
+  /// The index of the line that was selected when the search began.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()
-  /// The lines of the fields, kept while neither they nor their folding change: a document may have very many.
+  /// The lines of the fields, kept while neither the fields nor their folding change: a document may have very many.
   private(set) var fieldLines: [DetailContent.Line]?
 
   init(_ key: DocumentKey) { self.key = key }

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The lines of the open document, per tab: what they are, not how they look.
+/// The lines of the open document, per tab: their content, not their look.
 enum DetailContent {
   struct Line {
     enum Content {
@@ -13,12 +13,12 @@ enum DetailContent {
       /// One field in three layers.
       case layers(name: String, server: Value?, queued: String?, seen: Value?)
       case fact(String, String)
-      /// The rest of the value above.
+      /// The next part of the value above.
       case rest(String)
       case note(String)
     }
 
-    /// Names the line while the content around it changes.
+    /// The identity of the line while the content around it changes.
     var id: [String]
     var content: Content
   }
@@ -37,7 +37,7 @@ enum DetailContent {
 
   private static func data(_ detail: Detail) -> [Line] { detail.fieldLines ?? fieldLines(of: detail) }
 
-  /// The fields, or why there are none.
+  /// The lines of the fields, or a note that explains why there are none.
   static func fieldLines(of detail: Detail) -> [Line] {
     guard let shown = detail.local ?? detail.remote else {
       if detail.isPreview { return note("no document: there are documents below it") }
@@ -55,7 +55,7 @@ enum DetailContent {
     return lines.map { Line(id: ["field"] + $0.path, content: .field($0)) }
   }
 
-  /// The pair of versions that the Diff tab compares; `old` is `nil` for the first that is kept.
+  /// The pair of versions that the Diff tab compares; `old` is `nil` for the first version kept.
   static func comparedVersions(
     _ detail: Detail, _ state: DashboardState
   ) -> (old: VersionHistory.Version?, new: VersionHistory.Version?) {
@@ -114,7 +114,7 @@ enum DetailContent {
     return lines + conflicts
   }
 
-  /// What the document's own writes replaced without its author's having seen it, field by field, newest write first.
+  /// The values that the document's own writes replaced unseen by their author, field by field, newest write first.
   private static func conflictLines(
     _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
   ) -> [Line] {
@@ -140,7 +140,7 @@ enum DetailContent {
 
   private static func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// What the queued mutation does to a field of the top level.
+  /// The effect of the queued mutation on a field of the top level.
   private static func queued(_ name: String, _ mutation: Mutation) -> String? {
     if let transform = mutation.transforms.first(where: { $0.path.first.equalsUTF8(name) }) {
       return transform.operation.text
@@ -178,7 +178,7 @@ enum DetailContent {
       + state.listeners.flatMap { membership(of: detail.key, document, in: $0, state) }
   }
 
-  /// Why the document is, or is not, in a listener's results.
+  /// The reasons why the document is, or is not, in a listener's results.
   private static func membership(
     of key: DocumentKey, _ document: Document?, in listener: ListenerRecord, _ state: DashboardState
   ) -> [Line] {
@@ -203,7 +203,7 @@ enum DetailContent {
     }
   }
 
-  /// Whether a listener's query matches the document as it is.
+  /// Whether a listener's query matches the document in its present state.
   static func watches(_ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?) -> Bool {
     if listener.query.path == key.path { return true }
     guard listener.covers(key.collection), !listener.query.path.isDocument else { return false }
@@ -214,7 +214,7 @@ enum DetailContent {
 extension DetailContent.Line {
   func matches(_ filter: RowFilter) -> Bool { filter.matches(searchText, in: document) }
 
-  /// What conditions on fields are about: a document with the line's own field.
+  /// A document with the line's own field, for a filter's conditions on fields.
   private var document: [Document] {
     guard case .field(let field) = content, let value = field.local ?? field.server else { return [] }
     var fields = Fields()
@@ -223,7 +223,7 @@ extension DetailContent.Line {
     return [Document(key: key, version: nil, state: .found(DocumentData(fields)))]
   }
 
-  /// Everything that a search looks at.
+  /// The text that a search examines.
   var searchText: String {
     switch content {
     case .field(let field):
@@ -238,13 +238,13 @@ extension DetailContent.Line {
       [name, server.map(ValueText.short), queued, seen.map(ValueText.short)].compactMap(\.self).joined(separator: " ")
     case .fact(let name, let text): name + " " + text
     case .note(let text): text
-    // It belongs to the line above, which is found.
+    // A search finds the line above, which this one belongs to.
     case .rest: ""
     }
   }
 }
 
 extension Document {
-  /// The document before it came into being.
+  /// The missing document before the creation.
   fileprivate var before: Document { Document(key: key, version: nil, state: .missing) }
 }

@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// What the last row says: what can be pressed here, and which modes are on. Drawing and the mouse go by it.
+/// The content of the last row: possible keys, and modes that are on. Used by drawing and by the mouse.
 struct Footer {
   struct Hint {
     var command: Command
@@ -13,16 +13,16 @@ struct Footer {
     var width: Int
   }
 
-  /// A mode that is on; a click leaves it, or shows what it is about.
+  /// A mode that is on; a click leaves it, or shows its subject.
   struct Badge {
     var text: String
     var role: Role
-    /// The command that a click runs, by name; `nil` for what only says something.
+    /// The name of the command that a click runs; `nil` for a badge that only informs.
     var command: String?
     var x = 0
   }
 
-  /// As many as fit beside the badges, most useful first.
+  /// The hints that fit beside the badges, most useful first.
   let hints: [Hint]
   let badges: Line
   private let keymap: Keymap
@@ -36,7 +36,7 @@ struct Footer {
     hints = Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
   }
 
-  /// The command whose hint or badge is at a column.
+  /// The command whose hint or badge is in a column.
   func command(at x: Int) -> Command? {
     if let hint = hints.first(where: { $0.x..<$0.x + $0.width ~= x }) { return hint.command }
     let badge = shownBadges.first { badgeStart + $0.x..<badgeStart + $0.x + SafeText.columns(of: $0.text) ~= x }
@@ -45,7 +45,7 @@ struct Footer {
     }
   }
 
-  /// What an earlier moment can still do.
+  /// The commands that are possible at an earlier moment.
   private static let looking: Set<String> = ["help", "palette", "filter", "open", "next-pane", "next-tab"]
 
   private static func isOffered(_ command: Command, _ state: DashboardState) -> Bool {
@@ -53,8 +53,8 @@ struct Footer {
     return [.past, .replay].contains(command.context) || looking.contains(command.name)
   }
 
-  /// What a pane adds to the keys of the whole screen stands before them, in columns of its own: a change of the pane
-  /// moves none of the others.
+  /// The columns for the keys that a pane adds, before those of the whole screen: a change of the pane moves none of
+  /// the others.
   private static let paneColumns = 22
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
@@ -77,7 +77,7 @@ struct Footer {
     let gap = isTight ? 1 : 2
     var x = start
     var hints: [Hint] = []
-    // There is always room for the key that tells all others.
+    // The key that explains all others always has room.
     var reserve = commands.first { $0.name == "help" }.map { hint($0, state, at: 0).width + gap } ?? 0
     for command in commands {
       if command.name == "help" { reserve = 0 }
@@ -98,7 +98,7 @@ struct Footer {
 
   // MARK: Badges
 
-  /// The modes that are on, as far as there is room; the newest rows and what hides them come first.
+  /// The modes that are on, as far as they fit; the newest rows and modes that hide them come first.
   private static func badges(_ state: DashboardState, _ width: Int) -> (Line, [Badge]) {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []
@@ -118,7 +118,7 @@ struct Footer {
     if state.attachment.isOver {
       badges.append(Badge(text: "[ENDED]", role: .headerOffline, command: "messages"))
     } else if state.network.isOffline {
-      // A server that is out of reach comes no nearer by switching the network off.
+      // A server that is out of reach does not come back by switching the network off.
       let command = state.network.isNetworkEnabled ? "network" : "toggle-network"
       let text = [state.outageText, state.returnText].compactMap(\.self).joined(separator: ", ")
       badges.append(Badge(text: "[OFFLINE \(text)]", role: .headerOffline, command: command))

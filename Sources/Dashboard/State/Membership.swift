@@ -2,11 +2,11 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// Why a document is, or is not, among the results of a listener: each condition with what the document has. Says only
-/// what the document and the listener's snapshots tell.
+/// The reasons why a document is, or is not, among the results of a listener: each condition with the document's value.
+/// Uses only the document and the listener's snapshots.
 struct Membership {
   struct Reason: Hashable {
-    /// `nil` where it is not known.
+    /// Whether the condition holds; `nil` where it is not known.
     var holds: Bool?
     var text: String
   }
@@ -14,7 +14,7 @@ struct Membership {
   var verdict: String
   var reasons: [Reason] = []
 
-  /// - Parameter results: what the listener's snapshots have brought, of one with a limit.
+  /// - Parameter results: the documents that the listener's snapshots have brought, if it has a limit.
   init(
     _ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?, results: [DocumentKey: Document]?
   ) {
@@ -76,7 +76,7 @@ struct Membership {
     return Reason(holds: holds, text: isSaid ? text : "\(text): it is \(ValueText.short(value))")
   }
 
-  /// `1st`, `2nd`, `42nd`, `11th`.
+  /// The ordinal of a number: `1st`, `2nd`, `42nd`, `11th`.
   static func ordinal(_ number: Int) -> String {
     let ending =
       switch (number % 100, number % 10) {

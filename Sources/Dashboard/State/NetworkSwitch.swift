@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 
-/// The button in the first row of pane 3 that switches the network. Drawing and the mouse go by it.
+/// The button in the first row of pane 3 that switches the network. Used by drawing and by the mouse.
 struct NetworkSwitch {
   let text: String
-  /// Of the pane's first row.
+  /// The columns of the button in the pane's first row.
   let columns: Range<Int>
 
   init(_ state: DashboardState, width: Int) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// What is where inside a pane, from top to bottom: heads, the rows of its list, a line about the selected row, a row
-/// of keys. Drawing, the mouse and the cursors go by it.
+/// The parts of a pane from top to bottom: heads, the rows of its list, a line about the selected row, a row of keys.
+/// Used by drawing, the mouse and the cursors.
 struct PaneGeometry {
   let content: Rect
-  /// How many rows the heads have.
+  /// The number of rows of the heads.
   let heads: Int
-  /// Where the list is; never without a row, so that a hidden list has a cursor too.
+  /// The area of the list; never without a row, so that a hidden list has a cursor too.
   let rows: Rect
-  /// The row about the selected one.
+  /// The row of the line about the selected row.
   let note: Int?
   /// The row of keys.
   let hints: Int?
 
-  /// - Parameter kept: how many rows below the list are left out of it, whether they are drawn or not.
+  /// - Parameter kept: the number of rows below the list that are reserved, whether they are drawn or not.
   fileprivate init(_ content: Rect, heads: Int, hasNote: Bool = false, hasHints: Bool = false, below kept: Int) {
     self.content = content
     let height = max(1, content.height - heads - kept)
@@ -49,7 +49,7 @@ extension DashboardState {
     layout.layoutClass == .large && layout.content(of: pane).width >= 68
   }
 
-  /// Tabs, then a rule or the path, then column heads, as far as there is room.
+  /// The heads of a document: tabs, then a rule or the path, then column heads, as far as they fit.
   private static func detailHeads(_ layoutClass: LayoutClass) -> Int {
     switch layoutClass {
     case .large: 3
@@ -58,9 +58,9 @@ extension DashboardState {
     }
   }
 
-  /// How many rows of a pane's list are on the screen.
+  /// The number of rows of a pane's list that are on the screen.
   func listHeight(of pane: Pane, _ layout: Layout) -> Int { geometry(of: pane, layout).rows.height }
 
-  /// How many documents a window of the browser holds: two screens, and never less than twenty.
+  /// The number of documents in a window of the browser: two screens, and at least twenty.
   var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
 }

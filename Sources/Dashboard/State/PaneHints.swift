@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// A row of keys inside a large pane, taken from the keymap; what is impossible now is muted. Drawing and the mouse go
-/// by it.
+/// A row of keys inside a large pane, taken from the keymap; impossible commands are muted. Used by drawing and by the
+/// mouse.
 struct PaneHints {
-  /// Where each command stands, in columns of the row.
+  /// The commands with their columns in the row.
   private var places: [(command: Command, columns: Range<Int>)] = []
   private(set) var line: Line
 

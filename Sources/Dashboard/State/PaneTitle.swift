@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// What stands in the upper line of a pane. Drawing and the mouse go by it.
+/// The content of the upper line of a pane. Used by drawing and by the mouse.
 enum PaneTitle {
   /// The column of a pane's title in its frame.
   static let start = 2
 
-  /// The column at which the feed says whether it follows or is paused, behind its name.
+  /// The column of the feed's status, followed or paused, behind its name.
   static func feedStatus(_ layoutClass: LayoutClass) -> Int {
     start + SafeText.columns(of: text(of: .feed)) + (layoutClass == .large ? 3 : 2)
   }

@@ -4,7 +4,7 @@ import FirestoreModel
 
 /// Rows selected together: from the row where `v` was pressed to the cursor.
 extension DashboardState {
-  /// The places of the rows in the pane's list; `nil` where no range is selected.
+  /// The indices of the rows in the pane's list; `nil` where no range is selected.
   func rowRange(in pane: Pane) -> ClosedRange<Int>? {
     func range<ID>(_ anchor: ID?, _ cursor: Cursor<ID>, _ ids: [ID]) -> ClosedRange<Int>? {
       guard let anchor, let id = cursor.id, let first = ids.firstIndex(of: anchor), let last = ids.firstIndex(of: id)
@@ -19,7 +19,7 @@ extension DashboardState {
     }
   }
 
-  /// The documents of the range in the tree, those that are not unfolded with all of theirs.
+  /// The keys of the documents among the range's rows in the tree.
   var rangeKeys: [DocumentKey] {
     guard let range = rowRange(in: .collections) else { return [] }
     return browser.rows[range].compactMap { row in
@@ -27,7 +27,7 @@ extension DashboardState {
     }
   }
 
-  /// How many things the range of the pane with the focus has; `nil` where there is none.
+  /// The number of rows in the range of the focused pane; `nil` if there is none.
   var rangeCount: Int? {
     switch focus {
     case .collections: rowRange(in: .collections).map { _ in rangeKeys.count }
@@ -44,12 +44,12 @@ extension DashboardState {
     }
   }
 
-  /// Commands of one row.
+  /// The commands that act on one row.
   private static let ofOneRow: Set<String> = [
     "edit", "open", "listen", "explain", "filter-like-this", "set-mark",
   ]
 
-  /// Why a command does nothing while a range is selected.
+  /// The reason why a command is not possible while a range is selected.
   func reasonAgainstRange(for command: String) -> String? {
     guard Self.ofOneRow.contains(command), overlay == nil, let count = rangeCount else { return nil }
     return "a range of \(grouped(count)) is selected, and this is about one row: v or esc ends the range"

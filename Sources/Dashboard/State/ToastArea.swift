@@ -2,8 +2,8 @@
 import TerminalCanvas
 
 extension DashboardState {
-  /// Where the newest message stands while there is one: beside the badges of the footer, or over a pane's title while
-  /// a line is typed there. Drawing and the mouse go by it.
+  /// The area of the newest message, if there is one: beside the badges of the footer, or over a pane's title while a
+  /// line is typed there. Used by drawing and by the mouse.
   func toastArea(_ layout: Layout) -> Rect? {
     guard !toasts.isEmpty, let footer = layout.footer else { return nil }
     if overlay?.filterLine != nil {

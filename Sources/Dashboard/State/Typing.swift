@@ -98,7 +98,7 @@ struct Typing: Sendable {
   }
 }
 
-/// A row with a letter, to come back to.
+/// A row that a letter leads back to.
 enum Bookmark: Hashable, Sendable {
   case item(Browser.Item)
   case write(BatchID)

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The versions of documents that were seen in this session, whoever brought them: a listener, the browser or the open
-/// document. Bounded in number and bytes; the oldest go first.
+/// The versions of documents that were seen in this session, from a listener, the browser or the open document. Bounded
+/// in number and bytes; the oldest go first.
 package struct VersionHistory: Sendable {
-  /// One version, and how it came about.
+  /// One version, and its origin.
   struct Version: Sendable {
-    /// Consecutive over all documents.
+    /// The number of the version, consecutive over all documents.
     fileprivate(set) var id = 0
-    /// When it was seen.
+    /// The time at which the version was seen.
     let time: Timestamp
     let document: Document
     var kind: FeedRow.Kind
     var isLocal: Bool
-    /// The unacknowledged batch that it shows.
+    /// The unacknowledged batch that the version shows.
     var batch: BatchID?
-    /// The batch whose acknowledgement brought it.
+    /// The batch whose acknowledgement brought the version.
     var acknowledges: BatchID?
     var summary: String
-    /// Why it was seen, where the rest does not say it.
+    /// The reason why the version was seen, if the other parts do not tell it.
     var why: String?
     fileprivate(set) var byteCount = 0
 
     var key: DocumentKey { document.key }
 
-    /// Whether the document came into being with it.
+    /// Whether the version created the document.
     var isCreation: Bool {
       guard document.exists else { return false }
       return document.hasPendingWrites
@@ -34,14 +34,14 @@ package struct VersionHistory: Sendable {
 
   static let capacity = 4096
   static let byteLimit = 8 << 20
-  /// Versions are dropped in blocks, so that one more costs no shift of all.
+  /// The number of versions that are dropped together, so that one more costs no shift of all.
   private static let slack = 256
 
   private var versions = BlockList<Version>()
   private var ids: [DocumentKey: [Int]] = [:]
   private var nextID = 1
   package private(set) var byteCount = 0
-  /// How many versions were given up for want of room.
+  /// The number of versions that were dropped for want of room.
   package private(set) var forgotten = 0
 
   package var count: Int { versions.count }
@@ -58,8 +58,8 @@ package struct VersionHistory: Sendable {
     return versions[id - first]
   }
 
-  /// Keeps a version, unless it is the newest one of its document again, or older than what the server has said since.
-  /// - Returns: the number under which it is kept; `nil` if it was out of date.
+  /// Keeps a version, unless it repeats the newest one of its document, or is older than the server's last one.
+  /// - Returns: the number of the kept version; `nil` if it was out of date.
   @discardableResult
   mutating func note(_ version: Version) -> Int? {
     if let newest = newest(of: version.key) {
@@ -84,7 +84,7 @@ package struct VersionHistory: Sendable {
     return version.id
   }
 
-  /// A listener knows more of a version than a window that brought it first.
+  /// Completes a version that a window brought first with a listener's knowledge.
   private mutating func tell(_ id: Int, as version: Version) {
     guard let first = versions.first?.id else { return }
     let index = id - first
@@ -93,7 +93,7 @@ package struct VersionHistory: Sendable {
     versions[index].why = versions[index].why ?? version.why
   }
 
-  /// Adds how long an acknowledgement took to the versions that came before that was known.
+  /// Adds the duration of an acknowledgement to versions that came before it was known.
   mutating func note(_ batch: BatchID, after time: Duration) {
     for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == batch {
       versions[index].summary = ChangeAccount.timed(versions[index].summary, of: batch, after: time)
@@ -104,7 +104,7 @@ package struct VersionHistory: Sendable {
     guard versions.count > Self.capacity + Self.slack || byteCount > Self.byteLimit else { return }
     var surplus = max(0, versions.count - Self.capacity)
     var bytes = versions.prefix(surplus).reduce(byteCount) { $0 - $1.byteCount }
-    // The newest stays, however large it is. A tenth is made free, so that this is not to be done with each.
+    // The newest version stays, however large it is. A tenth is freed, so that this is not repeated for each version.
     while bytes > Self.byteLimit / 10 * 9, surplus < versions.count - 1 {
       bytes -= versions[surplus].byteCount
       surplus += 1

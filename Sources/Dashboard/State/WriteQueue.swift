@@ -2,9 +2,9 @@
 import FirestoreClientState
 package import FirestoreModel
 
-/// The rows of pane 2: what waits, what was acknowledged a moment ago, and what was refused.
+/// The rows of pane 2: pending batches, recently acknowledged ones, and rejected ones.
 package struct WriteQueue: Sendable {
-  /// How long an acknowledged row stays to be seen, in seconds.
+  /// The time that an acknowledged row stays visible, in seconds.
   private static let lingering: Int64 = 3
 
   struct Finished: Sendable {
@@ -12,42 +12,42 @@ package struct WriteQueue: Sendable {
     var at: Timestamp
   }
 
-  /// What waits, or its first and its last rows.
+  /// The pending batches, or of a long queue its first and last ones.
   package private(set) var live: [QueueRow] = []
-  /// What waits between them.
+  /// The size of the pending batches that are not listed.
   private var hidden = QueueSize()
-  /// The newest of the rows that touches a document.
+  /// The newest batch that touches each document.
   private var newest: [DocumentKey: BatchID] = [:]
-  /// Acknowledged a moment ago.
+  /// The batches that were acknowledged a moment ago.
   private(set) var finished: [Finished] = []
-  /// Refused, and kept by the cache until they are sent again or dropped.
+  /// The rejected batches, which the cache keeps until they are sent again or dropped.
   package private(set) var rejected: [QueueRow] = []
   package internal(set) var marked: Set<BatchID> = []
   package internal(set) var cursor = Cursor<BatchID>()
-  /// Where the selected range begins.
+  /// The batch at which the selected range begins.
   var anchor: BatchID?
-  /// Rows that left the queue lately: the list without a batch may arrive before the news of what became of it.
+  /// Rows that left the queue lately: the list without a batch may arrive before the news of its outcome.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
-  /// So many conflicts are kept.
+  /// The number of conflicts that are kept.
   private static let mostConflicts = 200
   /// Own writes that replaced what their author had not seen, newest last.
   package private(set) var conflicts: [WriteConflict] = []
-  /// Send to acknowledgement of recent batches, for the feed.
+  /// The durations from sending to acknowledgement of recent batches, for the feed.
   private(set) var acknowledgements: [BatchID: Duration] = [:]
 
-  /// What the list shows of all rows.
+  /// The filter of the list.
   var filter = RowFilter.none
 
-  /// How long an empty list keeps its room, in seconds: writes seldom come alone.
+  /// The time that an empty list keeps its room, in seconds: writes seldom come alone.
   private static let roomLingering: Int64 = 10
-  /// Until when it does.
+  /// The time at which the room ends.
   private var roomEnd: Timestamp?
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
 
-  /// Whether there is something to show, or was a moment ago.
+  /// Whether there are rows to show, or were a moment ago.
   var wantsRoom: Bool { !isEmpty || roomEnd != nil }
 
   /// The rows that pass the filter.
@@ -55,7 +55,7 @@ package struct WriteQueue: Sendable {
     filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText, in: $0.writtenDocuments) }
   }
 
-  /// What waits and what was acknowledged, in batch order; below it what was refused.
+  /// The pending and the acknowledged batches, in batch order; below them the rejected ones.
   var allRows: [QueueRow] {
     let liveIDs = Set(live.map(\.batch))
     let done = finished.map(\.row).filter { !liveIDs.contains($0.batch) }
@@ -64,7 +64,7 @@ package struct WriteQueue: Sendable {
 
   package var selected: QueueRow? { cursor.id.flatMap { id in rows.first { $0.batch == id } } }
 
-  /// The marked rows, or else those of the selected range, or else the selected one.
+  /// The marked rows, else those of the selected range, else the selected one.
   var chosen: [QueueRow] {
     let rows = rows
     if !marked.isEmpty { return rows.filter { marked.contains($0.batch) } }
@@ -77,32 +77,32 @@ package struct WriteQueue: Sendable {
 
   var hasChosenRejected: Bool { chosen.contains(where: \.isRejected) }
 
-  /// How many batches wait.
+  /// The number of pending batches.
   package var waiting: Int { live.count + hidden.count }
 
   var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.write.byteCount } }
 
-  /// Of a queue that takes a while: how many of how many batches have been answered since it was last empty.
+  /// The progress of a queue that takes a while: the number of batches answered since it was last empty, and of all.
   var progress: (done: Int, total: Int)? {
     guard waiting > 0, hidden.total >= Self.longQueue, hidden.total > waiting else { return nil }
     return (hidden.total - waiting, hidden.total)
   }
 
-  /// Some seconds' worth.
+  /// The number of batches from which progress is shown: some seconds' worth.
   private static let longQueue = 100
 
   var oldest: Timestamp? { live.map(\.write.localWriteTime).min() }
 
-  /// The newest waiting batch that touches a document.
+  /// The newest pending batch that touches a document.
   func batch(touching key: DocumentKey) -> BatchID? { newest[key] }
 
-  /// The newest batch that wrote a document, of those that wait or left the queue lately without being refused.
+  /// The newest batch that wrote a document and is pending or left the queue lately without being rejected.
   func confirmedBatch(of key: DocumentKey) -> BatchID? {
     let gone = (departed + finished.map(\.row)).lazy.filter { $0.documents.contains(key) }.map(\.batch).max()
     return [newest[key], gone].compactMap(\.self).max()
   }
 
-  /// What a batch wrote that waits or left the queue lately; `nil` if it is not known.
+  /// The documents that a batch wrote which is pending or left the queue lately; `nil` if it is not known.
   func documents(of batch: BatchID) -> [DocumentKey]? {
     (row(batch) ?? (finished.map(\.row) + rejected).first { $0.batch == batch })?.documents
   }
@@ -130,7 +130,7 @@ package struct WriteQueue: Sendable {
 
   private mutating func unmarkGone() { marked.formIntersection((live + rejected).map(\.batch)) }
 
-  /// A batch that waits or has just left the queue.
+  /// The row of a batch that is pending or has just left the queue.
   func row(_ batch: BatchID) -> QueueRow? { (live + departed).first { $0.batch == batch } }
 
   mutating func acknowledge(_ batch: BatchID, after time: Duration?, at now: Timestamp) {
@@ -145,7 +145,7 @@ package struct WriteQueue: Sendable {
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a refused batch below; the next `replaceRejected` says how the cache keeps it.
+  /// Moves a rejected batch below; the next `replaceRejected` tells its state in the cache.
   mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
     guard var row = take(batch) else { return }
     row.outcome = .rejected(status, at: nil)
@@ -155,7 +155,7 @@ package struct WriteQueue: Sendable {
 
   mutating func note(_ conflict: WriteConflict) { conflicts = (conflicts + [conflict]).suffix(Self.mostConflicts) }
 
-  /// Takes a batch out that was taken back.
+  /// Removes a batch that was cancelled.
   mutating func cancel(_ batch: BatchID) { _ = take(batch) }
 
   private mutating func take(_ batch: BatchID) -> QueueRow? {
@@ -172,20 +172,20 @@ package struct WriteQueue: Sendable {
     for row in live { for key in row.documents { newest[key] = row.batch } }
   }
 
-  /// Puts the moments at which rows disappear elsewhere.
+  /// Moves the times at which rows disappear, after the clock was set back.
   mutating func move(_ moved: (Timestamp) -> Timestamp) {
     for index in finished.indices { finished[index].at = moved(finished[index].at) }
     roomEnd = roomEnd.map(moved)
   }
 
-  /// Drops acknowledged rows that were shown long enough, and then the room of the list.
+  /// Drops acknowledged rows whose time is over, and then the room of the list.
   mutating func age(to now: Timestamp) {
     if !isEmpty { roomEnd = Timestamp(seconds: now.seconds &+ Self.roomLingering) }
     finished.removeAll { Self.expiry(of: $0) <= now }
     if let end = roomEnd, isEmpty, end <= now { roomEnd = nil }
   }
 
-  /// When the next acknowledged row disappears, or the room of the list.
+  /// The time at which the next acknowledged row disappears, or the room of the list.
   var nextExpiry: Timestamp? { isEmpty ? roomEnd : finished.map(Self.expiry).min() }
 
   private static func expiry(of finished: Finished) -> Timestamp { finished.at.advanced(seconds: lingering) }

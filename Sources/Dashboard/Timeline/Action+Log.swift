@@ -3,7 +3,7 @@ import FirestoreClientState
 package import FirestoreModel
 
 extension Action {
-  /// When it happened.
+  /// The time of the action.
   package var time: Timestamp {
     switch self {
     case .input(_, let time), .tick(let time), .client(_, let time), .link(_, let time), .sent(_, let time),
@@ -13,8 +13,8 @@ extension Action {
     }
   }
 
-  /// About how much memory the log needs to keep it. Documents that a window lists are mostly those that it listed
-  /// before, and share their storage with them.
+  /// The approximate memory that the log needs to keep the action. Documents that a window lists are mostly those that
+  /// it listed before, and share their storage with them.
   package var cost: Int {
     guard case .client(let event, _) = self else { return 160 }
     switch event {
@@ -32,7 +32,7 @@ extension Action {
     }
   }
 
-  /// What the log and the file keep of it: not what other events say again.
+  /// The action as the log and the file keep it: without parts that other events repeat.
   package var withoutRepetition: Action {
     guard case .client(.status(var status), let time) = self else { return self }
     status.pendingWrites = []
@@ -44,7 +44,7 @@ extension Action {
 }
 
 extension ClientEvent {
-  /// Whether moving from event to event stops at it: what a user calls something that happened.
+  /// Whether moving from event to event stops at the action: whether a user would call it an event.
   func isStep(_ state: DashboardState) -> Bool {
     switch self {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
@@ -66,10 +66,10 @@ extension ClientEvent {
 }
 
 extension Document {
-  /// Besides the contents.
+  /// The approximate memory of a document besides its contents.
   fileprivate static let shallowCost = 128
 
-  /// Without decoding the contents.
+  /// The approximate memory of the document, found without decoding its contents.
   fileprivate var cost: Int {
     guard let data else { return Self.shallowCost }
     return switch data.storage {

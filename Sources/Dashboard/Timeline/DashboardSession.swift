@@ -2,13 +2,13 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// The dashboard over time: the present, what happened before, and the moment that the screen shows. Pure, as `update`
-/// is; a session that runs and one that is replayed differ in where the actions come from.
+/// The dashboard over time: the present, its history, and the moment that the screen shows. Pure, as `update` is; a
+/// running session and a replayed one differ only in the origin of the actions.
 package struct DashboardSession: Sendable {
-  /// What became of an action.
+  /// The result of an action.
   package struct Turn: Sendable {
     package var effects: [Effect] = []
-    /// What changed the present, and so belongs to the session.
+    /// The actions that changed the present, and so belong to the session.
     package var happened: [Action] = []
   }
 
@@ -16,26 +16,26 @@ package struct DashboardSession: Sendable {
   package private(set) var live: DashboardState
   package private(set) var log: SessionLog
   private(set) var past: Past?
-  /// Of a session that is replayed.
+  /// The playback of a replayed session; `nil` for a running one.
   private(set) var playback: Playback?
   private var now: Timestamp
-  /// What changed the present in this turn.
+  /// The actions that changed the present in this turn.
   private var happened: [Action] = []
 
-  /// A session that runs.
+  /// Begins a running session.
   package init(_ live: DashboardState, limit: SessionLog.Limit = .standard) {
     self.live = live
     log = SessionLog(limit)
     now = live.now
   }
 
-  /// What the screen shows.
+  /// The state that the screen shows.
   package var shown: DashboardState { past?.shown ?? live }
 
-  /// The moment that the screen shows, as it was then, on a screen of the viewer's size.
+  /// The shown moment as it was recorded, on a screen of the viewer's size.
   package var asItWas: DashboardState { past?.asItWas ?? live }
 
-  /// When the screen next changes by itself.
+  /// The next time at which the screen changes by itself.
   package var nextTick: Timestamp {
     guard let past else { return live.nextTick }
     var moments = past.toasts.map(\.expiry)
@@ -73,13 +73,13 @@ package struct DashboardSession: Sendable {
     return update(&live, action)
   }
 
-  // MARK: While the past is shown
+  // MARK: The past
 
-  /// A key or the mouse, on the screen of an earlier moment.
+  /// Handles a key or the mouse on the screen of an earlier moment.
   private mutating func look(_ event: InputEvent) -> [Effect] {
     guard var past else { return [] }
     var state = past.shown
-    // What was open then is to be seen, not to be used.
+    // An overlay that was open then can be seen, but not used.
     if !past.isArranged { state.overlay = nil }
     let before = state
     state.notices.dismiss()
@@ -101,7 +101,7 @@ package struct DashboardSession: Sendable {
     return refused ? [] : effects.filter { if case .client = $0 { false } else { true } }
   }
 
-  /// What else happens meanwhile.
+  /// Handles the other actions while an earlier moment is shown.
   private mutating func pass(_ action: Action) {
     switch action {
     case .input(.resize(let size), _): past?.shown.screen.resize(to: size)
@@ -135,7 +135,7 @@ package struct DashboardSession: Sendable {
     past?.showToasts()
   }
 
-  /// Brings up to date what the header says of the moment.
+  /// Updates the facts about the moment in the header.
   private mutating func tell() {
     guard let past else { return }
     var moment = PastMoment(time: past.state.now)
@@ -195,7 +195,7 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// The last moment of that time of day which is not after all that is known.
+  /// The last moment with that time of day that is at most about a minute after the last event.
   private func latest(_ milliseconds: Int) -> Timestamp {
     let last = (log[log.end - 1]?.action.time ?? now).advanced(seconds: 1)
     let offset = Int64(live.configuration.utcOffset)
@@ -217,7 +217,7 @@ package struct DashboardSession: Sendable {
   private mutating func leave() {
     guard let past else { return }
     let shown = past.shown
-    // A theme that was chosen meanwhile is the one on the screen.
+    // A theme that was chosen in the past becomes that of the present.
     if shown.screen.theme != live.screen.theme || shown.screen.isMouseOn != live.screen.isMouseOn {
       let preferences = DashboardPreferences(
         themes: live.configuration.themes, theme: shown.screen.theme, keymap: live.configuration.keymap,
@@ -244,10 +244,10 @@ package struct DashboardSession: Sendable {
 }
 
 extension DashboardSession {
-  /// A session that is replayed: shown from its first moment on.
+  /// Begins the replay of a recorded session, from its first moment on.
   /// - Parameters:
   ///   - recorded: the state at the recording's start.
-  ///   - viewer: whose size, theme and keys the screen has.
+  ///   - viewer: the state whose size, theme and keys the screen has.
   package init(
     replaying recorded: DashboardState, _ actions: some Sequence<Action>, viewer: DashboardState, _ playback: Playback,
     at now: Timestamp
@@ -279,7 +279,7 @@ extension InputEvent {
 }
 
 extension Effect {
-  /// Whether it may be performed, or left out without a word, while the present is not what is shown.
+  /// Whether the effect may be performed, or dropped silently, while an earlier moment is shown.
   fileprivate var isPossibleInThePast: Bool {
     switch self {
     case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),

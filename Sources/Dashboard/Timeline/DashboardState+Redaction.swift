@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-// What the redaction of a recording has to know of a state.
+// Facts about a state that the redaction of a recording needs.
 
 extension DashboardState {
-  /// Whether printable keys are text now, and what for.
+  /// The purpose of the text that printable keys type; `nil` if they type none.
   package var typedText: TypedText? {
     guard let overlay, overlay.field != nil else { return nil }
     return overlay.kind == .palette ? .command : .content
   }
 
   package enum TypedText: Sendable {
-    /// In the palette.
+    /// Text in the palette.
     case command
-    /// In a filter, an editor or a question.
+    /// Text in a filter, an editor or a question.
     case content
   }
 
@@ -22,7 +22,7 @@ extension DashboardState {
   /// The collection of a window; `nil` for one that is not open any more.
   package func path(of window: WindowTag) -> ResourcePath? { browser.path(of: window) }
 
-  /// The window of a collection that an answer is for.
+  /// The window of a collection to which an answer belongs.
   package func window(of path: ResourcePath) -> WindowTag? {
     browser.windows[path].flatMap { ($0.requested ?? $0.shown)?.tag }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// As the keys that differ from the standard ones.
+/// Encodes a keymap as the keys that differ from the standard ones.
 extension Keymap: Codable {
   private struct Binding: Codable {
     var context: String
@@ -19,7 +19,7 @@ extension Keymap: Codable {
     try changed.map { Binding(context: $0.context.title, command: $0.name, keys: $0.keys) }.encode(to: encoder)
   }
 
-  /// Commands that this program does not have are left out.
+  /// Decodes a keymap; commands that this program does not have are left out.
   package init(from decoder: any Decoder) throws {
     let bindings = try [Binding](from: decoder)
     if bindings.isEmpty {

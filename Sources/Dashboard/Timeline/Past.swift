@@ -2,25 +2,25 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// An earlier moment, and what the one who looks at it has done to the screen since.
+/// An earlier moment, and the viewer's changes to the screen since.
 struct Past: Sendable {
-  /// States that were passed are kept this far apart, so that going back step by step plays little again.
+  /// The distance of the kept states, from which going back step by step needs little replay.
   private static let spacing = 64
   private static let mostKept = 32
 
   private(set) var position: Int
-  /// As it was.
+  /// The state as it was.
   private(set) var state: DashboardState
-  /// As it is shown.
+  /// The state as it is shown.
   var shown: DashboardState
   /// Whether the arrangement of the screen is the viewer's, no longer the recorded one.
   var isArranged: Bool
-  /// What the viewer was told, by the clock of the present.
+  /// The messages to the viewer, by the clock of the present.
   var toasts: [Toast] = []
   private var passed: [(position: Int, state: DashboardState)] = []
 
-  /// Nothing of it is shown before it is moved.
-  /// - Parameter viewer: whose size, theme and keys the screen has.
+  /// Creates a moment that is not shown before it is moved.
+  /// - Parameter viewer: the state whose size, theme and keys the screen has.
   init(_ state: DashboardState, at position: Int, viewer: DashboardState, isArranged: Bool) {
     self.position = position
     self.state = state
@@ -57,7 +57,7 @@ struct Past: Sendable {
     return (near.state, near.position)
   }
 
-  // MARK: What is shown
+  // MARK: The shown state
 
   /// The state on the viewer's screen, arranged as it was.
   var asItWas: DashboardState {
@@ -70,19 +70,19 @@ struct Past: Sendable {
     return was
   }
 
-  /// Shows the state on the viewer's screen.
+  /// Composes the state for the viewer's screen.
   mutating func compose() {
     let before = shown
     shown = asItWas
     shown.past = before.past
-    // Its place is taken by the keys of the timeline.
+    // The keys of the timeline take the place of the guide.
     shown.coach = nil
     if isArranged { arrange(as: before) }
     showToasts()
     shown.settle()
   }
 
-  /// Keeps what the viewer does not want to be moved.
+  /// Keeps the parts of the screen that the viewer has arranged.
   private mutating func arrange(as before: DashboardState) {
     shown.focus = before.focus
     shown.screen.adoptArrangement(of: before.screen)
@@ -111,7 +111,7 @@ struct Past: Sendable {
     shown.notices.show((isArranged ? [] : state.toasts) + toasts)
   }
 
-  /// - Returns: whether something is no longer said.
+  /// - Returns: whether a message has disappeared.
   mutating func age(to now: Timestamp) -> Bool {
     guard toasts.contains(where: { $0.expiry <= now }) else { return false }
     toasts.removeAll { $0.expiry <= now }

@@ -2,30 +2,30 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// That the screen does not show the present, and what it shows in its place.
+/// The moment that the screen shows in place of the present.
 package struct PastMoment: Hashable, Sendable {
   package struct Replay: Hashable, Sendable {
-    /// How many of the recorded events are shown, of how many.
+    /// The number of recorded events that are shown, and of all.
     package var position: Int
     package var count: Int
     package var isPlaying: Bool
-    /// `x2`, `max`.
+    /// The speed as text: `x2`, `max`.
     package var speed: String
     package var isAtEnd: Bool
   }
 
   /// The moment that is shown.
   package var time: Timestamp
-  /// Of this session: how far back it is.
+  /// The distance from the present, in this session.
   package var secondsBehind: Int64 = 0
-  /// Of this session: what the client has told since.
+  /// The number of the client's events since, in this session.
   package var newEvents = 0
-  /// Of a recorded session.
+  /// The state of a replay; `nil` for this session.
   package var replay: Replay?
 
   package var isReplay: Bool { replay != nil }
 
-  /// Why nothing is written, and the way out.
+  /// The reason why no data is written, and the way out.
   func refusal(_ state: DashboardState) -> String {
     if isReplay { return "this is a replay: no client is open, nothing is written" }
     return "you look at \(clock(state)); esc returns"
@@ -33,7 +33,7 @@ package struct PastMoment: Hashable, Sendable {
 
   func clock(_ state: DashboardState) -> String { TimeText.clock(time, offset: state.configuration.utcOffset) }
 
-  /// What the header says, longest first.
+  /// The badges for the header, longest first.
   func badges(_ state: DashboardState) -> [String] {
     let clock = clock(state)
     let glyphs = state.configuration.glyphs

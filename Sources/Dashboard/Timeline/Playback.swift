@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// How a recorded session is played.
+/// The speed and state of a replay.
 package struct Playback: Sendable {
   package enum Speed: Hashable, Sendable {
-    /// So many times as fast as it happened.
+    /// A multiple of the recorded speed.
     case times(Double)
-    /// As fast as it can be shown.
+    /// The speed that the screen can show at most.
     case max
 
     static let ladder: [Speed] = [.times(0.25), .times(0.5)] + [1, 2, 5, 10, 50, 200].map { .times($0) } + [.max]
@@ -19,12 +19,12 @@ package struct Playback: Sendable {
     }
   }
 
-  /// How many actions are played at once at the highest speed: some frames' worth.
+  /// The number of actions that are played at once at the highest speed: some frames' worth.
   static let batch = 200
 
   package var speed: Speed
   package private(set) var isPlaying: Bool
-  /// A moment of the present, and the recorded one that was shown then.
+  /// A moment of the present, and the recorded moment that was shown then.
   private var anchor: (now: Timestamp, shown: Timestamp)?
 
   package init(speed: Speed, isPlaying: Bool) {
@@ -46,14 +46,14 @@ package struct Playback: Sendable {
     if isPlaying { anchor = (now, shown) }
   }
 
-  /// The recorded moment that is to be shown now; `nil` for as much as can be.
+  /// The recorded moment that is due now; `nil` for as much as possible.
   func target(at now: Timestamp) -> Timestamp? {
     guard case .times(let factor) = speed, let anchor else { return nil }
     let passed = Double(Swift.max(0, now.microseconds &- anchor.now.microseconds)) * factor
     return Timestamp(microseconds: anchor.shown.microseconds &+ Int64(Swift.min(passed, 1e15)))
   }
 
-  /// When a recorded moment is to be shown.
+  /// The time at which a recorded moment is due.
   func due(of moment: Timestamp, after now: Timestamp) -> Timestamp {
     guard case .times(let factor) = speed, let anchor else { return now.nextMillisecond }
     let left = Double(Swift.max(0, moment.microseconds &- anchor.shown.microseconds)) / factor

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What happened to a dashboard, and states from which it can be played again. Bounded: the oldest goes first.
+/// The actions of a dashboard, with states from which they can be played again. Bounded: the oldest go first.
 ///
-/// A position is a number of actions since the beginning; the state there is what they lead to.
+/// A position is a number of actions since the beginning; its state is the result of these actions.
 package struct SessionLog: Sendable {
   package struct Limit: Sendable {
-    /// Of one segment, estimated.
+    /// The estimated bytes of one segment.
     package var segmentBytes: Int
     package var segmentActions: Int
     package var segments: Int
 
-    /// Some minutes of a busy database: at most 4 MB, and two states, each of which keeps what was on the screen then.
+    /// The usual limit: some minutes of a busy database, at most 4 MB, and two states, each with the content of its
+    /// screen.
     package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 2)
-    /// For what has a bound of its own.
+    /// The limit for a log that is bounded otherwise.
     package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
 
     package init(segmentBytes: Int, segmentActions: Int, segments: Int) {
@@ -26,7 +27,7 @@ package struct SessionLog: Sendable {
   struct Entry: Sendable {
     var action: Action
     var isStep: Bool
-    /// How many events were before it.
+    /// The number of events before the entry.
     var steps: Int
   }
 
@@ -41,17 +42,17 @@ package struct SessionLog: Sendable {
 
   private let limit: Limit
   private var segments: [Segment] = []
-  /// How many events were told in all.
+  /// The number of all events.
   private(set) var steps = 0
 
   init(_ limit: Limit) { self.limit = limit }
 
-  /// The first position that is kept.
+  /// The first position kept.
   package var start: Int { segments.first?.start ?? 0 }
-  /// The present.
+  /// The position of the present.
   package var end: Int { segments.last.map { $0.start + $0.entries.count } ?? 0 }
   package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
-  /// Everything since the beginning, if it is all kept.
+  /// The whole session from its beginning, if it is all kept.
   package var all: (base: DashboardState, actions: [Action])? {
     guard let first = segments.first, first.start == 0 else { return nil }
     return (first.base, segments.flatMap { $0.entries.map(\.action) })
@@ -91,14 +92,14 @@ package struct SessionLog: Sendable {
 
   // MARK: Places
 
-  /// The last position at which nothing has happened that is later than a time.
+  /// The last position whose preceding action is not later than a time.
   func position(at time: Timestamp) -> Int {
     var position = end
     while position > start, let entry = self[position - 1], entry.action.time > time { position -= 1 }
     return position
   }
 
-  /// The position behind the next event, and behind what the client told together with it.
+  /// The position after the next event, and after the client's events that came together with it.
   func later(than position: Int) -> Int? { firstStep(from: position).map { together(with: $0) } }
 
   /// The position before the last event.
@@ -107,12 +108,12 @@ package struct SessionLog: Sendable {
     return lastStep(before: last).map { min(last, together(with: $0)) } ?? start
   }
 
-  /// How many events lie between two positions.
+  /// The number of events between two positions.
   func steps(in range: Range<Int>) -> Int {
     (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)
   }
 
-  /// The position behind the event of a number, counted from 1 at the first that is kept.
+  /// The position after the event of a number, counted from 1 at the first one kept.
   func position(ofStep number: Int) -> Int {
     var left = number
     for position in start..<end where self[position]?.isStep == true {
@@ -140,7 +141,8 @@ package struct SessionLog: Sendable {
     return nil
   }
 
-  /// Behind an event and what follows within a second without being an event itself, such as a window's contents.
+  /// The position after an event and all actions within a second that are no events themselves, such as a window's
+  /// contents.
   private func together(with step: Int) -> Int {
     guard let first = self[step] else { return step }
     var position = step + 1

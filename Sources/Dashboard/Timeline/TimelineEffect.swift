@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the screen is to move through what was seen. Performed by `DashboardSession`.
+/// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
   case seek(TimelinePlace)
-  /// Back to the present.
+  /// Return to the present.
   case leave
   case togglePlaying, faster, slower
 }
 
-/// What is to be kept of the session from now on. Performed by the command, which has files.
+/// A recording of the session that is to begin or end. Performed by the command, which has files.
 package enum RecordingEffect: Equatable, Sendable {
   case start(String)
   case stop
@@ -17,14 +17,14 @@ package enum RecordingEffect: Equatable, Sendable {
   case stopCast
 }
 
-/// A moment as people name it.
+/// A moment in the form in which people name it.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
-  /// Since midnight where the session was seen; `milliseconds` is the last that belongs to the moment.
+  /// A time of day since midnight, in the session's zone; `milliseconds` is the last one that belongs to the moment.
   case timeOfDay(milliseconds: Int)
-  /// Before the moment that is shown.
+  /// A time before the shown moment.
   case ago(seconds: Int)
-  /// Counted from 1.
+  /// An event, counted from 1.
   case event(Int)
 
   /// Reads `12:04:16`, `12:04`, `12:04:16.250`, `-30s`, `-5m`, `42`, `start` and `end`.
@@ -75,14 +75,14 @@ package enum TimelinePlace: Equatable, Sendable {
 }
 
 extension Palette {
-  /// `at 12:04:16`.
+  /// The item for a text such as `at 12:04:16`.
   static func moment(_ text: String) -> Item? {
     guard text.hasPrefix("at "), let place = TimelinePlace(text.dropFirst(3).trimmed) else { return nil }
     return Item(
       title: "show all panes \(text.trimmed)", group: "moment", detail: "", target: .timeline(.seek(place)))
   }
 
-  /// `record FILE` and `cast FILE`, or `stop` in place of the file.
+  /// The item for `record FILE` or `cast FILE`, or `stop` in place of the file.
   static func recording(_ text: String) -> Item? {
     for (verb, what) in [("record ", "this session, from its start,"), ("cast ", "the screen for asciinema")]
     where text.hasPrefix(verb) {
@@ -101,7 +101,7 @@ extension Palette {
 }
 
 extension StringProtocol {
-  /// Without blanks at the ends.
+  /// The text without blanks at the ends.
   fileprivate var trimmed: String {
     String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }

@@ -2,9 +2,9 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// What a program tells whose client this shows.
+/// The events of the program whose client is shown.
 extension DashboardState {
-  /// The program stopped a listener: its rows stay.
+  /// Removes a listener that the program has stopped; its rows stay.
   mutating func receive(stopped tag: ListenerTag) {
     guard let removed = listening.remove(tag) else { return }
     if feed.onlyListener == tag { feed.onlyListener = nil }
@@ -16,7 +16,7 @@ extension DashboardState {
     feed.append(row)
   }
 
-  /// What listeners have, whatever was told of the way there.
+  /// Takes over the present results of listeners, some of whose snapshots were not reported.
   mutating func receive(missed count: Int, _ results: [ListenerTag: ListenerState.Result]) {
     for (tag, result) in results { listening.note(result, of: tag) }
     guard count > 0 else { return }
@@ -27,7 +27,7 @@ extension DashboardState {
     feed.countEvents(count, at: now)
   }
 
-  /// The screen stays, to be looked at.
+  /// Ends the attachment; the screen stays for viewing.
   mutating func endAttachment(_ reason: String) {
     guard attachment.end(because: reason) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: reason))

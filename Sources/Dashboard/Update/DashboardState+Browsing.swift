@@ -59,7 +59,7 @@ extension DashboardState {
     self.detail = detail
   }
 
-  /// `enter`: unfolds collections, opens documents, loads more.
+  /// Handles `enter`: unfolds collections, opens documents, loads more.
   mutating func openSelected() -> [Effect] {
     switch focus {
     case .collections:
@@ -94,7 +94,7 @@ extension DashboardState {
     }
   }
 
-  /// A row opens its document at what the row tells: the difference it made, or the conflict.
+  /// Opens the document of a feed row at the row's subject: its difference, or the conflict.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
     if let reconnection = outages.reconnection(of: row) {
@@ -114,7 +114,7 @@ extension DashboardState {
     focus = .detail
     if detail?.key == key { return [] }
     let old = detail?.key
-    // What a window or the session already knows is shown until the layers arrive.
+    // The known document is shown until the layers arrive.
     let known = document(key)
     detail = Detail(key)
     detail?.local = known

@@ -76,7 +76,7 @@ extension DashboardState {
     return []
   }
 
-  /// Whether an event is one in the user's words: the connection's own figures are not.
+  /// Whether an event counts as news to the user: the connection's own figures do not.
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
@@ -87,7 +87,7 @@ extension DashboardState {
     }
   }
 
-  /// Of a snapshot with more changes the first teach enough about the fields.
+  /// The number of changes of a snapshot whose fields are sampled.
   private static let mostNoted = 20
 
   private mutating func receive(_ snapshot: ListenerSnapshot) {
@@ -105,7 +105,7 @@ extension DashboardState {
     if !rows.contains(where: { $0.key != nil }) { noteKnown(snapshot.changes, of: listener.query) }
     for row in rows { feed.append(row) }
     feed.countEvents(rows.reduce(0) { $0 + $1.count }, at: now)
-    // Of another program's listener the first snapshot is not told.
+    // The first snapshot of another program's listener is not told.
     if let listener = listening.note(snapshot, keepsResults: configuration.attached == nil) {
       noteCount(of: listener, snapshot)
     }
@@ -138,7 +138,7 @@ extension DashboardState {
     beginReviews()
     let uncounted = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }
     var effects = uncounted.map { Effect.client(.count($0)) }
-    // A collection is opened at once, so that the first screen shows data: one that moves, where that is known.
+    // A collection is opened at once, so that the first screen shows data: one with a listener, else the first.
     if isFirst, let first = sorted.first {
       let listened = listeners.lazy.map(\.query.path.text)
       let path = ResourcePath(listened.first { sorted.contains($0) } ?? first)
@@ -160,7 +160,7 @@ extension DashboardState {
       let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
       feed.append(FeedRow(time: now, kind: .divider, summary: text))
       if let ended { beginReconnection(from: ended.start) }
-      // What was counted meanwhile was what the cache has.
+      // Counts made meanwhile were those of the cache.
       if !status.isOffline { for path in browser.windows.keys { browser.noteChange(in: path, at: now) } }
     }
   }
@@ -169,7 +169,7 @@ extension DashboardState {
     let known = Set(writes.live.filter { $0.isHeld && $0.isNonIdempotent }.map(\.batch))
     let newest = writes.live.last?.batch
     writes.replace(with: waiting, of: size)
-    // Where the cache is what is counted, a write counts at once.
+    // The cache's own count includes a write at once.
     let new = network.isOffline ? writes.live.filter { row in newest.map { $0 < row.batch } ?? true } : []
     for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
@@ -202,10 +202,10 @@ extension DashboardState {
     }
   }
 
-  /// Documents of one batch that get an acknowledgement's row each.
+  /// The largest number of documents of one batch that get a row each for the acknowledgement.
   private static let mostAcknowledged = 20
 
-  /// Says in the feed what no listener will: a document that is not there any more, or that nobody listens to.
+  /// Reports in the feed an acknowledgement that no listener will: of a missing document, or one without a listener.
   private mutating func noteAcknowledgement(of batch: BatchID, _ mutation: Mutation, after time: Duration?) {
     let echoes = feed.echoes(of: batch, in: mutation.key)
     var row = FeedRow(
@@ -222,22 +222,22 @@ extension DashboardState {
     feed.countEvents(max(1, echoes.count), at: now)
   }
 
-  /// Whether a listener has reported the acknowledgement of a write to a document, or is going to.
+  /// Whether a listener has reported the acknowledgement of a write to a document, or will.
   private func isReported(_ mutation: Mutation, by batch: BatchID) -> Bool {
     let key = mutation.key
     if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
-    // Of a document that is not there, no listener hears anything.
+    // No listener hears of a document that does not exist.
     guard mutation.operation != .delete, let document = document(key), document.exists else { return false }
     return listeners.contains { listener in
       guard listener.failure == nil, listener.options.includeMetadataChanges,
         DetailContent.watches(listener, key, document)
       else { return false }
-      // What the limit keeps out is not reported.
+      // A document outside of the limit is not reported.
       return listener.query.limit == nil || feed.echoes(of: batch, in: key).contains { $0.listener == listener.tag }
     }
   }
 
-  /// Whether a listener fires when a write to the document is taken back.
+  /// Whether a listener fires when a write to the document is cancelled.
   private func isWatched(_ key: DocumentKey) -> Bool {
     listeners.contains { listener in
       guard listener.failure == nil, listener.options.includeMetadataChanges else { return false }
@@ -266,7 +266,7 @@ extension DashboardState {
 
   private func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// Keeps what the browser is about to show.
+  /// Keeps the documents that the browser is about to show.
   private mutating func noteWindow(_ tag: WindowTag, _ documents: [Document]) {
     guard let path = browser.path(of: tag) else { return }
     for document in documents { note(document, in: Query(path: path)) }
@@ -295,7 +295,7 @@ extension DashboardState {
 }
 
 extension Mutation {
-  /// The mark of the rows that tell of it.
+  /// The kind of the rows that report the mutation.
   fileprivate var feedKind: FeedRow.Kind {
     switch operation {
     case .delete: .removed

@@ -5,7 +5,7 @@ import FirestoreQuery
 import TerminalCanvas
 
 extension DashboardState {
-  /// Runs a command. One that is impossible now says why instead.
+  /// Runs a command, or shows the reason why it is impossible now.
   mutating func perform(_ command: Command) -> [Effect] {
     if let reason = command.reason(self) {
       toast(.info, reason)
@@ -14,7 +14,7 @@ extension DashboardState {
     return command.run(&self)
   }
 
-  /// Does what a key means here.
+  /// Runs the command of a key in this place.
   mutating func run(_ key: Key) -> [Effect] {
     configuration.keymap.command(for: key, in: contexts).map { perform($0) } ?? []
   }
@@ -28,7 +28,7 @@ extension DashboardState {
 
   mutating func toggleNetwork() -> [Effect] { [.client(.setNetwork(enabled: !network.isNetworkEnabled))] }
 
-  /// What switching the network would lead to.
+  /// The state to which the network switch leads.
   var otherNetworkState: String { network.isNetworkEnabled ? "offline" : "online" }
 
   mutating func togglePause() { feed.isPaused ? feed.follow() : pauseFeed() }
@@ -90,7 +90,7 @@ extension DashboardState {
       return []
     }
     let count = writes.waiting + writes.rejected.count
-    // Another program goes on, with all that waits.
+    // Another program goes on, with all its pending writes.
     guard !network.isDurable, count > 0, configuration.attached == nil else { return [.terminal(.quit(code: 0))] }
     overlay = .confirm(
       Confirmation(
@@ -134,7 +134,7 @@ extension DashboardState {
     show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
   }
 
-  /// Another database is another dashboard: listeners, queue and history belong to one.
+  /// Names the connections. A dashboard stays with one database: listeners, queue and history belong to it.
   mutating func tellConnections() {
     let names = configuration.connections ?? []
     toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")
@@ -148,7 +148,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// `esc`: closes the overlay and undoes what it previewed.
+  /// Handles `esc`: closes the overlay and undoes its preview.
   mutating func cancel() -> [Effect] {
     guard let open = overlay else { return [] }
     if case .fields = open { return leaveFieldEditor() }
@@ -168,7 +168,7 @@ extension DashboardState {
     return []
   }
 
-  /// The selected answer to a question.
+  /// Performs the selected answer to a question.
   mutating func acceptAnswer() -> [Effect] {
     guard let question = overlay?.confirmation, question.isActionSelected else { return cancel() }
     guard question.isAllowed else {
@@ -186,7 +186,7 @@ extension DashboardState {
     return [.terminal(.copy(SwiftCode.lines(for: query).joined(separator: "\n")))]
   }
 
-  /// The query as it stands in the editor; of text that is none, the reason is said.
+  /// The query in the editor; a message tells the reason if the text is none.
   mutating func validQuery(of editor: ListenerEditor) -> Query? {
     do throws(ListenerEditorError) { return try editor.query(in: configuration.database) } catch {
       toast(.warning, error.reason)

@@ -6,7 +6,7 @@ import TerminalCanvas
 extension DashboardState {
   // MARK: Opening
 
-  /// Opens the selected document's fields, at the selected one.
+  /// Opens the field editor for the selected document, at the selected field.
   mutating func editFields() -> [Effect] {
     openEditor { editor, path in
       if let path { editor.select(path) }
@@ -33,33 +33,33 @@ extension DashboardState {
     let path = selectedFieldPath
     var editor = FieldEditor(.document(key), data.fields, in: configuration.database)
     start(&editor, path)
-    // What others do to it is seen behind the editor, and where it comes back from.
+    // The open document shows others' changes behind the editor, and is the place it returns to.
     let effects = openDetail(key)
     overlay = .fields(editor)
     return effects
   }
 
-  /// The names down to the selected field, indices of arrays among them.
+  /// The names on the path to the selected field, including indices of arrays.
   private var selectedFieldPath: [String]? {
     if focus == .collections, case .field(_, let name)? = browser.cursor.id { return [name] }
     guard focus == .detail, case .field(let line)? = selectedLine?.content, line.local != nil else { return nil }
     return line.path
   }
 
-  /// Puts a question over everything; an editor with edits that were not sent waits behind it.
+  /// Shows a question over the screen; an editor with unsent edits waits behind it.
   mutating func interject(_ question: Overlay) {
     editing.wait(overlay?.fieldEditor)
     overlay = question
   }
 
-  /// Goes on with the edit that was sent last.
+  /// Resumes the edit that was sent last.
   mutating func editAgain(over now: Fields?) {
     if let editor = editing.again(over: now) { overlay = .fields(editor) }
   }
 
   // MARK: Keys
 
-  /// A letter where none is typed.
+  /// Handles a letter while no text is typed.
   mutating func choose(_ letter: Character, in editor: FieldEditor) -> [Effect] {
     if case .choosing = editor.mode, let kind = FieldKind.allCases.first(where: { $0.letter == letter }) {
       overlay?.fieldEditor?.take(kind, now: now)
@@ -113,8 +113,8 @@ extension DashboardState {
     overlay?.field = field
   }
 
-  /// Takes what was typed, unless it is no value yet, which the editor says where it is typed.
-  /// - Returns: whether nothing is being typed any more.
+  /// Accepts the typed text, unless it is no value yet, which the editor shows beside it.
+  /// - Returns: whether the typing has ended.
   mutating func acceptFieldValue() -> Bool {
     guard var editor = overlay?.fieldEditor else { return false }
     guard case .typing(let entry) = editor.mode else { return true }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// The field editor on the screen: its lists, and what a click in it means.
+/// The field editor on the screen: its lists, and the effects of clicks in it.
 extension DashboardState {
   /// Brings the editor's lists back onto the screen.
   mutating func settleEditor(_ layout: Layout) {

@@ -34,7 +34,7 @@ extension DashboardState {
       ? "a text has no transforms: send them first, or u takes them back" : nil
   }
 
-  /// Goes on in the user's editor, with what was changed so far in the text.
+  /// Continues in the user's text editor, with the changes so far in the text.
   mutating func editAsText() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil

@@ -3,12 +3,12 @@ package import FirestoreClientState
 import FirestoreModel
 package import FirestoreQuery
 
-/// Listeners are opened, named, changed in their place and stopped.
+/// Opening, naming, replacing and stopping listeners.
 extension DashboardState {
-  /// The listeners in their order, as they can be opened again.
+  /// The definitions of the listeners in their order, to be opened again.
   package var listenerDefinitions: [ListenerDefinition] { listeners.map(\.definition) }
 
-  /// Starts a listener under a name of its own: where another has it, a number follows.
+  /// Starts a listener under a name of its own: a number is added if another listener has the name.
   package mutating func listen(
     to query: Query, name: String, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true)
   ) -> [Effect] {
@@ -16,7 +16,7 @@ extension DashboardState {
     return [.client(.listen(listener.tag, query, options))]
   }
 
-  /// Starts what does not run yet.
+  /// Starts those listeners that do not run yet.
   /// - Returns: the effects, and the names of the listeners that were started.
   package mutating func open(_ definitions: [ListenerDefinition]) -> (effects: [Effect], names: [String]) {
     var effects: [Effect] = []
@@ -39,8 +39,8 @@ extension DashboardState {
     return [.client(.unlisten(tag))]
   }
 
-  /// Puts a listener in another's place: the rows of the old one are the new one's. One that asks for the same goes on
-  /// under its new name.
+  /// Replaces a listener: the rows of the old one become the new one's. One with the same query and options only gets
+  /// its new name.
   mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> [Effect] {
     guard let old = listening[tag] else {
       return listen(to: definition.query, name: definition.name, definition.options)
@@ -55,7 +55,7 @@ extension DashboardState {
     return [.client(.unlisten(tag)), .client(.listen(new, definition.query, definition.options))]
   }
 
-  /// Gives a listener another name, in the feed's rows too.
+  /// Renames a listener, in the feed's rows too.
   mutating func rename(_ tag: ListenerTag, to name: String) {
     if listening.rename(tag, to: name) { feed.reassign(tag, to: tag, name: name) }
   }
@@ -64,22 +64,22 @@ extension DashboardState {
     listening.freeName(like: name, besides: tag)
   }
 
-  /// Why a listener cannot have a name; `nil` if it can.
+  /// The reason why a listener cannot have a name; `nil` if it can.
   func reason(against name: String, besides tag: ListenerTag? = nil) -> String? {
     listening.isTaken(name, besides: tag) ? "name: another listener is called \(name)" : nil
   }
 }
 
-/// What the commands about listeners do.
+/// The effects of the commands about listeners.
 extension DashboardState {
-  /// The listener that the selection is about: of the selected row, or one that watches the selected collection.
+  /// The listener of the selection: of the selected row, or one that watches the selected collection.
   var selectedListener: ListenerTag? {
     if focus == .feed, let tag = feed.selected?.listener, listeners.contains(where: { $0.tag == tag }) { return tag }
     let path = selectedKey?.collection ?? selectedCollection
     return listeners.first { listener in path.map { listener.covers($0) } ?? false }?.tag
   }
 
-  /// Opens the list of listeners, at the one that the selection is about.
+  /// Opens the list of listeners, at the listener of the selection.
   mutating func openListeners() {
     var list = ListOverlay(content: .listeners)
     let index = listeners.firstIndex { $0.tag == selectedListener } ?? 0
@@ -101,7 +101,7 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  /// Opens the editor with a listener in it, to be changed or, as a copy, to be another one.
+  /// Opens the editor with a listener, to change it or to make a copy.
   mutating func edit(_ tag: ListenerTag, asCopy: Bool = false) {
     guard let listener = listeners.first(where: { $0.tag == tag }) else { return }
     guard var editor = ListenerEditor(listener.definition, in: configuration.database) else {
@@ -117,7 +117,7 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  /// Starts what the editor says, or puts it in the place of the listener that was edited.
+  /// Starts the listener in the editor, or replaces the one that was edited.
   mutating func acceptListener() -> [Effect] {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     let typed = editor.name.text.trimmed
@@ -132,7 +132,7 @@ extension DashboardState {
     return replace(replaced, with: ListenerDefinition(name: name, query: query, options: editor.options))
   }
 
-  /// Starts the listeners of a file and says which.
+  /// Starts the listeners of a file, and names them in a message.
   mutating func receive(_ definitions: [ListenerDefinition], from file: String) -> [Effect] {
     let (effects, names) = open(definitions)
     let running = definitions.count - names.count

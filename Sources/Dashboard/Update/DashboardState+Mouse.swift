@@ -44,7 +44,7 @@ extension DashboardState {
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
   }
 
-  /// A click into what lies over the panes: on an answer, or on a row; a second one on a row is `enter`.
+  /// Handles a click into an overlay: on an answer, or on a row; a second one on a row is `enter`.
   private mutating func press(_ open: Overlay, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     switch open {
     case .confirm(let question):
@@ -68,7 +68,7 @@ extension DashboardState {
     }
   }
 
-  /// A click into a pane: on what looks like a button, or on a row.
+  /// Handles a click into a pane: on a button, or on a row.
   private mutating func press(_ pane: Pane, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     if pane == .detail, detail == nil { return shownDetail.map { openDetail($0.key) } ?? [] }
     focusPane(pane)

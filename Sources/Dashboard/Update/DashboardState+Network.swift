@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreText
 
 extension DashboardState {
-  /// Switches the network off, and on again by itself where a time is given.
+  /// Switches the network off, and on again by itself after a given duration.
   mutating func goOffline(for duration: Duration?) -> [Effect] {
     outages.scheduleReturn(
       at: duration.map { Timestamp(microseconds: now.microseconds + TimeText.wholeMilliseconds($0) * 1000) })
@@ -15,7 +15,7 @@ extension DashboardState {
     return [.client(.setNetwork(enabled: false))]
   }
 
-  /// What is due of `goOffline`.
+  /// The effect that ends `goOffline`, if it is due.
   mutating func takeNetworkReturn() -> [Effect] {
     guard outages.takeReturn(at: now) else { return [] }
     return network.isNetworkEnabled ? [] : [.client(.setNetwork(enabled: true))]

@@ -8,15 +8,15 @@ extension DashboardState {
     screen.adopt(preferences)
   }
 
-  /// Why a read-only dashboard does nothing about it.
+  /// The reason why a read-only dashboard refuses a command.
   var readOnlyReason: String {
     let backend = configuration.backend
     if let name = backend.name, backend.isReadOnly == true { return "read-only: the connection \(name) is" }
     return "read-only: hearth was started with --readonly"
   }
 
-  /// The effects that change nothing; that others are left out is said. Commands refuse before, with the same reason:
-  /// nothing of what a command overlooks is sent.
+  /// The effects that change no data; a message tells if others were dropped. Commands refuse earlier, with the same
+  /// reason; this is for effects that a command overlooks.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
     if allowed.count < effects.count { toast(.warning, readOnlyReason) }
@@ -25,7 +25,7 @@ extension DashboardState {
 }
 
 extension Effect {
-  /// Whether it changes documents or what waits to be written.
+  /// Whether the effect changes documents or pending writes.
   var isWrite: Bool {
     switch self {
     case .client(.write), .client(.edit), .client(.cancelWrite), .client(.undo), .client(.resend),

@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
-  /// `v`: begins a range at the cursor, or ends it.
+  /// Handles `v`: begins a range at the cursor, or ends it.
   mutating func toggleRange() {
     if rowRange(in: focus) == nil { beginRange() } else { endRange() }
   }
@@ -26,13 +26,13 @@ extension DashboardState {
     }
   }
 
-  /// `shift-down`, `shift-up`: a range that begins here, or one more row of it.
+  /// Handles `shift-down` and `shift-up`: begins a range here, or extends it by one row.
   mutating func extendRange(by step: Int) -> [Effect] {
     if rowRange(in: focus) == nil { beginRange() }
     return move(by: step)
   }
 
-  /// Ends a range whose first row has left the list: what it would be then is not what was selected.
+  /// Ends a range whose first row has left the list: the remaining rows are not the selected ones.
   mutating func settleRanges() {
     if let anchor = browser.anchor, !browser.rows.contains(where: { $0.item == anchor }) {
       browser.anchor = nil
@@ -44,7 +44,8 @@ extension DashboardState {
     }
   }
 
-  /// Asks before all documents of the range are deleted, with the number typed, or the name where the data is real.
+  /// Asks for confirmation to delete all documents of the range: the user types their number, or the name if data is
+  /// real.
   mutating func askToDeleteRange() {
     let keys = rangeKeys
     guard !keys.isEmpty else {
@@ -68,7 +69,7 @@ extension DashboardState {
         typed: TextField()))
   }
 
-  /// What is copied of a range.
+  /// The texts of a range that can be copied.
   func copyItems(of keys: [DocumentKey]) -> [MenuItem] {
     let paths = keys.map(\.path.text).joined(separator: "\n")
     var items = [

@@ -4,7 +4,7 @@ import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
-  /// Begins the account of what happens after an outage, in the feed's last row.
+  /// Begins the account of the events after an outage, in the feed's last row.
   mutating func beginReconnection(from start: Timestamp) {
     guard let row = feed.rows.last?.id else { return }
     let behind = listeners.filter { $0.failure == nil && $0.count != nil }.map(\.tag)

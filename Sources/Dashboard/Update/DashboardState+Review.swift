@@ -2,21 +2,21 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// A listener tells what becomes of the documents on the screen; what others add or delete elsewhere nobody tells. So
-/// collections are listed and counted again: every minute, and more often while that finds something.
+/// Reviews of the collections. Listeners report the documents on the screen, but not those that others add or delete
+/// elsewhere; so collections are listed and counted again: every minute, and more often while that finds changes.
 extension DashboardState {
-  /// At most once in so many seconds: counting a database of Google's costs money.
+  /// The least number of seconds between two reviews: counting a database of Google's costs money.
   private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
 
-  /// `nil` while nobody could answer, or nothing was asked yet. Another program is asked nothing by itself.
+  /// The time of the next review; `nil` while offline, before the first list, or with another program's client.
   var dueReview: Timestamp? {
     network.isOffline || configuration.attached != nil ? nil : browser.nextReview
   }
 
-  /// Waits for the tick of the minute unless something is going on.
+  /// The tick for a review; a quiet dashboard waits for the tick of the minute.
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers ? dueReview : nil }
 
-  /// The collections were listed for the first time.
+  /// Begins the reviews after the collections were listed for the first time.
   mutating func beginReviews() {
     if browser.nextReview == nil { browser.nextReview = now.advanced(seconds: reviewPace) }
   }

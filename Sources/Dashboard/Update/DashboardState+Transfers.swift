@@ -2,12 +2,12 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// Import and export from within the dashboard: one at a time, beside everything else.
+/// Import and export from the dashboard: one at a time, beside all other work.
 extension DashboardState {
-  /// What an export of the selection takes: the document under the cursor, or the collection.
+  /// The object of an export of the selection: the document under the cursor, or the collection.
   var exportedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// Why nothing can be transferred now; `nil` if it can.
+  /// The reason why no transfer is possible now; `nil` if one is.
   var reasonAgainstTransfer: String? {
     if let transfer = transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
     return network.isNetworkEnabled ? nil : "you are offline: import and export are the server's. Go online first"
@@ -38,7 +38,7 @@ extension DashboardState {
         ghost: "backup.jsonl", subject: .importFile(into: path)))
   }
 
-  /// Starts a transfer; one into real data has to be allowed by typing the project.
+  /// Starts a transfer; one into real data must be confirmed by typing the project.
   mutating func start(_ request: TransferRequest) -> [Effect] {
     let effect = Effect.client(.transfer(request))
     guard request.isImport, configuration.backend.isProduction else { return [effect] }
@@ -67,7 +67,7 @@ extension DashboardState {
     case .failed: toast(.error, account.text)
     }
     guard account.request.isImport, account.documents > 0 else { return [] }
-    // What nobody listens to tells nothing of what has come.
+    // No listener reports imported documents of collections that are not listened to.
     for path in browser.windows.keys { browser.noteChange(in: path, at: now) }
     return [.client(.listCollections(below: .root))]
   }
@@ -80,7 +80,7 @@ extension DashboardState {
     transfers.decision == nil ? "nothing was imported or exported" : nil
   }
 
-  /// Opens the transfer, or brings the open one up to date.
+  /// Opens the account of the transfer, or updates the open one.
   mutating func showTransfer() {
     guard let decision = transfers.decision else { return }
     guard isTransferShown else {
@@ -92,7 +92,7 @@ extension DashboardState {
 }
 
 extension Transfers {
-  /// What is shown of it; `nil` before the first.
+  /// The decision that shows the transfer; `nil` before the first.
   fileprivate var decision: Decision? {
     switch self {
     case .none: nil

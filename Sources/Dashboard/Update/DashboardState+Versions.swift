@@ -2,9 +2,9 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// What is kept of the documents that come by.
+/// The versions that are kept of documents seen.
 extension DashboardState {
-  /// Keeps what listeners' rows tell; each row then names its version.
+  /// Keeps the documents of listeners' rows; each row then names its version.
   mutating func note(_ rows: inout [FeedRow]) {
     for index in rows.indices {
       let row = rows[index]
@@ -19,14 +19,14 @@ extension DashboardState {
     }
   }
 
-  /// Keeps, of changes that are too many for a row each, those of documents that were seen one by one before.
+  /// Keeps changes that are too many for a row each, if their documents were seen one by one before.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }
 
   /// Keeps a document that the browser or the open document shows.
   mutating func note(_ document: Document, in query: Query) {
-    // What the server makes of an acknowledged write follows.
+    // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }
     guard let newest = versions.newest(of: document.key) else {
       if document.exists { versions.note(firstSight(of: document, "first seen")) }
@@ -59,7 +59,7 @@ extension DashboardState {
     return effects
   }
 
-  /// Compares with an older version, or with a newer one; the newest is followed.
+  /// Compares with an older version, or with a newer one; at the newest, new versions are followed.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }
     let ids = versions.versions(of: detail.key).map(\.id)
@@ -72,7 +72,7 @@ extension DashboardState {
 }
 
 extension ListenerSnapshot.Change {
-  /// What happened between two sights of a document.
+  /// The change between two states of a document.
   fileprivate init(from previous: Document, to document: Document) {
     if !document.exists {
       self.init(.removed, previous, previous: previous, now: document)

@@ -158,7 +158,7 @@ extension DashboardState {
     return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]
   }
 
-  /// Says in the feed what can no longer be sent again.
+  /// Reports in the feed the rejected writes that are no longer kept, and cannot be sent again.
   mutating func forget(_ batches: [BatchID]) {
     guard let first = batches.first else { return }
     let more = batches.count > 1 ? " and \(grouped(batches.count - 1)) more" : ""

@@ -4,7 +4,7 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// Everything that can happen to the dashboard. Each carries when it happened: `update` has no clock.
+/// An event that can happen to the dashboard. Each carries its time: `update` has no clock.
 package enum Action: Codable, Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
@@ -14,15 +14,15 @@ package enum Action: Codable, Sendable {
   case client(ClientEvent, at: Timestamp)
   /// The terminal's line became too slow for every frame, or fast enough again.
   case link(isSlow: Bool, at: Timestamp)
-  /// What the terminal was sent so far.
+  /// The bytes and frames that were sent to the terminal so far.
   case sent(TerminalTraffic, at: Timestamp)
   /// The program starts a listener by itself.
   case listen(Query, name: String, ListenerOptions, at: Timestamp)
   /// The program starts those listeners of earlier sessions, or of files, that are not open.
   case open([ListenerDefinition], at: Timestamp)
-  /// The listeners are these, whatever was done before.
+  /// The listeners are replaced by these.
   case adopt([ListenerRecord], at: Timestamp)
-  /// The user's files changed, or the terminal said what its background is.
+  /// The user's files changed, or the terminal reported its background.
   case configured(DashboardPreferences, at: Timestamp)
 }
 
@@ -30,7 +30,7 @@ extension Action {
   fileprivate var isListen: Bool { if case .listen = self { true } else { false } }
 }
 
-/// The one transition of the dashboard: applies what happened and returns what has to be done about it. Pure and total.
+/// The one transition of the dashboard: applies an action and returns its effects. Pure and total.
 package func update(_ state: inout DashboardState, _ action: Action) -> [Effect] {
   var effects: [Effect]
   switch action {
@@ -73,7 +73,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = []
   }
   state.followCoach()
-  // The program's listeners come as such actions themselves.
+  // The program's own listeners come as such actions themselves.
   if let program = state.configuration.attached, !action.isListen { effects = state.permitted(effects, by: program) }
   if state.configuration.isReadOnly { effects = state.withoutWrites(effects) }
   state.settle()

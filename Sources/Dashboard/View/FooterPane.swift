@@ -26,7 +26,7 @@ struct FooterPane {
   }
 }
 
-/// The `/` line in the footer, with what it finds or why it is no filter.
+/// The `/` line in the footer, with its number of matches or its error.
 struct FilterPrompt {
   let line: FilterLine
   let state: DashboardState
@@ -45,7 +45,7 @@ struct FilterPrompt {
       line.field, x: x, y: area.y, width: area.maxX - noteWidth - x, role: line.error == nil ? .input : .inputInvalid)
   }
 
-  /// What was looked at while typing, and what `enter` looks at.
+  /// The number of documents searched while typing, and those that `enter` would search.
   private var collectionNote: String {
     let enter = Command.text(of: Key(.enter), glyphs)
     let isWide = state.size.width >= 72
@@ -56,7 +56,7 @@ struct FilterPrompt {
     let isWhole = window.isWhole
     let counts = "\(grouped(shown)) of \(grouped(loaded))\(isWhole ? "" : " loaded")"
     guard isWide, !isWhole else { return counts }
-    // What has to be read is said before it is read.
+    // The documents to be read are announced before they are read.
     let filter = (try? RowFilter(line.field.text, in: state.configuration.database)).flatMap { BrowserFilter($0) }
     guard filter?.searches == true else { return "\(counts), \(enter) asks for all" }
     return "\(counts), \(enter) reads \(grouped(BrowserFilter.searchedAtOnce)) at a time"

@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The first row: what this is connected to, and the vital signs.
+/// The first row: the connection's identity, and the vital signs.
 struct HeaderLine {
   let state: DashboardState
   let layout: Layout
@@ -48,7 +48,7 @@ struct HeaderLine {
     }
   }
 
-  /// That this is not the present goes before where this is.
+  /// Draws the badges of an earlier moment before the identity.
   private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
     canvas.fill(layout.header, role: .header)
     let rooms = [width - signs.width - 1, width]
@@ -67,14 +67,15 @@ struct HeaderLine {
     }
   }
 
-  /// Ways to say where this is, longest first. The kind of backend is dropped last: it tells play from earnest.
+  /// The forms of the connection's identity, longest first. The kind of backend is dropped last: it tells play from
+  /// earnest.
   private var identities: [Line] {
     let backend = state.configuration.backend
     let gap = layout.layoutClass == .large ? "  " : " "
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
     func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       var line = Line(glyphs)
-      // Real data has a band of its own colour, so that nobody takes it for play.
+      // Real data has a band of its own colour, so that it is not taken for play.
       let role: Role = backend.isProduction ? .headerProd : .header
       line.add(" ", role)
       if name { line.add("hearth", role, .bold) }
@@ -140,12 +141,12 @@ struct VitalSigns {
     }
   }
 
-  /// Nothing to watch and nothing to send: there is no stream that could tell whether the backend is there.
+  /// Whether no target is watched and no write is pending: then no stream could tell whether the backend is there.
   private var isIdle: Bool {
     state.network.watch.state == .closed && state.network.write.state == .closed && state.network.activeTargets == 0
   }
 
-  /// The server does not believe who this client says to be, as its answer to the list of collections tells.
+  /// Whether the server refuses this client's credentials, as its answer to the list of collections tells.
   private var isRefused: Bool { isIdle && state.browser.rootsFailure?.code == .unauthenticated }
 
   var glyph: String { state.network.isOffline || state.attachment.isOver ? glyphs.offline : glyphs.online }
@@ -155,7 +156,7 @@ struct VitalSigns {
     return state.network.onlineState == .online || isIdle ? .stateOnline : .stateConnecting
   }
 
-  /// The newest round trip, `184ms`; of an outage its length; nothing before the first.
+  /// The newest round trip, `184ms`; the length of an outage; empty before the first.
   private var timing: String {
     if let outageText = state.outageText { return outageText }
     guard let newest = state.network.roundTrips.last else { return "" }
@@ -168,7 +169,7 @@ struct VitalSigns {
     let pending = "\(glyphs.pending)\(state.writes.waiting)"
     let pendingRole: Role = state.writes.waiting == 0 ? .header : .flagPending
     let figure = "\(state.feed.rate.perSecond(at: state.now))"
-    // Room for two digits: what stands left of it moves seldom.
+    // The figure has room for two digits, so that the text left of it seldom moves.
     let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
     switch length {
     case .full:
@@ -214,7 +215,7 @@ struct VitalSigns {
     return line
   }
 
-  /// `!2`: what the backend refused, while there is any.
+  /// Adds the number of rejected batches, `!2`, if there are any.
   private func addRejected(to line: inout Line, gap: String = " ", word: String = "") {
     let count = state.writes.rejected.count
     guard count > 0 else { return }
@@ -224,7 +225,7 @@ struct VitalSigns {
 
   enum ClockLength { case long, short }
 
-  /// The time while anything counts seconds; else when something last happened, in words that say so.
+  /// The time while the screen counts seconds; else the time of the last event, in words that say so.
   func clock(_ length: ClockLength) -> String {
     let offset = state.configuration.utcOffset
     guard !state.hasRunningClock else { return TimeText.clock(state.headerClock.time, offset: offset) }

@@ -28,7 +28,7 @@ struct PaneFrame {
       maxWidth: rect.width - 4)
     var left = rect.x + PaneTitle.start + used
     let room = rect.maxX - 5 - left
-    // In full, or as much as smaller screens say.
+    // The full text is used if it fits, else that of smaller screens.
     let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, state, $0, glyphs) }
     let count = counts.first { SafeText.columns(of: $0) <= room } ?? ""
     let columns = SafeText.columns(of: count)
@@ -42,7 +42,7 @@ struct PaneFrame {
     if left + status.width + 1 < start { canvas.put(status, x: left, y: rect.y, width: status.width) }
   }
 
-  /// What stands at the right of the title.
+  /// The text at the right of the title.
   static func count(of pane: Pane, _ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     switch pane {
     case .collections: return CollectionsPane.count(state, layoutClass, glyphs)
@@ -50,7 +50,7 @@ struct PaneFrame {
     case .network: return NetworkPane.count(state)
     case .detail: return DetailPane.count(state)
     case .feed:
-      // As of the last whole second, like the rate in the header.
+      // The count is as of the last whole second, like the rate in the header.
       let count = max(0, state.feed.total - state.feed.rate.uncounted(at: state.now))
       return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
     }
@@ -70,8 +70,8 @@ extension Canvas {
     }
   }
 
-  /// Shows a row as the selected one, in all of its width. Only its gutter says whether its pane has the focus: a
-  /// change of focus then costs two cells and not two rows.
+  /// Shows a row as selected, in its full width. Only its gutter shows whether its pane has the focus: a change of
+  /// focus then costs two cells and not two rows.
   mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool) {
     let glyphs = state.configuration.glyphs
     defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }

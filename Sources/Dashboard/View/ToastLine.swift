@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// What was said last, in place of the footer's keys for a while: never over the rows that it is about. What does not
-/// fit says where all of it is.
+/// The last message, in place of the footer's keys for a while: never over the rows that it is about. A message that is
+/// cut tells where the full text is.
 struct ToastLine {
   let state: DashboardState
   let layout: Layout

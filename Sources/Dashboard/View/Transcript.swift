@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What happens in a dashboard, as lines for screen readers, pipes and logs: the feed, the connection, the queue, and
-/// every message. A line says in words what the screen says by place, glyph and colour.
+/// The events of a dashboard as lines for screen readers, pipes and logs: the feed, the connection, the queue, and
+/// every message. A line says in words what the screen shows by place, glyph and colour.
 package struct Transcript: Sendable {
   private var lastRow = 0
   private var messages: [Toast] = []
@@ -10,7 +10,7 @@ package struct Transcript: Sendable {
 
   package init() {}
 
-  /// What is new since the last call, oldest first. To be called after every action.
+  /// Returns the lines since the last call, oldest first. Must be called after every action.
   package mutating func news(of state: DashboardState) -> [String] {
     var lines: [String] = []
     let present = Self.status(of: state)
@@ -35,7 +35,7 @@ package struct Transcript: Sendable {
     return lines
   }
 
-  /// The list is bounded: what follows its longest end that was there before is new.
+  /// The messages that are new: the list is bounded, so those after its longest known beginning are.
   private func newMessages(_ present: [Toast]) -> ArraySlice<Toast> {
     let known = (0...present.count).first { present.dropLast($0).elementsEqual(messages.suffix(present.count - $0)) }
     return present.suffix(known ?? present.count)

@@ -11,27 +11,28 @@ import FirestoreSQLite
 /// starts without one, and pipelined batches carry the same. Requests without an id are applied as often as they come.
 /// A failed batch leaves no answer behind: it is evaluated anew.
 struct AppliedRequests {
-  /// How much is remembered. A client sends its batches in order and has at most 10 unanswered, so its last answers are
-  /// enough; but no message says when a client is gone for good.
+  /// The limits on remembered answers. A client sends its batches in order and has at most 10 unanswered, so its last
+  /// answers are enough; but no message says when a client is gone for good.
   struct Limits {
-    /// Of one client.
+    /// The number of answers kept for one client.
     var perClient: Int64 = 64
-    /// Of all clients: so many stay however old they are.
+    /// The number of answers kept for all clients together, whatever their age.
     var rows: Int64 = 10_000
-    /// No more than so many of streams, however young they are.
+    /// The largest number of answers kept for streams, whatever their age.
     var streamRows: Int64 = 50_000
-    /// Beyond `rows`, the answers to streams go after an hour: they are resumed soon or never.
+    /// The time in microseconds after which answers to streams beyond `rows` go, an hour: they are resumed soon or
+    /// never.
     var streamAge: Int64 = 3_600_000_000
-    /// Those to caches, which may come back, after 30 days. In microseconds.
+    /// The same time for answers to caches, which may come back, in microseconds: 30 days.
     var cacheAge: Int64 = 2_592_000_000_000
-    /// Old answers are looked for once in so many requests.
+    /// The number of requests between two searches for old answers.
     var slice = 4_096
   }
 
-  /// A request as it is remembered.
+  /// The identity of a request, under which its answer is remembered.
   struct Name {
     let id: WriteRequestID
-    /// Of the contents, which MD5 tells apart; a client gains nothing by making two of its requests look the same.
+    /// The MD5 digest of the contents; a client gains nothing by making two of its requests look the same.
     let digest: [UInt8]
 
     init(_ id: WriteRequestID, _ mutations: [Mutation]) {
@@ -87,7 +88,7 @@ struct AppliedRequests {
       database, client, batch, request.digest,
       request.id.sender == .stream ? 1 : 0, response.commitTime.microseconds,
       EncodedFields(Self.fields(response.results)).bytes)
-    // Every so often is enough.
+    // Old answers of the client are deleted only with every so-manyth batch.
     guard batch % limits.perClient == 0 else { return }
     try connection.run(
       """
@@ -97,8 +98,8 @@ struct AppliedRequests {
       """, database, client, limits.perClient)
   }
 
-  /// Forgets the answers of clients that have gone, of all databases. O(rows).
-  /// - Parameter now: in microseconds.
+  /// Deletes the answers for clients that have gone, of all databases. O(rows).
+  /// - Parameter now: the current time in microseconds.
   func prune(at now: Int64, _ limits: Limits) throws(StoreError) {
     guard let kept = try version(atRank: limits.rows) else { return }
     let surplus = try version(atRank: limits.streamRows) ?? .min
@@ -109,12 +110,12 @@ struct AppliedRequests {
       """, kept, now - limits.streamAge, surplus, now - limits.cacheAge)
   }
 
-  /// When the newest request was applied that comes after so many newer ones.
+  /// The version of the newest answer but `rank`, in microseconds; `nil` if there are not as many.
   private func version(atRank rank: Int64) throws(StoreError) -> Int64? {
     try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }
 
-  /// The results as a document's fields: that has an encoding.
+  /// The results as a document's fields, which have an encoding.
   private static func fields(_ results: [MutationResult]) -> Fields {
     let values = results.map { result in
       Value.map(["version": .integer(result.version.microseconds), "transforms": .array(result.transformResults)])

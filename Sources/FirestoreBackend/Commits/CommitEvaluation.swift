@@ -9,14 +9,14 @@ struct CommitEvaluation {
   struct WorkingDocument {
     enum Content {
       case missing
-      /// As stored, not decoded: a replaced document never is.
+      /// A document as stored, not decoded: a replaced document never is.
       case stored(EncodedFields)
       case fields(Fields)
     }
 
     let stored: StoredDocument?
     var content: Content
-    /// Made by this commit where none was, or after a deletion in this commit: it gets a new create time.
+    /// Whether this commit creates the document, possibly after a deletion in this commit: it gets a new create time.
     var isNew: Bool
 
     fileprivate init(_ stored: StoredDocument?) {
@@ -35,7 +35,7 @@ struct CommitEvaluation {
       }
     }
 
-    /// As documents are made of them.
+    /// The content in the form in which documents hold it.
     var data: DocumentData? {
       switch content {
       case .missing: nil
@@ -57,19 +57,19 @@ struct CommitEvaluation {
   let commitTime: SnapshotVersion
   /// The value of this commit's server timestamps (see `ServerTimestamp`).
   let serverTime: Timestamp
-  /// Whether there are any.
+  /// Whether the commit has any server timestamps.
   private(set) var givesServerTime = false
   private(set) var documents: [DocumentKey: WorkingDocument] = [:]
   /// The keys of `documents` in the order of first mention.
   private(set) var order: [DocumentKey] = []
   private(set) var touched: Set<DocumentKey> = []
-  /// The documents that a write wants to be there and that are not, where that is noted.
+  /// The documents that a write requires to exist and that do not, if such writes are noted.
   private(set) var missed: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  /// Whether a precondition that does not hold is noted, and taken to hold, until all mutations have been looked at.
+  /// Whether a failing precondition is noted, and taken to hold, until all mutations have been evaluated.
   private let defersPreconditions: Bool
-  /// The first precondition that does not hold.
+  /// The first precondition that fails.
   private var failure: StoreError?
 
   init(database: DatabaseID, commitTime: SnapshotVersion, serverTime: Timestamp, defersPreconditions: Bool = false) {
@@ -79,7 +79,7 @@ struct CommitEvaluation {
     self.defersPreconditions = defersPreconditions
   }
 
-  /// - Parameter read: the document before the commit; asked once per key.
+  /// - Parameter read: reads the document before the commit; called once per key.
   mutating func apply(
     _ mutation: Mutation, read: (DocumentKey) throws(StoreError) -> StoredDocument?
   ) throws(StoreError) {
@@ -154,10 +154,10 @@ struct CommitEvaluation {
     }
   }
 
-  /// - Throws: `refused` for a precondition that does not hold.
+  /// - Throws: `refused` for a precondition that fails.
   func checkPreconditions() throws(StoreError) { if let failure { throw failure } }
 
-  /// Encodes the results, checks their sizes and drops documents that end as they began.
+  /// Encodes the results, checks their sizes and drops documents that the commit leaves unchanged.
   /// - Returns: one result per mutation, and the documents to store.
   mutating func finish() throws(StoreError) -> (results: [MutationResult], changed: [WorkingDocument.Change]) {
     var changed: [WorkingDocument.Change] = []
@@ -192,7 +192,7 @@ struct CommitEvaluation {
 }
 
 extension CommitEvaluation.WorkingDocument {
-  /// A document that differs after the commit; `nil` where it does not exist.
+  /// A document that differs after the commit; `before` or `after` is `nil` where it does not exist.
   struct Change {
     let key: DocumentKey
     let before: StoredDocument?
@@ -205,8 +205,9 @@ extension Mutation.Operation {
 }
 
 extension FieldTransform {
-  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); maps on the way to the field are made.
-  /// - Parameter serverTime: what a server timestamp becomes.
+  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); missing maps on the way to the field are
+  /// created.
+  /// - Parameter serverTime: the value of a server timestamp.
   /// - Returns: the field's new value, or `null` for array transforms.
   fileprivate func apply(to fields: inout Fields, at serverTime: Timestamp) throws(StoreError) -> Value {
     switch operation {

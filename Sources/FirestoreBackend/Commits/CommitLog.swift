@@ -3,16 +3,16 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The authoritative documents of all databases and what happened to them, version by version.
+/// The authoritative documents of all databases and their changes, version by version.
 ///
 /// Versions are commit times in microseconds. Per database each is greater than every one before, across restarts and
 /// whatever the clock does. A read happens at the version of the last commit, so a commit is always newer than any read
 /// time handed out. A commit that changes nothing consumes a version all the same. When the clock is behind the last
 /// version, because it was wrong then or is now, versions follow each other by a microsecond until it has caught up.
 struct CommitLog: ~Copyable {
-  /// The changes kept for resuming watches; older positions get a reset and the full state.
+  /// The number of changes kept for resuming watches; older positions get a reset and the full state.
   static let keptChanges = 100_000
-  /// Pruning removes at least so many changes at once, so that its cost is spread.
+  /// The smallest number of changes that pruning removes at once, so that its cost is spread.
   static let pruningSlack = 1_000
 
   /// The identity of the stored data; a token of another data set is recognised by it.
@@ -23,10 +23,10 @@ struct CommitLog: ~Copyable {
   private var databases: [DatabaseID: DatabaseState] = [:]
   private var collections: [CollectionName: Int64] = [:]
   private var history: HistoryAccount
-  /// Versions of which it was said that the clock is behind them, by the numbers of their databases.
+  /// The last versions that were reported as ahead of the clock, by the numbers of their databases.
   private var toldVersions: [Int64: Int64] = [:]
   private let requestLimits: AppliedRequests.Limits
-  /// Requests answered since old answers were last looked for; the first one after a start looks for them.
+  /// The number of requests answered since the last search for old answers; the first request after a start searches.
   private var unprunedRequests: Int
 
   init(
@@ -46,7 +46,7 @@ struct CommitLog: ~Copyable {
     unprunedRequests = requests.slice
   }
 
-  /// The state of a database, which comes into being when it is first asked for.
+  /// The state of a database, which is created on the first request for it.
   mutating func state(of database: DatabaseID) throws(StoreError) -> DatabaseState {
     if let state = databases[database] { return state }
     if let objection = configuration.objection(database) { throw .refused(objection.code, objection.message) }
@@ -60,10 +60,11 @@ struct CommitLog: ~Copyable {
 
   /// Applies mutations atomically and durably.
   /// - Parameters:
-  ///   - request: when this request was applied before, its answer is given again and nothing is applied.
-  ///   - check: what it throws is refused; not asked about what was applied before.
-  /// - Throws: `refused` for the mutations' fault; then, as after any error, nothing was applied. What is tidied up
-  ///   after the commit never makes it fail.
+  ///   - request: the id under which the commit is remembered; if it was applied before, its answer is given again and
+  ///     no mutation is applied.
+  ///   - check: refuses the commit with the error that it throws; not called for a request that was applied before.
+  /// - Throws: `refused` for the mutations' fault; then, as after any error, no mutation was applied. Pruning after the
+  ///   commit never makes it fail.
   mutating func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
   ) throws(StoreError) -> CommitOutcome {
@@ -71,7 +72,7 @@ struct CommitLog: ~Copyable {
     compareClock(state)
     let version = try nextVersion(state)
     let (kept, keptChanges) = (collections, keptChanges)
-    // A rolled back commit may have named collections that do not exist: then the memory starts anew.
+    // A commit that is rolled back may have named collections that do not exist: then the memory starts anew.
     collections = [:]
     var writer = CommitWriter(database: database, state: state, version: version, collections: kept)
     let (name, limits) = (request.map { AppliedRequests.Name($0, mutations) }, requestLimits)
@@ -92,12 +93,12 @@ struct CommitLog: ~Copyable {
     if outcome.response.commitTime.microseconds == version { state = writer.state }
     databases[database] = state
     history.add(rows: writer.historyRows, bytes: writer.historyBytes)
-    // The commit stands: what cannot be dropped now can be later.
+    // The commit stands: changes that cannot be pruned now can be pruned later.
     if history.wantsPruning { try? pruneHistory() }
     return outcome
   }
 
-  /// The time that a commit or a read now happens at, but for the rule that versions never repeat.
+  /// The time at which a commit or a read happens now, apart from the rule that versions never repeat.
   var clock: Timestamp { configuration.now() }
 
   /// The version of the next commit: now, or a microsecond after the last.
@@ -108,13 +109,13 @@ struct CommitLog: ~Copyable {
       .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(Self.wayOut)")
   }
 
-  /// Says that a database's last commit is dated in the future: once, and again when it is dated later still.
+  /// Reports that a database's last commit is dated in the future: once, and again when it is dated later still.
   private mutating func compareClock(_ state: DatabaseState) {
     guard state.version - clock.microseconds > Self.toldLag else {
       toldVersions[state.id] = nil
       return
     }
-    // Commits follow each other by a microsecond until the clock has come so far.
+    // The report is made once until the versions have moved on by a further `toldLag`.
     if let told = toldVersions[state.id], state.version - told < Self.toldLag { return }
     toldVersions[state.id] = state.version
     configuration.report(
@@ -125,10 +126,10 @@ struct CommitLog: ~Copyable {
   private static let wayOut =
     "If that date was a mistake of the clock, export the data and import it into another directory."
 
-  /// A clock that is behind by more than what synchronising moves it.
+  /// The lag of the clock, in microseconds, beyond which its synchronisation is not the cause.
   private static let toldLag: Int64 = 60_000_000
 
-  /// Why a time cannot be read any more: the oldest that can be, and what took those before it.
+  /// The error for a time that can no longer be read: names the oldest readable time, and the reason for that limit.
   func tooOld(_ state: DatabaseState) -> StoreError {
     let hourAgo = clock.microseconds - DocumentHistory.kept
     let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.version))
@@ -147,14 +148,14 @@ struct CommitLog: ~Copyable {
       "The requested 'read_time' is too old. The oldest that can be read is \(oldest.rfc3339Text): \(reason)")
   }
 
-  /// Makes sure that no later commit gets a version up to this one, at which something was read.
+  /// Makes sure that no later commit gets a version up to this one, which a read has used.
   mutating func advance(_ database: DatabaseID, to version: Int64) throws(StoreError) {
     var state = try state(of: database)
     state.version = max(state.version, version)
     databases[database] = state
   }
 
-  /// Drops one slice of versions that ended longer ago than reads may reach back, or are more than is kept.
+  /// Deletes one slice of the versions that ended before reads may reach back, or that exceed the kept size.
   mutating func pruneHistory() throws(StoreError) {
     let cutoff = clock.microseconds - DocumentHistory.kept
     let account = history
@@ -170,7 +171,7 @@ struct CommitLog: ~Copyable {
     }
   }
 
-  /// Reads in the past reach back to here at most; the present is always known.
+  /// The oldest version that reads in the past can reach; the present can always be read.
   mutating func historyStart(of database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try state(of: database)
     return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.version)
@@ -182,7 +183,7 @@ struct CommitLog: ~Copyable {
   ) throws(StoreError) -> Result {
     let state = try state(of: database)
     let past = version.flatMap { $0 < state.version ? $0 : nil }
-    // A read in slices may be overtaken by what is dropped.
+    // A read in slices may come to versions that were pruned meanwhile.
     if let past, past < state.historyStart { throw tooOld(state) }
     return try file.access { connection throws(StoreError) in
       try body(DocumentReader(connection: connection, database: database, state: state, past: past))
@@ -191,7 +192,7 @@ struct CommitLog: ~Copyable {
 }
 
 extension CommitLog {
-  /// Stores whole documents in large transactions, replacing what was there; for demos, tests and imports. Not recorded
+  /// Stores whole documents in large transactions, replacing existing ones; for demos, tests and imports. Not recorded
   /// change by change: every position handed out before is too old afterwards.
   mutating func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)>, in database: DatabaseID
@@ -204,7 +205,7 @@ extension CommitLog {
       try connection.keepPages(upTo: 64 << 20)
       let usual = configuration.pageCacheBytes
       defer {
-        // Memory only: what fails here costs nothing but pages kept.
+        // The cache is memory only: a failure here costs nothing but pages kept.
         try? connection.keepPages(upTo: usual)
         try? connection.execute("PRAGMA shrink_memory")
       }
@@ -230,7 +231,7 @@ extension CommitLog {
     return state
   }
 
-  /// `projects/P/databases/D` of every database that was named so far.
+  /// The names `projects/P/databases/D` of all databases that were named so far.
   func databaseNames() throws(StoreError) -> [String] {
     try file.access { connection throws(StoreError) in
       var names: [String] = []
@@ -242,7 +243,7 @@ extension CommitLog {
     }
   }
 
-  /// Databases that have documents.
+  /// The names of the databases that have documents.
   func occupiedDatabaseNames() throws(StoreError) -> [String] {
     try file.access { connection throws(StoreError) in
       var names: [String] = []
@@ -277,14 +278,14 @@ extension CommitLog {
   }
 }
 
-/// What a commit did.
+/// The result of a commit.
 struct CommitOutcome: Sendable {
   var response: CommitResponse
-  /// One per document that changed; empty for a replayed request.
+  /// The transitions of the documents that changed; empty for a replayed request.
   var transitions: [DocumentTransition]
 }
 
-/// A collection of a database, by bytes.
+/// The name of a collection of a database, as bytes.
 struct CollectionName: Hashable {
   let database: Int64
   let path: ResourcePath

@@ -2,19 +2,19 @@
 package import FirestoreModel
 import FirestoreSQLite
 
-/// Decides whether a commit may happen, before its preconditions are looked at. What it throws is the commit's answer.
+/// A check that decides on a commit before its preconditions are evaluated. The error that it throws is the answer.
 package typealias CommitCheck = @Sendable (CommitPreview) throws(RPCStatus) -> Void
 
-/// What a commit would do if all its preconditions held. Valid only while its check runs.
+/// The effects that a commit would have if all its preconditions held. Valid only while its check runs.
 package final class CommitPreview {
-  /// What it would do to one document.
+  /// The effect of the commit on one document.
   package struct Entry {
-    /// `nil` where there is none.
+    /// The document before the commit; `nil` where it does not exist.
     package let before: Document?
     package let after: Document?
-    /// The commit only verifies the document.
+    /// Whether the commit only verifies the document.
     package let isVerification: Bool
-    /// The commit wants the document to be there, and it is not.
+    /// Whether the commit requires the document to exist, and it does not.
     package let isMissed: Bool
   }
 
@@ -47,12 +47,12 @@ package final class CommitPreview {
       isMissed: evaluation.missed.contains(key))
   }
 
-  /// Any document of the database as it is stored; `nil` where there is none.
+  /// A document of the database as it is stored; `nil` where it does not exist.
   package func stored(_ key: DocumentKey) throws(RPCStatus) -> Document? {
     do throws(StoreError) { return try reader.stored(key)?.document } catch { throw error.status }
   }
 
-  /// Any document of the database as the commit would leave it; `nil` where there is none.
+  /// A document of the database as the commit would leave it; `nil` where it does not exist.
   package func after(_ key: DocumentKey) throws(RPCStatus) -> Document? {
     if let entry = entry(key) { return entry.after }
     return try stored(key)

@@ -3,18 +3,18 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// Writes one commit inside its transaction. What it remembers is valid only once that has ended well.
+/// Writes one commit inside its transaction. Its state is valid only once the transaction has succeeded.
 struct CommitWriter {
   let database: DatabaseID
   private(set) var state: DatabaseState
   let version: Int64
   private(set) var collections: [CollectionName: Int64]
   private var counts: [Int64: Int64] = [:]
-  /// How many earlier versions this commit has put into the history.
+  /// The number of earlier versions that this commit has put into the history.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
 
-  /// The memory of collection ids is dropped when it grows beyond this.
+  /// The number of remembered collection ids beyond which all are forgotten.
   private static let rememberedCollections = 4_096
 
   init(database: DatabaseID, state: DatabaseState, version: Int64, collections: [CollectionName: Int64]) {
@@ -24,7 +24,7 @@ struct CommitWriter {
     self.collections = collections.count > Self.rememberedCollections ? [:] : collections
   }
 
-  /// - Parameter check: what it throws is refused.
+  /// - Parameter check: refuses the commit with the error that it throws.
   mutating func apply(
     _ mutations: [Mutation], check: CommitCheck? = nil, _ connection: Connection
   ) throws(StoreError) -> CommitOutcome {

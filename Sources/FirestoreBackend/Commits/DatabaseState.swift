@@ -2,18 +2,18 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// What is remembered about one database besides its documents.
+/// The state of one database besides its documents.
 struct DatabaseState: Sendable {
   let id: Int64
   /// The last version handed out, in microseconds; also the time at which reads happen.
   var version: Int64
-  /// Changes up to this version are no longer on record.
+  /// The version up to which changes are no longer on record.
   var pruned: Int64
-  /// Reads in the past reach no further back than this version.
+  /// The oldest version that reads in the past can reach.
   var historyStart: Int64
-  /// How many changes are on record.
+  /// The number of changes on record.
   var changes: Int
-  /// No server timestamp that was given is later, in microseconds.
+  /// The latest server timestamp that was given, or a later time, in microseconds.
   var lastServerTime: Int64
 
   static func load(
@@ -21,7 +21,7 @@ struct DatabaseState: Sendable {
   ) throws(StoreError) -> DatabaseState {
     let name = Array(database.name.utf8)
     try connection.run(
-      // Before the first commit there was nothing, which is known as far back as one likes.
+      // A database is known to be empty at all times before its first commit.
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, 0) ON CONFLICT DO NOTHING",
       name, time)
     let isNew = connection.rowsChangedLast == 1
@@ -43,7 +43,7 @@ struct DatabaseState: Sendable {
       version, pruned, historyStart, id)
   }
 
-  /// Forgets the oldest changes when there are more than `kept` and some; whole versions only.
+  /// Deletes the oldest changes when there are more than `kept` and some; whole versions only.
   mutating func prune(keeping kept: Int, _ connection: Connection) throws(StoreError) {
     let excess = changes - kept
     guard excess > min(CommitLog.pruningSlack, kept) else { return }
@@ -55,7 +55,7 @@ struct DatabaseState: Sendable {
     changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", id) ?? 0)
   }
 
-  /// The state after a change that is not recorded document by document; stored as well.
+  /// The state after a change that is not recorded document by document; also stored.
   func withoutHistory(at version: Int64, _ connection: Connection) throws(StoreError) -> DatabaseState {
     try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(
@@ -67,16 +67,16 @@ struct DatabaseState: Sendable {
   }
 }
 
-/// What a commit's server timestamps (REQUEST_TIME) become, all of them the same.
+/// The value of a commit's server timestamps (REQUEST_TIME), the same for all of them.
 ///
-/// They are strictly increasing over a database's commits, across restarts, and never after the commit's own time,
-/// which is the version and update time of what it wrote. As at the real backend it is the commit's time cut to
-/// milliseconds. Where that was given before, because several commits fell into one millisecond, it is the commit's
-/// time itself, to the microsecond; so a burst of commits does not run away from the clock.
+/// The values strictly increase over a database's commits, across restarts, and are never after the commit's own time,
+/// which is the version and update time of the documents it wrote. As at the real backend the value is the commit's
+/// time cut to milliseconds. If that value was given before, because several commits fell into one millisecond, it is
+/// the commit's time itself, to the microsecond; so a burst of commits does not run away from the clock.
 enum ServerTimestamp {
   /// - Parameters:
-  ///   - version: of the commit, in microseconds.
-  ///   - last: the last server timestamp that was given, or something between it and the version.
+  ///   - version: the version of the commit, in microseconds.
+  ///   - last: the last server timestamp that was given, or a time between it and the version.
   static func of(_ version: Int64, after last: Int64) -> Timestamp {
     let time = Timestamp(microseconds: version)
     let cut = Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000)

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// What documents held before they were changed or deleted, for reads in the past (PROTOCOL §0.3).
+/// The contents of documents before they were changed or deleted, for reads in the past (PROTOCOL §0.3).
 ///
 /// ```
 /// documents:            version ───────────────────► now
@@ -11,7 +11,7 @@ import FirestoreSQLite
 /// At a version `t` a document is what `documents` holds if that is not newer than `t`, otherwise the row of the
 /// history with `version <= t < until`, of which there is one at most.
 struct DocumentHistory {
-  /// One hour in microseconds, as the real backend keeps without point-in-time recovery.
+  /// The time that versions are kept: one hour in microseconds, as at the real backend without point-in-time recovery.
   static let kept: Int64 = 3_600_000_000
 
   private let connection: Connection
@@ -52,7 +52,7 @@ struct DocumentHistory {
       """, collection, version)
   }
 
-  /// What a version counts for in the bytes that are kept: its data, and about what a row and its index entry take.
+  /// The cost of a version in bytes: its data, and the approximate size of its row and index entry.
   static func cost(_ name: DocumentName, _ fields: EncodedFields) -> Int64 {
     Int64(2 * name.bytes.count + fields.bytes.count + 64)
   }
@@ -64,18 +64,18 @@ struct DocumentHistory {
 
   struct Pruned {
     var bytesLeft: Int64
-    /// Of each database, by number, of which versions went before their time: reads reach back to here at most.
+    /// The versions that reads can still reach, by database number, in databases that lost versions before their time.
     var starts: [Int64: Int64] = [:]
   }
 
-  /// Forgets the oldest versions: those that ended before a time, and more until `excess` bytes are gone.
+  /// Deletes the oldest versions: those that ended before a time, and more until `excess` bytes are freed.
   /// - Parameters:
-  ///   - rows: how many go at most.
+  ///   - rows: the largest number of versions deleted.
   ///   - bytes: the cost of all versions.
   func prune(before cutoff: Int64, excess: Int64, rows: Int, of bytes: Int64) throws(StoreError) -> Pruned {
     var (freed, last): (Int64, Int64?) = (0, nil)
     var endings: [Int64: Int64] = [:]
-    // Rows are numbered as they were written, which is the order in which they ended.
+    // Row ids follow the order of writing, which is the order in which the versions ended.
     try connection.scan(
       "SELECT id, until, collection, 2 * length(name) + length(fields) + 64 FROM history ORDER BY id LIMIT ?", rows
     ) { row in
@@ -100,8 +100,8 @@ struct DocumentHistory {
     return pruned
   }
 
-  /// Visits a collection's documents as of a version in key order, or against it. Each half is in key order already, so
-  /// merging them sorts nothing.
+  /// Visits a collection's documents as of a version in key order, or in reverse. The stored documents and the history
+  /// are each in key order already, so merging them sorts nothing.
   func scan(
     _ collection: Int64, from first: DocumentName, through last: DocumentName, at version: Int64, isDescending: Bool,
     visit: (Row) throws(StoreError) -> Bool
@@ -130,16 +130,16 @@ struct DocumentHistory {
   }
 }
 
-/// How large the history is, and when there is enough to drop.
+/// The size of the history, which decides when it is pruned.
 struct HistoryAccount {
-  /// Pruning works on at least so many rows at once, so that its cost is spread.
+  /// The smallest number of rows that pruning works on at once, so that its cost is spread.
   static let pruningSlice = 512
 
-  /// How many bytes are kept.
+  /// The number of bytes that may be kept.
   let limit: Int64
-  /// The cost of all versions; unknown until they were first counted.
+  /// The cost of all versions; `nil` until they are counted.
   private(set) var bytes: Int64?
-  /// Versions added since it was last pruned.
+  /// The number of versions added since the last pruning.
   private var rows = 0
 
   init(limit: Int64) { self.limit = limit }
@@ -149,16 +149,16 @@ struct HistoryAccount {
     self.bytes? += bytes
   }
 
-  /// Also while the cost is unknown: an earlier process may have kept more.
+  /// Whether there is enough to prune; also true while the cost is unknown: an earlier process may have kept more.
   var wantsPruning: Bool { rows >= Self.pruningSlice || (rows > 0 && bytes.map { $0 > limit } ?? true) }
 
-  /// How many rows are dropped at most: twice as many as came, so that pruning catches up.
+  /// The largest number of rows pruned at once: twice as many as were added, so that pruning catches up.
   var slice: Int { max(2 * rows, Self.pruningSlice) }
 
-  /// What is to go; with some room, so that not every commit prunes.
+  /// The number of bytes to free; with some to spare, so that not every commit prunes.
   func excess(of bytes: Int64) -> Int64 { bytes > limit ? bytes - limit + limit / 16 : 0 }
 
-  /// For a history that was changed in other ways: it is counted anew.
+  /// Forgets the cost after the history changed in other ways, so that it is counted anew.
   mutating func forget() { bytes = nil }
 
   mutating func setBytes(_ bytes: Int64) {

@@ -15,7 +15,7 @@ struct StoredDocument: Sendable {
   }
 }
 
-/// Where a document lies in the store's key order: collection by collection, then by name.
+/// The position of a document in the store's key order: collection by collection, then by name.
 struct DocumentPosition: Hashable, Comparable, Sendable {
   var collection: Int64
   var name: DocumentName
@@ -25,7 +25,7 @@ struct DocumentPosition: Hashable, Comparable, Sendable {
   }
 }
 
-/// What one commit did to one document.
+/// The effect of one commit on one document.
 struct DocumentTransition: Sendable {
   var key: DocumentKey
   var position: DocumentPosition

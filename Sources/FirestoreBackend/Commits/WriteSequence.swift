@@ -10,7 +10,7 @@ enum WriteSequence {
   private enum Kind: String {
     case upsert, insert, update, delete
 
-    /// - Returns: `nil` for what writes nothing.
+    /// - Returns: `nil` for a mutation that writes no document.
     init?(_ mutation: Mutation) {
       switch (mutation.operation, mutation.precondition) {
       case (.verify, _): return nil

@@ -174,7 +174,7 @@ struct ValueCheck {
     }
   }
 
-  /// A map that calls itself a vector but is none.
+  /// Refuses a map that has the type entry of a vector but is none.
   private func checkVector(_ fields: Fields) throws(StoreError) {
     guard case .string(let type)? = fields["__type__"] else { return }
     if type != "__vector__" { throw nested }

@@ -3,8 +3,8 @@ package import FirestoreClientState
 import FirestoreModel
 import Synchronization
 
-/// The network between a client and its backend, to be broken by hand or by chance. Shared by those who pull the plug
-/// and the datastores that feel it; seeded, so a run can be repeated.
+/// A network between a client and its backend that can be broken by hand or by chance. Shared by the controls that
+/// break it and the datastores behind it; seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
   private struct State {
     var settings = FaultSettings()
@@ -27,30 +27,30 @@ package final class FaultInjector: Sendable {
       change(&state.settings)
       let breaks = state.settings.isOffline && !before.isOffline || before.isHalfOpen && !state.settings.isHalfOpen
       guard breaks else { return [] }
-      // From here on nothing passes them, also what is on its way already.
+      // Broken calls let no message pass from here on, not even one already on its way.
       defer { state.calls = [:] }
       return Array(state.calls.values)
     }
     for call in broken { call.yield(Self.broken) }
   }
 
-  /// Puts settings in the place of what was set; calm ones also take back the faults that wait for a write.
+  /// Replaces the settings; calm ones also withdraw the faults that wait for a write.
   package func apply(_ settings: FaultSettings) {
     if settings.isCalm { withdrawWriteFaults() }
     update { $0 = settings }
   }
 
-  /// Lets a fault happen to the next write that has none waiting before it.
+  /// Makes a fault happen to the next write that has no other fault waiting for it.
   package func inject(_ fault: WriteFault) { state.withLock { $0.writeFaults.append(fault) } }
 
-  /// Forgets the injected faults that have not happened yet.
+  /// Withdraws the injected faults that have not happened yet.
   package func withdrawWriteFaults() { state.withLock { $0.writeFaults = [] } }
 
   static let broken = RPCStatus(.unavailable, "The connection to the backend broke.")
   static let offline = RPCStatus(.unavailable, "The backend cannot be reached: the network is off.")
 
   /// Registers a stream or call that can be broken.
-  /// - Returns: its number, and the status with which it is broken, if it is.
+  /// - Returns: the number of the call, and a stream that gives the status with which it is broken, if it is.
   func open() throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
     let (stream, continuation) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
     let call = state.withLock { state -> Int? in

@@ -27,7 +27,7 @@ package struct FaultyDatastore: Datastore {
       try await base.watch(
         requests: line.pass(requests) { _ in nil },
         deliver: { event in
-          // What makes a snapshot visible is late; the documents before it are not late one by one.
+          // The message that makes a snapshot visible is delayed; the documents before it are not delayed one by one.
           let isLate = if case .changes(let changes) = event { changes.contains(where: \.isSnapshot) } else { true }
           if await line.letsThrough(after: isLate ? faults.delay() : .zero) { await deliver(event) }
         })
@@ -131,7 +131,7 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.missingDocuments(in: collection, at: time) }
   }
 
-  /// Runs a stream until it ends or is broken; then nothing of it runs any more.
+  /// Runs a stream until it ends or is broken; no part of it runs afterwards.
   private func stream<Event: Sendable>(
     _ deliver: @Sendable (Event) async -> Void,
     _ body: @escaping @Sendable (FaultyLine, @escaping @Sendable (Event) async -> Void) async throws(RPCStatus) -> Void
@@ -168,7 +168,7 @@ package struct FaultyDatastore: Datastore {
       group.cancelAll()
       return first
     }
-    // A line that was broken from within may look to the base like one that ended well.
+    // A line that was broken from within may look to the base like a stream that ended well.
     if let failure = line.failure { throw failure }
     switch result {
     case .success(let value)?: return value
@@ -178,7 +178,7 @@ package struct FaultyDatastore: Datastore {
   }
 }
 
-/// Which of the writes under way will lose their answers, in order.
+/// Whether each write under way will lose its answer, in the order of the writes.
 private final class Losses: Sendable {
   private let pending = Mutex<[Bool]>([])
   func record(isLost: Bool) { pending.withLock { $0.append(isLost) } }
@@ -208,10 +208,10 @@ final class FaultyLine: Sendable {
     self.clock = clock
   }
 
-  /// Why the line was broken from within.
+  /// The reason why the line was broken from within; `nil` if it was not.
   var failure: RPCStatus? { status.withLock { $0 } }
 
-  /// Breaks the line: nothing passes it any more.
+  /// Breaks the line: no message passes any more.
   func fail(_ reason: RPCStatus) {
     status.withLock { $0 = $0 ?? reason }
     faults.fail(call, with: reason)

@@ -3,15 +3,15 @@ package import FirestoreModel
 import FirestorePipelines
 import FirestoreQuery
 
-/// What a pipeline is about to be given.
+/// The documents that a pipeline is about to read.
 package enum PipelineRead: Sendable {
-  /// What a query finds.
+  /// The documents that a query finds.
   case query(ServedQuery)
-  /// Documents by their names, also those that do not exist.
+  /// Documents read by their names, also those that do not exist.
   case documents([Document])
 }
 
-/// Refuses by its error what a pipeline would be given.
+/// A check that refuses a pipeline's read by throwing.
 package typealias PipelineCheck = @Sendable (PipelineRead, isolated LocalBackend) throws(RPCStatus) -> Void
 
 /// The documents of one database for a pipeline, all of one version.
@@ -64,7 +64,7 @@ private struct NamedDocumentCursor: DocumentCursor {
 
   let source: BackendDocuments
   var rest: ArraySlice<DocumentKey>
-  /// How many are read at once: about as many as a piece of a query's result holds, by what the last ones were like.
+  /// The number of documents read at once: about as many as fill a piece of a query's result, judged by the last ones.
   private var slice = 4
 
   init(source: BackendDocuments, rest: ArraySlice<DocumentKey>) {

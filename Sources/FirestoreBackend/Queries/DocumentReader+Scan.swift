@@ -7,7 +7,7 @@ import FirestoreSQLite
 struct CollectionEntry {
   var id: Int64
   var path: ResourcePath
-  /// How many documents it holds.
+  /// The number of documents that the collection holds.
   var count: Int
 }
 
@@ -21,7 +21,7 @@ extension Target {
 }
 
 extension DocumentReader {
-  /// A collection that is empty now may have held documents in the past.
+  /// The smallest number of documents of a collection to be read: one that is empty now may have held some in the past.
   var leastCount: Int64 { past == nil ? 1 : 0 }
 
   /// The collections of a query target, by id; empty ones are left out.
@@ -75,12 +75,12 @@ extension DocumentReader {
     }
   }
 
-  /// Bytes that count as one row in a slice; larger ones count as several.
+  /// The bytes that count as one row in a slice; larger rows count as several.
   private static let rowBytes = 2_048
 
-  /// Visits the documents of several collections, ordered by id, in storage order, at most `rows` of them after a
-  /// position, fewer where they are large, or until `visit` returns false.
-  /// - Returns: where to go on; `nil` when everything has been visited.
+  /// Visits the documents of several collections, ordered by id, in storage order: at most `rows` of them after a
+  /// position, fewer if they are large, or until `visit` returns false.
+  /// - Returns: the position from which to go on; `nil` when all documents have been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
     _ visit: (Document) -> Bool
@@ -107,7 +107,7 @@ extension DocumentReader {
 }
 
 extension DocumentReader {
-  /// How many documents match, limit aside.
+  /// The number of documents that match, limit aside.
   func countMatches(of query: ServedQuery) throws(StoreError) -> Int {
     if let count = try recordedCount(of: query) { return count }
     var count = 0
@@ -118,7 +118,8 @@ extension DocumentReader {
     return count
   }
 
-  /// How many documents match, limit aside, where that is on record: in whole collections, as they are now.
+  /// The number of documents that match, limit aside, if it is on record, as for whole collections in the present; else
+  /// `nil`.
   func recordedCount(of query: ServedQuery) throws(StoreError) -> Int? {
     let target = query.target
     guard query.scope == .target, query.offset == 0, past == nil, !target.isDocumentTarget,

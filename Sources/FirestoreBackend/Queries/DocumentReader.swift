@@ -13,7 +13,7 @@ struct DocumentReader {
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
 
-  /// The same as of an earlier version, to which the history must reach.
+  /// A reader of the same database as of an earlier version, which must be in the history.
   func at(_ version: Int64) -> DocumentReader {
     DocumentReader(
       connection: connection, database: database, state: state, past: version < state.version ? version : nil)
@@ -24,7 +24,7 @@ struct DocumentReader {
     try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)
   }
 
-  /// The document; `nil` where there is none.
+  /// The document as it is stored; `nil` where it does not exist.
   func stored(_ key: DocumentKey) throws(StoreError) -> StoredDocument? {
     let name = CollectionName(database: state.id, path: key.collection)
     guard let collection = try Self.collection(name, connection) else { return nil }
@@ -53,8 +53,8 @@ struct DocumentReader {
     }
   }
 
-  /// Ids of the collections directly below a document, or of the root, that hold documents at any depth; sorted by
-  /// UTF-8. Skips from id to id: the cost does not depend on how many collections lie below each.
+  /// The ids of the collections directly below a document, or of the root, that hold documents at any depth; sorted by
+  /// UTF-8. Skips from id to id: the cost does not depend on the number of collections below each.
   func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     let prefix = parent.isRoot ? [] : Array(parent.text.utf8) + [UInt8(ascii: "/")]
     var found: Set<[UInt8]> = []
@@ -72,7 +72,7 @@ struct DocumentReader {
       let id = Array(path.dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "/") })
       found.insert(id)
       let isDirect = path.count == prefix.count + id.count
-      // What lies below an id sorts from "id/" to before "id0"; other ids may sort between "id" and "id/".
+      // Paths below an id sort from "id/" to before "id0"; other ids may sort between "id" and "id/".
       lower = isDirect ? path + [0] : prefix + id + [UInt8(ascii: "/") + 1]
     }
     return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
@@ -82,15 +82,16 @@ struct DocumentReader {
 extension DocumentReader {
   /// The documents that match, in the target's order, up to its limit.
   ///
-  /// Ordered by `__name__` it reads in key order and stops at the limit; any other ordering scans the collection and
-  /// keeps `limit` documents.
-  /// - Parameter limit: instead of the target's own, to read beyond a window.
+  /// An order by `__name__` reads in key order and stops at the limit; any other order scans the collection and keeps
+  /// `limit` documents.
+  /// - Parameter limit: replaces the target's own limit, to read beyond a window.
   func run(_ target: Target, limit: Int?) throws(StoreError) -> [Document] {
     try ordered(target, limit: limit, holding: .max).documents
   }
 
-  /// As `run`.
-  /// - Parameter bytes: of documents that hold more, only the fields are returned by which they are sorted.
+  /// The documents that `run` returns, without the fields that are not sorted by if whole documents are too large.
+  /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
+  ///   returned.
   func ordered(
     _ target: Target, limit: Int?, holding bytes: Int
   ) throws(StoreError) -> (documents: [Document], isThin: Bool) {
@@ -153,8 +154,8 @@ extension DocumentReader {
   }
 }
 
-/// Keeps the first documents in a target's order out of any number: whole, or if that is too much to hold, with the
-/// fields by which they are sorted.
+/// Keeps the first documents in a target's order out of any number: whole, or if these are too large, with only the
+/// fields of the ordering.
 struct TopDocuments {
   private let target: Target
   private let limit: Int?
@@ -162,10 +163,10 @@ struct TopDocuments {
   private var documents: [Document] = []
   private var bytes = 0
   private var isThin = false
-  /// The last of `limit` documents seen so far: what comes after it need not be kept.
+  /// The last of the first `limit` documents seen so far: documents after it need not be kept.
   private var threshold: Document?
 
-  /// - Parameter maximumBytes: what whole documents may hold.
+  /// - Parameter maximumBytes: the size of whole documents that may be held.
   init(_ target: Target, limit: Int?, holding maximumBytes: Int = .max) {
     self.target = target
     self.limit = limit

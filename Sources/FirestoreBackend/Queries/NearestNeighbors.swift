@@ -63,7 +63,7 @@ struct NearestDocuments {
 
   /// - Parameters:
   ///   - target: of documents equally far, the first in its order come first.
-  ///   - maximumBytes: what whole documents may hold.
+  ///   - maximumBytes: the size of whole documents that may be held.
   init(_ search: NearestNeighbors, _ target: Target, holding maximumBytes: Int) {
     (self.search, self.target, self.maximumBytes) = (search, target, maximumBytes)
     length = search.vector.reduce(0) { $0 + $1 * $1 }

@@ -2,7 +2,7 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// How far a query's result has been read. All of it is of one version, however long its reader takes.
+/// The place up to which a query's result has been read. All of it is of one version, however long its reader takes.
 ///
 /// ```
 /// scan     storage order is the query's: nothing is held but the document that comes next
@@ -12,8 +12,8 @@ import FirestoreQuery
 package struct QueryCursor: Sendable {
   enum State: Sendable {
     /// - Parameters:
-    ///   - skipping: how many of the offset are still to come.
-    ///   - needed: how many documents are still to be returned at most, `next` included.
+    ///   - skipping: the number of offset documents still to be skipped.
+    ///   - needed: the largest number of documents still to be returned, `next` included.
     ///   - next: a document that was found already.
     case scan(after: DocumentPosition?, skipping: Int, needed: Int?, next: Document?)
     case sorted(ArraySlice<Document>, isThin: Bool, skipped: Int)
@@ -22,12 +22,12 @@ package struct QueryCursor: Sendable {
   let request: ReadRequest
   let version: Int64
   var state: State
-  /// Where it looks, once that was looked up.
+  /// The collections that the query reads; `nil` until they are looked up.
   var collections: [CollectionEntry]?
 
   package var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
 
-  /// Why the rest cannot be read, when the history does not reach back to its version any more.
+  /// The error of a query whose version the history does not reach back to any more.
   var expiry: RPCStatus? {
     switch request.consistency {
     case .latest: RPCStatus(.unavailable, "What this query began to read is no longer kept. Please try again.")
@@ -39,15 +39,15 @@ package struct QueryCursor: Sendable {
 
 /// Some documents of a query's result, in its order.
 package struct QueryPiece: Sendable {
-  /// What a piece holds, but for its last document.
+  /// The size of the documents after which a piece is full, in bytes.
   static let bytes = 256 << 10
 
   package private(set) var documents: [Document] = []
-  /// How many results the offset has left out before these.
+  /// The number of results that the offset has skipped before these.
   package internal(set) var skipped = 0
   private var size = 0
 
-  /// Whether no more should be read before these are sent. There is one to be kept back then.
+  /// Whether the piece should be sent before more is read. It then has a document that can be kept back.
   var isFull: Bool { size >= Self.bytes && documents.count > 1 }
 
   mutating func append(_ document: Document) {
@@ -59,7 +59,7 @@ package struct QueryPiece: Sendable {
 }
 
 extension Document {
-  /// What is held for it: the bytes of its fields, and about what its key and the value itself take.
+  /// The approximate memory held for the document: the bytes of its fields, of its key and of the value itself.
   var storedSize: Int { (data?.encoded.bytes.count ?? 0) + key.path.text.utf8.count + 200 }
 
   /// The document with the fields by which a target sorts it, and no others.
@@ -75,7 +75,7 @@ extension Document {
 }
 
 extension ServedQuery {
-  /// Whether one scan answers it that stops anywhere and goes on from there: its order is that of storage.
+  /// Whether one scan can answer the query that can stop anywhere and go on from there: its order is that of storage.
   var isScannedInPieces: Bool {
     scope == .target && target.collectionGroup == nil && target.orderBy == [OrderBy(.documentID)] && nearest == nil
       && target.limit != 0 && !target.isDocumentTarget && KeyRange(target).keys == nil

@@ -3,10 +3,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// A query as a server is asked it: a target, and what only one-time reads may ask for (PROTOCOL §3.7).
+/// A query as a server receives it: a target, with the parts that only one-time reads may have (PROTOCOL §3.7).
 package struct ServedQuery: Sendable {
   package enum Scope: Hashable, Sendable {
-    /// Where the target looks: a collection or a collection group.
+    /// The target's own collection or collection group.
     case target
     /// Every collection directly below the target's path.
     case children
@@ -14,10 +14,10 @@ package struct ServedQuery: Sendable {
     case descendants
   }
 
-  /// The path is the parent where the scope is not `target`.
+  /// The target of the query. Its path is the parent where the scope is not `target`.
   package var target: Target
   package var scope: Scope
-  /// How many results are left out, after the cursors and before the limit.
+  /// The number of results that are skipped, after the cursors and before the limit.
   package var offset: Int
   /// The fields to return; `nil` for all, no paths for none.
   package var projection: FieldMask?
@@ -34,7 +34,7 @@ package struct ServedQuery: Sendable {
     self.nearest = nearest
   }
 
-  /// Offset and limit together: how many documents have to be found at most.
+  /// The largest number of documents that have to be found: offset and limit together.
   var needed: Int? {
     guard let limit = target.limit else { return nil }
     let (sum, isTooLarge) = limit.addingReportingOverflow(offset)
@@ -66,7 +66,7 @@ extension DocumentReader {
       state.id, prefix, leastCount
     ) { row in
       let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
-      // The rest sorts after the prefix, so the scan may end with the first path outside of it.
+      // Other paths sort after the prefix, so the scan may end with the first path outside of it.
       guard query.target.path.isPrefix(of: entry.path) else { return false }
       if query.covers(entry.path) { entries.append(entry) }
       return true
@@ -74,9 +74,9 @@ extension DocumentReader {
     return entries.sorted { $0.id < $1.id }
   }
 
-  /// One slice of a query's matches in storage order; as `scan`.
-  /// - Parameter known: the collections, which the first slice looks up where there may be as many as documents. They are
-  ///   those of all slices, for each of these has its version.
+  /// Visits one slice of a query's matches in storage order, like `scan`.
+  /// - Parameter known: the collections, which the first slice looks up if they may be as many as the documents. They
+  ///   serve all slices, since each has the same version.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, in known: inout [CollectionEntry]?,
     _ visit: (Document) -> Bool
@@ -85,7 +85,7 @@ extension DocumentReader {
     return try scanMatches(of: query, after: position, rows: rows, in: known, visit)
   }
 
-  /// The same for one slice alone.
+  /// Visits a slice of a query's matches whose collections are not kept for further slices.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Bool
   ) throws(StoreError) -> DocumentPosition? {
@@ -121,11 +121,11 @@ extension DocumentReader {
 }
 
 /// The part of the key order in which a target's documents can lie, from its filters and cursors on `__name__`. Bounds
-/// are inclusive here: the target's own matching excludes what an exclusive bound names.
+/// are inclusive here: the target's own matching excludes the document at an exclusive bound.
 struct KeyRange {
   private(set) var lower: DocumentKey?
   private(set) var upper: DocumentKey?
-  /// Documents named one by one, by `__name__ in`: then only these can match.
+  /// The documents named one by one by `__name__ in`: only these can match.
   private(set) var keys: [DocumentKey]?
 
   init(_ target: Target) {
@@ -156,7 +156,7 @@ struct KeyRange {
   private mutating func raise(to key: DocumentKey) { lower = lower.map { max($0, key) } ?? key }
   private mutating func lower(to key: DocumentKey) { upper = upper.map { min($0, key) } ?? key }
 
-  /// The range of names inside one collection; `nil` when nothing of the collection lies in the range.
+  /// The range of names inside one collection; `nil` when no document of the collection can lie in the range.
   func names(in collection: ResourcePath) -> (first: DocumentName, last: DocumentName)? {
     var (first, last) = (DocumentName.first, DocumentName.last)
     if let lower {

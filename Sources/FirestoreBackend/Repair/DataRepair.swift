@@ -3,7 +3,7 @@ import FirestoreModel
 package import FirestoreSQLite
 import Glibc
 
-/// Brings a damaged database of the backend back as far as it can be read. The damaged file is kept.
+/// Restores a damaged database of the backend as far as it can be read. The damaged file is kept.
 ///
 /// ```
 /// backend.sqlite3       damaged ──────────────────────────────────► backend.sqlite3.damaged-1
@@ -14,19 +14,19 @@ import Glibc
 /// A repair that is interrupted leaves the damaged file, or both; the next one goes on from there.
 package struct DataRepair: ~Copyable {
   private let directory: StoreDirectory
-  /// What is wrong; `nil` for data that is as it was written.
+  /// The damage that was found; `nil` for data that is as it was written.
   package let damage: String?
 
   private var files: DatabaseFiles { directory.files }
   private var unfinished: String { files.path + ".repairing" }
   private var finished: String { Self.finished(files) }
 
-  /// A repaired file that has yet to take the place of the damaged one.
+  /// The path of a repaired file that has yet to replace the damaged one.
   private static func finished(_ files: DatabaseFiles) -> String { files.path + ".repaired" }
 
   static func isInterrupted(_ files: DatabaseFiles) -> Bool { access(finished(files), F_OK) == 0 }
 
-  /// Whether there is anything in a directory that a repair could begin with.
+  /// Whether a directory has any file that a repair could begin with.
   package static func applies(to directory: String) -> Bool {
     let files = DatabaseFiles(path: directory + "/" + BackendFile.name)
     return files.exists || isInterrupted(files)
@@ -34,7 +34,7 @@ package struct DataRepair: ~Copyable {
 
   static let interruption = "A repair was interrupted; another one goes on from there."
 
-  /// Locks the directory and looks at everything in its database, which is not changed. O(size).
+  /// Locks the directory and verifies its whole database, which is not changed. O(size).
   /// - Throws: `locked`, `notWritable`, `notPrivate`, `newerSchema`; damage is no error.
   package init(directory path: String) throws(StoreError) {
     let held = try BackendFile.hold(path)
@@ -55,24 +55,24 @@ package struct DataRepair: ~Copyable {
     }
   }
 
-  /// What a repair has brought back.
+  /// The result of a repair.
   package struct Report: Hashable, Sendable {
-    /// Where the damaged file is now.
+    /// The path at which the damaged file is kept.
     package var kept: String
     package var documents = 0
-    /// Paths of collections from which documents are missing, with how many.
+    /// The paths of collections from which documents are missing, with the numbers of these.
     package var missing: [String: Int] = [:]
-    /// Documents that were read, but not where they belong: their collection's path is lost.
+    /// The number of documents whose collection's path is lost.
     package var unnamed = 0
-    /// Documents that had been deleted may be back, so many as collections now hold too many.
+    /// The number of documents that collections now hold too many: deleted documents may be back.
     package var surplus = 0
-    /// Changes in the log that are lost, of documents that may be older now.
+    /// The number of lost changes in the log; their documents may be older now.
     package var lostChanges = 0
-    /// What could not be read of the file, index pages included, which are made anew.
+    /// The number of unreadable pages of the file, index pages included, which are made anew.
     package var unreadable = 0
-    /// Paths of collections of which documents may be missing, as how many they held cannot be read either.
+    /// The paths of collections of which documents may be missing, as their counts cannot be read either.
     package var uncounted: [String] = []
-    /// Whether not even the name of a database or of a collection was found: what the file held is not known.
+    /// Whether not even the name of a database or of a collection was found: the content of the file is unknown.
     package var isEmpty = false
 
     package var isComplete: Bool {
@@ -80,7 +80,7 @@ package struct DataRepair: ~Copyable {
     }
   }
 
-  /// Saves what can be read into a new file, which takes the place of the damaged one.
+  /// Saves all readable records into a new file, which replaces the damaged one.
   package consuming func run() throws(StoreError) -> Report {
     var report = Report(kept: "")
     if access(finished, F_OK) != 0 {
@@ -106,10 +106,10 @@ package struct DataRepair: ~Copyable {
   private borrowing func save() throws(StoreError) -> Report {
     let log = try WriteAheadLog(path: files.log)
     let (fits, lostBytes) = LogInspection.lost(files, log)
-    // Pages of a log that belongs to another file, or to another state of it, are none of this one.
+    // Pages of a log that belongs to another file, or to another state of it, are left out.
     let pages = DatabasePages(files, fits ? log : nil, hasChecksums: Self.hasChecksums(files))
     let connection = try BackendFile.open(location: PageChecksums.uri(of: unfinished), .normal)
-    // Brings the log back and removes it.
+    // Closing applies the new file's log and removes it.
     defer { connection.close() }
     return try connection.transaction { () throws(StoreError) in
       var salvage = Salvage(connection)
@@ -118,7 +118,7 @@ package struct DataRepair: ~Copyable {
       report.unreadable = unreadable
       report.lostChanges = pages.damagedFrames + (lostBytes + pages.pageSize - 1) / pages.pageSize
       if !fits { report.lostChanges += log?.frames.count { $0.isIntact } ?? 0 }
-      // One page is that which had the number itself.
+      // A single unreadable page can only be the one that had the count itself.
       if unreadable < 2 { report.uncounted = [] }
       return report
     }

@@ -2,13 +2,13 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Sorts the records of a damaged database into the tables of a new one. Tables are told by the shapes of their rows,
-/// since what names them may be lost.
+/// Sorts the records of a damaged database into the tables of a new one. The tables of rows are told by their shapes,
+/// since the pages that name them may be lost.
 struct Salvage {
   private struct Collection {
     var database: Int64
     var path: [UInt8]
-    /// How many documents it held; unknown when only an index still has its path.
+    /// The number of documents that the collection held; unknown when only an index still has its path.
     var count: Int64?
   }
 
@@ -16,7 +16,7 @@ struct Salvage {
   private var databases: [Int64: [UInt8]] = [:]
   private var versions: [Int64: Int64] = [:]
   private var collections: [Int64: Collection] = [:]
-  /// Of documents that were deleted, as far as that is on record: what is found of them are remains.
+  /// The versions of deletions on record; older rows of the documents at these positions are remains.
   private var deletions: [DocumentPosition: Int64] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
@@ -36,7 +36,7 @@ struct Salvage {
       if let instance = values[0].bytes, instance.count == 8 {
         try connection.run("UPDATE backend SET instance = ?", instance)
       }
-    // Entries of the indexes that databases and collections are found by.
+    // Entries with two values are of the indexes by which databases and collections are found.
     case (nil, 2):
       if let name = values[0].bytes, let number = values[1].integer, name.starts(with: "projects/".utf8) {
         databases[number] = databases[number] ?? name
@@ -56,7 +56,7 @@ struct Salvage {
     guard let collection = values[1].integer, let name = values[2].bytes, let version = values[3].integer,
       let created = values[4].integer, let fields = values[5].bytes, values[0] == .null, (name.first ?? 2) < 2
     else { return }
-    // Also what the checksum of a page cannot vouch for: files of earlier versions had none.
+    // The fields are validated too, because files of earlier versions had no checksums of pages.
     do throws(ModelError) { _ = try EncodedFields(validating: fields) } catch { return }
     try connection.run(
       """
@@ -67,7 +67,7 @@ struct Salvage {
       """, collection, name, version, created, fields)
   }
 
-  /// The path of a collection, or the last segment of it; names of documents begin with 0 or 1.
+  /// Takes the path of a collection, or its last segment, from an index entry; names of documents begin with 0 or 1.
   private mutating func takeIndexEntry(_ values: [StoredValue]) {
     guard let database = values[0].integer, let path = values[1].bytes, let number = values[2].integer,
       (path.first ?? 0) > 1, collections[number]?.count == nil, path.count > collections[number]?.path.count ?? 0
@@ -82,7 +82,7 @@ struct Salvage {
     deletions[position] = max(deletions[position] ?? 0, version)
   }
 
-  /// A batch that was answered must not be applied again.
+  /// Takes a batch that was answered, so that it is not applied again.
   private func takeRequest(_ values: [StoredValue]) throws(StoreError) {
     guard values[0].integer != nil, values[1].bytes != nil, values[2].integer != nil else { return }
     try connection.run(
@@ -92,8 +92,8 @@ struct Salvage {
 }
 
 extension Salvage {
-  /// Drops what was deleted, and completes the tables. Positions that clients have are too old afterwards, so that they
-  /// learn what has changed.
+  /// Deletes the remains of deleted documents, and completes the tables. Positions of clients are too old afterwards,
+  /// so that they learn all changes.
   mutating func finish() throws(StoreError) -> DataRepair.Report {
     var report = DataRepair.Report(kept: "")
     for (position, version) in deletions {
@@ -127,7 +127,7 @@ extension Salvage {
   ) throws(StoreError) {
     let found = try connection.integer("SELECT count(*) FROM documents WHERE collection = ?", number) ?? 0
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
-    // Without its row the number of its documents is lost; a collection that has none now lost nothing that is known.
+    // The collection's row may be lost, and with it the number of its documents; then no loss can be told.
     let expected = collection.count ?? found
     if collection.count == nil { report.uncounted.append(path.text) }
     if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }

@@ -2,7 +2,7 @@
 package import FirestoreModel
 import FirestoreSQLite
 
-/// Where the embedded backend keeps its data, how safely, and which clock it follows.
+/// The settings of the embedded backend: the place of its data, its durability, its clock and its limits.
 package struct BackendConfiguration: Sendable {
   package enum Location: Hashable, Sendable {
     case memory
@@ -10,32 +10,33 @@ package struct BackendConfiguration: Sendable {
     case directory(String)
   }
 
-  /// What an acknowledged commit survives. The death of the process it survives either way.
+  /// The failure that an acknowledged commit survives beside the death of the process, which it always survives.
   package enum Durability: String, Hashable, Sendable, CaseIterable {
-    /// A power cut may take the commits of the last seconds, newest first and each whole.
+    /// A durability in which a power cut may take the commits of the last seconds, newest first and each whole.
     case normal
-    /// A power cut takes nothing: every commit waits for the disk, which takes milliseconds.
+    /// A durability in which a power cut takes nothing: every commit waits for the disk, which takes milliseconds.
     case full
   }
 
   package var location: Location
   package var durability: Durability
-  /// How many bytes of earlier versions are kept, besides that none is kept longer than an hour. Reads in the past
-  /// reach back as far as both allow.
+  /// The most bytes of earlier versions that are kept, each for an hour at most. Reads in the past reach back as far as
+  /// both limits allow.
   package var keptHistoryBytes: Int64
-  /// How many bytes of the database's pages are kept in memory at most.
+  /// The most bytes of the database's pages that are kept in memory.
   package var pageCacheBytes = usualPageCacheBytes
-  /// Commit times follow this clock but never repeat and never go back, whatever it does.
+  /// The clock that commit times follow; they never repeat and never go back, whatever it does.
   package var now: @Sendable () -> Timestamp
-  /// Told what an operator should know while nothing has failed: one sentence or two, on the backend's executor.
+  /// Called with facts that an operator should know while no call has failed: a sentence or two, on the backend's
+  /// executor.
   package var report: @Sendable (String) -> Void
-  /// Whether other processes get at the data through this one, and need not take it for lost to them.
+  /// Whether other processes reach the data through this one, and need not take it for lost to them.
   package var isServed: Bool
 
-  /// Asked about a database when it is first named; what it returns is answered in place of the database.
+  /// Called when a database is first named; the status that it returns is the answer in place of the database.
   package var objection: @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
 
-  /// Keeps the upper pages of a million documents at hand.
+  /// The default size of the page cache, which holds the upper pages of a million documents.
   package static let usualPageCacheBytes = 16 << 20
 
   package init(
@@ -53,7 +54,7 @@ package struct BackendConfiguration: Sendable {
 }
 
 extension LocalBackend {
-  /// Beside the data: the socket on which the process that has it open serves it to others.
+  /// The name of the socket beside the data, on which the process that has it open serves it to others.
   package static let socketName = "hearth.sock"
 
   /// Whether a directory has data of a backend, in whatever state.

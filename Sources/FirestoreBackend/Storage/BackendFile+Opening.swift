@@ -21,14 +21,14 @@ extension BackendFile {
     if Format(path: files.path) == .unknown { throw StoreError(.corrupt, "Its header is not what was written.") }
     let connection = try open(location: PageChecksums.uri(of: files.path, notesEnd: true), durability)
     if files.isMarkedDamaged {
-      // Damage was met the last time, by a read that went wrong or by one that only seemed to.
+      // An earlier process met damage, in a read that went wrong or that only seemed to.
       try verify(connection)
       files.clearDamage()
     }
     return connection
   }
 
-  /// - Parameter location: a path or URI; in memory without one.
+  /// - Parameter location: the path or URI of the file; `nil` for a database in memory.
   static func open(location: String?, _ durability: Durability) throws(StoreError) -> Connection {
     let connection = try Connection(path: location, called: title)
     try connection.configure(settings(isFile: location != nil, durability))
@@ -37,7 +37,7 @@ extension BackendFile {
     return connection
   }
 
-  /// What errors call it.
+  /// The name of the file in error messages.
   private static let title = "backend's data"
 
   private static func settings(isFile: Bool, _ durability: Durability) -> Connection.Settings {

@@ -10,19 +10,19 @@ import Synchronization
 ///            ├─< history          what documents held before they changed, for reads in the past
 ///            └─< applied_requests answers kept for clients that never saw them
 /// ```
-/// Every page ends with a checksum (`PageChecksums`), so that what is read is what was written, or an error.
+/// Every page ends with a checksum (`PageChecksums`), so that a read gives the bytes that were written, or an error.
 struct BackendFile: ~Copyable {
   private let connection: Connection
-  /// `nil` for a backend in memory.
+  /// The locked directory; `nil` for a backend in memory.
   private let directory: StoreDirectory?
   private let files: DatabaseFiles?
   private let report: @Sendable (String) -> Void
-  /// Whether the files are still where they were.
+  /// The watch on the files, which notices if they are moved or deleted; `nil` for a backend in memory.
   let openFiles: OpenFiles?
   /// The damage that was met first.
   private let damage = Mutex<StoreError?>(nil)
 
-  /// - Throws: `corrupt` for data that is not what was written; the files then stay as they are.
+  /// - Throws: `corrupt` for data that differs from the data written; the files then stay as they are.
   init(_ configuration: BackendConfiguration) throws(StoreError) {
     report = configuration.report
     guard case .directory(let path) = configuration.location else {
@@ -49,7 +49,7 @@ struct BackendFile: ~Copyable {
 
   static let name = "backend.sqlite3"
 
-  /// Locks a directory of backend data; what belongs there is this file's and its socket and, below it, caches.
+  /// Locks a directory of backend data, which holds this file, its socket and a folder of caches.
   static func hold(
     _ path: String, isServed: Bool = false, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
@@ -64,8 +64,8 @@ struct BackendFile: ~Copyable {
   }
 
   /// Runs `body` as one transaction.
-  /// - Throws: `corrupt` at once after damage was met: who knows what a change would build upon; `gone` when the files
-  ///   were taken away, which is noticed within a second.
+  /// - Throws: `corrupt` at once after damage was met, since a change could build upon it; `gone` when the files were
+  ///   taken away, which is noticed within a second.
   borrowing func transaction<Result>(
     _ body: (Connection) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -74,12 +74,12 @@ struct BackendFile: ~Copyable {
     let result = try access { connection throws(StoreError) in
       try connection.transaction { () throws(StoreError) in try body(connection) }
     }
-    // What is stored in a file that is nowhere is not stored.
+    // A change in a file that was taken away is not stored.
     try openFiles?.check()
     return result
   }
 
-  /// Damage is remembered, also for the next start, and said once.
+  /// Remembers damage, also for the next start, and reports it once.
   private borrowing func noting(_ error: StoreError) -> StoreError {
     guard error.kind == .corrupt, let files else { return error }
     let named = Self.naming(error, files)

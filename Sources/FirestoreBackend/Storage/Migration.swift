@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreSQLite
 
-/// One step from an empty file to today's tables. A file remembers the steps behind it by their names, in a table that is
-/// called as the library called it which once took them.
+/// One step from an empty file to today's tables. A file remembers its finished steps by their names, in a table whose
+/// name is that of a library which once performed them.
 struct Migration {
   private let name: String
   private let sql: String
@@ -42,11 +42,11 @@ struct Migration {
         ) WITHOUT ROWID;
         """),
     Migration(name: "3 contents of applied requests", sql: AppliedRequests.schema),
-    // From here on it is noted where the log ends. A program that does not note it must not write to it.
+    // The end of the log is noted from this step on. A program that does not note it must not write to the file.
     Migration(name: "4 noted end of the log", sql: ""),
   ]
 
-  /// - Throws: `newerSchema` for a file that has steps behind it which this program does not know.
+  /// - Throws: `newerSchema` for a file with finished steps that this program does not know.
   static func refuseNewer(_ connection: Connection) throws(StoreError) {
     let known = Set(all.map(\.name))
     guard try known.isSuperset(of: taken(connection)) else {
@@ -55,7 +55,7 @@ struct Migration {
     }
   }
 
-  /// Takes the steps that are left, each in a transaction.
+  /// Performs the steps that are left, each in a transaction.
   static func perform(on connection: Connection) throws(StoreError) {
     let taken = try taken(connection)
     if taken.isEmpty {

@@ -5,13 +5,13 @@ package import FirestoreSQLite
 extension StoreError {
   static func refused(_ code: StatusCode, _ message: String) -> StoreError { StoreError(.refused(code), message) }
 
-  /// What a client is told by the backend.
+  /// The status that a client receives for the error.
   package var status: RPCStatus {
     let code: StatusCode =
       switch kind {
       case .locked, .notWritable, .notPrivate, .newerSchema, .foreign, .leaseLost: .failedPrecondition
       case .corrupt: .dataLoss
-      // Clients keep what they want to write, until there is data again.
+      // Clients keep their pending writes until the data is there again.
       case .gone: .unavailable
       case .diskFull: .resourceExhausted
       case .refused(let code): code

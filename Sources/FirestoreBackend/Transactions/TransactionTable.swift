@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Names a transaction to clients: nine opaque bytes.
+/// The name of a transaction for clients: nine opaque bytes.
 package struct TransactionID: Hashable, Sendable {
   let number: Int64
 
@@ -17,7 +17,7 @@ package struct TransactionID: Hashable, Sendable {
   package var bytes: [UInt8] { [2] + withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) } }
 }
 
-/// One of several clients, for as long as it is connected.
+/// The identity of a client, for as long as it is connected.
 package struct ClientID: Hashable, Sendable {
   private final class Identity: Sendable {}
   private let identity = Identity()
@@ -38,19 +38,19 @@ struct OpenTransaction {
   var keys: Set<DocumentKey> = []
   var queries: [ServedQuery] = []
   let client: ClientID?
-  /// Microseconds since the epoch.
+  /// The times of the beginning and of the last use, in microseconds since the epoch.
   let began: Int64
   var used: Int64
 }
 
 /// The transactions of all databases. They live in memory: a restart ends them all, as an expiry would.
 struct TransactionTable {
-  /// In microseconds: what real Firestore allows.
+  /// The times in microseconds after which a transaction ends, unused or in all, as real Firestore has them.
   static let idleLimit: Int64 = 60_000_000
   static let totalLimit: Int64 = 270_000_000
   private var open: [TransactionID: OpenTransaction] = [:]
   private var finished: Set<TransactionID> = []
-  /// Numbers begin at the time of the start, so that those of an earlier run are recognised as expired.
+  /// The last number given. Numbers begin at the time of the start, so that those of an earlier run count as expired.
   private var lastNumber: Int64
 
   private let maximumOpen: Int
@@ -75,7 +75,7 @@ struct TransactionTable {
     return id.number > 0 && id.number <= lastNumber
   }
 
-  /// The open transaction, marked as used.
+  /// The id of an open transaction, which is marked as used.
   mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(StoreError) -> TransactionID {
     expire(at: time)
     guard isKnown(bytes), let id = TransactionID(bytes) else {
@@ -97,15 +97,15 @@ struct TransactionTable {
     set { open[id] = newValue }
   }
 
-  /// Ends a transaction; one that has ended already stays so.
+  /// Ends a transaction; one that has ended already stays ended.
   mutating func finish(_ id: TransactionID) {
     guard open.removeValue(forKey: id) != nil else { return }
-    // Only the wording of an error depends on it.
+    // The ended transactions only decide on the wording of an error.
     if finished.count >= maximumOpen { finished = [] }
     finished.insert(id)
   }
 
-  /// Ends the least used transaction of the client that has most of them, if that is another one.
+  /// Ends the least recently used transaction of the client that has most of them, unless that is this client.
   private mutating func makeRoom(for client: ClientID?) throws(StoreError) {
     var counts: [ClientID?: Int] = [:]
     for transaction in open.values { counts[transaction.client, default: 0] += 1 }
@@ -127,12 +127,12 @@ struct TransactionTable {
 }
 
 extension DocumentReader {
-  /// Whether something that a transaction read has changed since: a document it looked up, or one that one of its
-  /// queries matched or now matches, limits aside.
-  /// - Parameter earlier: reads at the transaction's version.
+  /// Whether a read of the transaction has a conflict since: a change of a document that it looked up, or that one of
+  /// its queries matched or now matches, limits aside.
+  /// - Parameter earlier: a reader at the transaction's version.
   func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.version else { return false }
-    // What changed is no longer on record: it might be anything.
+    // The changes are no longer on record: they might concern any document.
     if version < state.pruned || version < state.historyStart { return true }
     for key in try changedKeys(after: version) {
       if transaction.keys.contains(key) { return true }
@@ -144,7 +144,7 @@ extension DocumentReader {
     return false
   }
 
-  /// Every document that changed after a version, once.
+  /// The keys of all documents that changed after a version.
   private func changedKeys(after version: Int64) throws(StoreError) -> Set<DocumentKey> {
     var keys: Set<DocumentKey> = []
     try connection.forEachRow(

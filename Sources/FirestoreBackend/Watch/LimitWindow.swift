@@ -3,30 +3,30 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The documents that a target with a limit shows, and some that come after them, so that a document which leaves the
-/// window is mostly replaced without asking the store.
+/// The documents that a target with a limit shows, and some after them, so that a document which leaves the window can
+/// mostly be replaced without asking the store.
 ///
 /// ```
 /// documents in target order:   shown (limit) │ reserve │ not held
 ///                              ◄──── held ────────────►│ only if `isComplete` is false
 /// ```
-/// Invariant: whatever matches and is not held comes after the last held document. Where the documents are large, only the
-/// fields are held by which they are sorted.
+/// Invariant: matches that are not held come after the last held document. Of large documents only the fields of the
+/// ordering are held.
 struct LimitWindow {
-  /// Documents in the target's order, whole or with the fields by which they are sorted.
+  /// Documents in the target's order, whole or with only the fields of the ordering.
   typealias Result = (documents: [Document], isThin: Bool)
 
-  /// What a window's documents hold that are whole.
+  /// The size of the documents that a window holds whole, in bytes.
   static let wholeBytes = 256 << 10
-  /// A document that comes later and is larger is not held whole.
+  /// The size beyond which a document that comes later is not held whole, in bytes.
   private static let smallBytes = 1 << 10
 
   let target: Target
   let limit: Int
   private var held: [Document] = []
-  /// Those that are held without all of their fields.
+  /// The keys of the documents that are held without all of their fields.
   private var thin: Set<DocumentKey> = []
-  /// Nothing matches that is not held.
+  /// Whether all matches are held.
   private var isComplete = false
   private(set) var shown: Set<DocumentKey> = []
 
@@ -35,12 +35,12 @@ struct LimitWindow {
     self.limit = limit
   }
 
-  /// How many documents are held at most: the limit and as many again, within reason.
+  /// The largest number of documents held: the limit and as many again, within reason.
   var capacity: Int { limit + min(max(limit, 16), 256, .max - limit) }
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }
 
-  /// Starts over with what the store holds.
+  /// Starts over with the documents in the store.
   /// - Parameter read: the first documents in target order, up to a number.
   mutating func fill(_ read: (Int) throws(StoreError) -> Result) throws(StoreError) {
     let result = try read(capacity)
@@ -51,8 +51,8 @@ struct LimitWindow {
   }
 
   /// Applies the transitions of one commit.
-  /// - Parameter read: as for `fill`, after the commit; asked only when the reserve is used up.
-  /// - Returns: what the client must be told.
+  /// - Parameter read: as for `fill`, after the commit; called only when the reserve is used up.
+  /// - Returns: the changes that the client must be told.
   mutating func apply(
     _ transitions: [DocumentTransition], read: (Int) throws(StoreError) -> Result
   ) throws(StoreError) -> [MembershipChange] {
@@ -80,7 +80,7 @@ struct LimitWindow {
 
     var changes: [MembershipChange] = []
     for key in before where !shown.contains(key) {
-      // Neither touched nor held any more it cannot be: it was held before the commit.
+      // A document that left the window and was held before the commit is touched, or one of those in `leaving`.
       if let document = touched[key] {
         changes.append(MembershipChange(document: document, wasMember: true, isMember: false))
       } else if let change = leaving[key] {
@@ -128,12 +128,12 @@ struct LimitWindow {
   }
 }
 
-/// What a target's client is told about one document.
+/// A change of one document for a target's client.
 struct MembershipChange {
-  /// As it is now.
+  /// The document as it is now.
   var document: Document
   var wasMember: Bool
   var isMember: Bool
-  /// Otherwise it is to be read when it is told.
+  /// Whether the document has all its fields; otherwise it is read when the client is told.
   var isWhole = true
 }

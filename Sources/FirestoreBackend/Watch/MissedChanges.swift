@@ -3,8 +3,9 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// What became of a target's documents while its client was away: each document at the last of its changes, read from the
-/// log in slices. Only what the target had, or has now, is of concern; what it had is found in the history.
+/// The changes of a target's documents while its client was away: each document at the last of its changes, read from
+/// the log in slices. Only documents that the target had, or has now, count; those that it had are found in the
+/// history.
 ///
 /// ```
 /// the log:    token │ change  change  change │ not read      commits go on behind it, and are read in their turn
@@ -18,27 +19,27 @@ struct MissedChanges {
     var isMember: Bool
   }
 
-  /// Where a change lies in the log.
+  /// The position of a change in the log.
   private struct Position {
     var version: Int64
     var collection: Int64
     var name: [UInt8]
   }
 
-  /// Changes looked at in one step.
+  /// The number of changes read in one step.
   private static let rows = 1_000
 
   let since: Int64
   private var reached: Position
-  /// The paths of collections, where the target looks there.
+  /// The paths of collections by their numbers; `nil` for those in which the target has no documents.
   private var paths: [Int64: ResourcePath?] = [:]
-  /// Deletions that were told: a document may have been deleted more than once.
+  /// The deletions that were told: a document may have been deleted more than once.
   private var deleted: Set<DocumentKey> = []
-  /// Nothing is left to be read.
+  /// Whether all changes have been read.
   private(set) var isDone = false
-  /// Documents may have left the target of which the history does not say so any more.
+  /// Whether documents may have left the target without a record in the history.
   private(set) var isVague = false
-  /// How many more documents the client has than before, once it was told all of this.
+  /// The number of documents by which the client's result has grown, once it was told all changes.
   private(set) var growth = 0
 
   init(since: Int64) {
@@ -46,15 +47,15 @@ struct MissedChanges {
     reached = Position(version: since, collection: .max, name: [])
   }
 
-  /// Whether the log no longer has what comes next.
+  /// Whether the log no longer has the next changes.
   func isCut(_ state: DatabaseState) -> Bool {
     reached.version < state.pruned || (reached.version == state.pruned && reached.collection != .max)
   }
 
-  /// The next of the changes.
+  /// Reads the next slice of changes.
   /// - Parameters:
-  ///   - limit: what their documents hold, but for the last of them.
-  ///   - historyStart: what was before is not known.
+  ///   - limit: the size of the documents after which no further ones are added.
+  ///   - historyStart: the version before which the history is not known.
   mutating func next(
     of target: Target, upTo limit: Int, historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> [Change] {
@@ -100,7 +101,7 @@ struct MissedChanges {
     return watched
   }
 
-  /// - Returns: `nil` for what concerns nobody, and for a change that was not the document's last.
+  /// - Returns: `nil` for a change that does not concern the target, or was not the document's last.
   private mutating func change(
     at position: Position, below path: ResourcePath, _ target: Target, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> Change? {

@@ -3,14 +3,14 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What a stream's client has not been told yet: the newest state of each document and how it stands to each target,
-/// compared with what the client knows. A slow client thus costs memory per document, not per commit; of more than a few
-/// documents it costs that of their names, and they are read again when they are told.
+/// The changes that a stream's client has not been told yet: the newest state of each document and its membership in
+/// each target, compared with what the client knows. A slow client thus costs memory per document, not per commit;
+/// beyond a few documents only the names are kept, and the documents are read again when they are told.
 struct PendingChanges {
   private struct Entry {
-    /// `nil` for one that is read when it is told.
+    /// The changed document; `nil` for one that is read when it is told.
     var document: Document?
-    /// Of one target mostly.
+    /// The targets concerned, mostly one.
     var memberships: [Membership]
   }
 
@@ -20,24 +20,24 @@ struct PendingChanges {
     var `is`: Bool
   }
 
-  /// Above this the targets concerned read from the log what changed, once it is told.
+  /// The number of documents above which the targets concerned read their changes from the log instead.
   static let maximumCount = 1_000
-  /// What the documents hold that are kept, but for the last of them.
+  /// The size of the documents after which no further ones are kept, in bytes.
   static let keptBytes = 256 << 10
 
   private var entries: [DocumentKey: Entry] = [:]
   private var order: ArraySlice<DocumentKey> = []
   private var bytes = 0
-  /// Entries without their documents.
+  /// The number of entries without their documents.
   private var unread = 0
 
   var isEmpty: Bool { entries.isEmpty }
   var isOverfull: Bool { entries.count > Self.maximumCount }
   /// Whether documents have to be read to be told.
   var needsReading: Bool { unread > 0 }
-  /// What the documents hold that are kept.
+  /// The size of the documents that are kept, in bytes.
   var heldBytes: Int { bytes }
-  /// The targets that something is pending for.
+  /// The targets that have pending changes.
   var targets: Set<TargetID> { entries.values.reduce(into: []) { $0.formUnion($1.memberships.map(\.target)) } }
 
   mutating func record(_ change: MembershipChange, for target: TargetID) {
@@ -71,7 +71,7 @@ struct PendingChanges {
     if let document = entry.document { bytes -= document.storedSize } else { unread -= 1 }
   }
 
-  /// Forgets what is pending for a target.
+  /// Drops the pending changes of a target.
   mutating func forget(_ target: TargetID) {
     for (key, var entry) in entries where entry.memberships.contains(where: { $0.target == target }) {
       entry.memberships.removeAll { $0.target == target }
@@ -81,8 +81,8 @@ struct PendingChanges {
 
   mutating func removeAll() { self = PendingChanges() }
 
-  /// One message per document, in the order in which they first changed, until they hold as much as asked for.
-  /// - Parameter reader: needed where documents have to be read.
+  /// Takes one message per document, in the order of the first changes, until the documents reach a size.
+  /// - Parameter reader: reads documents that are not kept; may be `nil` if all are.
   mutating func take(upTo limit: Int, _ reader: DocumentReader?) throws(StoreError) -> [WatchChange] {
     var (changes, size) = ([WatchChange](), 0)
     while size < limit, let key = order.popFirst() {
@@ -90,7 +90,7 @@ struct PendingChanges {
       letGo(entry)
       let updated = entry.memberships.filter(\.is).map(\.target).sorted()
       let removed = entry.memberships.filter { $0.was && !$0.is }.map(\.target).sorted()
-      // It came and went while the client was not looking.
+      // A document that came and went between two messages needs none.
       if updated.isEmpty, removed.isEmpty { continue }
       var told = entry.document
       if told == nil { told = try reader?.document(key) }

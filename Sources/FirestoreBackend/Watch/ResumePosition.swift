@@ -4,7 +4,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// What a resume token says: everything up to a version of this very data set has been seen.
+/// The content of a resume token: the client has seen all changes up to a version of this data set.
 ///
 /// ```
 /// 01  instance of the data set (8 bytes)  version in microseconds (8 bytes, big-endian)
@@ -30,7 +30,7 @@ struct ResumePosition {
 }
 
 extension DocumentReader {
-  /// The version after which a resumed target needs what changed; `nil` when that is not known and it must start anew.
+  /// The version whose later changes a resumed target needs; `nil` when it is not known and the target must start anew.
   func version(of resume: WatchTarget.Resume, instance: [UInt8]) -> Int64? {
     let version: Int64? =
       switch resume {
@@ -43,7 +43,7 @@ extension DocumentReader {
 }
 
 extension Target {
-  /// Whether the target asks about documents of this collection at all.
+  /// Whether the target can match any document of this collection.
   func couldMatch(documentsIn collection: ResourcePath) -> Bool {
     if let collectionGroup { return collection.last.equalsUTF8(collectionGroup) && path.isPrefix(of: collection) }
     return collection == path

@@ -4,7 +4,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// One target of a watch stream and how much of it the client has been told.
+/// One target of a watch stream, and the state of telling the client about it.
 ///
 /// ```
 ///  starting ──► reading ─────┐       no position, or one too old or unknown (then after a RESET)
@@ -16,34 +16,34 @@ import FirestoreSQLite
 /// ```
 struct SessionTarget {
   enum Phase {
-    /// Nothing has been read. Commits need no attention: they will be read.
+    /// The phase before the first read. Commits need no attention: they will be read.
     case starting(WatchTarget.Resume?, resets: Bool)
-    /// All matches are being sent in storage order; up to the position they have been. Commits matter up to there.
+    /// The phase that sends all matches in storage order, up to a position so far. Commits matter up to there.
     case reading(after: DocumentPosition?)
-    /// What happened to the target's documents while the client was away is being sent. Commits matter.
+    /// The phase that sends the changes of the target's documents while the client was away. Commits matter.
     case catchingUp(MissedChanges)
-    /// What a window shows is being looked for. Commits are noted.
+    /// The phase that searches for the documents in a window. Commits are noted.
     case filling(WindowScan, since: Int64?)
-    /// What a window showed when the client was last told is being looked for. Commits matter.
+    /// The phase that searches for the documents that the window had when the client was last told. Commits matter.
     case recalling(WindowScan)
-    /// These documents are being sent, as they are when their turn comes. Commits matter.
+    /// The phase that sends these documents, as they are when their turn comes. Commits matter.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
 
-  /// When a resumed client is told how many documents there are.
+  /// The cases in which a resumed client is told the number of documents.
   enum FilterNeed {
     case never, always
-    /// If it has another number of them, once it was told what changed.
+    /// The case that the client would have another number of them, once it was told the changes.
     case unless(count: Int)
   }
 
-  /// Rows read in one step on the backend's actor.
+  /// The number of rows read in one step on the backend's actor.
   static let stepSize = 1_000
 
   let id: TargetID
   let target: Target
-  /// What a target of documents names, each once; empty for a query.
+  /// The keys that a target of documents names, each once; empty for a query.
   let documents: [DocumentKey]
   private(set) var expectedCount: Int?
   private(set) var phase: Phase
@@ -60,18 +60,18 @@ struct SessionTarget {
 
   var isLive: Bool { if case .live = phase { true } else { false } }
 
-  /// Starts over; the client is told to forget a query's documents.
+  /// Starts over, and has the client forget a query's documents.
   mutating func restart() {
     (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
   }
 
-  /// Has what changed after a version, up to which the client knows everything, read when it is told.
+  /// Has the changes after a version read when they are told; the client knows everything up to that version.
   mutating func resume(after version: Int64) {
     let resume = WatchTarget.Resume.readTime(SnapshotVersion(microseconds: version))
     (phase, expectedCount) = (.starting(resume, resets: false), nil)
   }
 
-  /// What one commit means to the target's client.
+  /// The changes by one commit that the target's client must be told.
   mutating func apply(
     _ transitions: [DocumentTransition], _ reader: DocumentReader
   ) throws(StoreError) -> [MembershipChange] {
@@ -81,7 +81,7 @@ struct SessionTarget {
     case .reading(let position?): reached = position
     case .filling(var scan, let since):
       scan.note(transitions)
-      // One that changes so much is looked for anew when the client reads.
+      // A window with so many changes is searched for anew when the client reads.
       phase =
         scan.touched.count <= PendingChanges.maximumCount
         ? .filling(scan, since: since)
@@ -110,8 +110,8 @@ struct SessionTarget {
 
   /// Does a slice of the work until the target is live.
   /// - Parameters:
-  ///   - limit: what its documents hold, but for the last of them.
-  ///   - historyStart: what was before is not known.
+  ///   - limit: the size of the documents after which no further ones are added.
+  ///   - historyStart: the version before which the history is not known.
   mutating func step(
     _ reader: DocumentReader, upTo limit: Int, instance: [UInt8], historyStart: Int64
   ) throws(StoreError) -> [WatchChange] {
@@ -146,7 +146,8 @@ struct SessionTarget {
     if target.isDocumentTarget {
       return phase = .telling(try unknownDocuments(since, reader)[...], alsoOthers: true, .never)
     }
-    // Without the number of its documents the client could not be told that some left of which nothing is known any more.
+    // A client that sent no count could not be told that documents left which the history no longer has: it starts
+    // anew.
     if let known = since, known < historyStart, expectedCount == nil { since = nil }
     if resume != nil, since == nil { changes.append(.reset([id], nil)) }
     if let window {
@@ -162,9 +163,9 @@ struct SessionTarget {
     phase = KeyRange(target).keys.map { .telling($0[...], alsoOthers: false, .never) } ?? .reading(after: nil)
   }
 
-  /// The documents of a target of documents that its client may not know as they are.
+  /// The documents of a target of documents whose current state its client may not know.
   private func unknownDocuments(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) -> [DocumentKey] {
-    // Which of several documents the client holds is not said.
+    // The client does not say which of several documents it holds.
     guard let since, documents.count == 1, expectedCount != 0 else { return documents }
     let document = try reader.document(documents[0])
     return document.exists && document.isNotNewer(than: since) ? [] : documents
@@ -173,7 +174,7 @@ struct SessionTarget {
   private mutating func catchUp(
     _ missed: MissedChanges, _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64, _ changes: inout [WatchChange]
   ) throws(StoreError) {
-    // What was not read yet is gone, or what the client had is: then it begins anew.
+    // The target starts anew if unread changes have left the log, or the documents that the client had are not known.
     guard !missed.isCut(reader.state), missed.since >= historyStart || expectedCount != nil else {
       changes.append(.reset([id], nil))
       return readAll()
@@ -191,7 +192,7 @@ struct SessionTarget {
   private mutating func startWindow(
     _ window: LimitWindow, _ since: Int64?, _ reader: DocumentReader
   ) throws(StoreError) {
-    // In the order of storage the first documents are found first.
+    // The first documents are found first if the order is that of storage.
     if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID {
       let target = target
       try self.window?.fill { limit throws(StoreError) in
@@ -203,12 +204,12 @@ struct SessionTarget {
       WindowScan(target, limit: window.capacity, at: reader.state.version, holding: LimitWindow.wholeBytes), since: since)
   }
 
-  /// Looks for what a window shows, and showed, until that is known or a slice is read.
+  /// Searches for the documents that a window has, and had, until all are known or a slice is read.
   private mutating func stepWindow(
     _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64
   ) throws(StoreError) {
     if case .filling(var scan, let since) = phase {
-      // Of documents that changed since the scan began it is not known any more what they were.
+      // The state of changed documents at the version of the scan is no longer known.
       if scan.version < historyStart, let window { return try startWindow(window, since, reader) }
       try scan.read(target, reader, upTo: limit)
       guard scan.isDone else { return phase = .filling(scan, since: since) }
@@ -227,7 +228,7 @@ struct SessionTarget {
     }
   }
 
-  /// A window is filled: goes on with what it was, if anything changed since.
+  /// Goes on from a filled window with its earlier documents, if there were changes since.
   private mutating func recall(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) {
     guard let window else { return }
     guard let since else {
@@ -240,8 +241,8 @@ struct SessionTarget {
     }
   }
 
-  /// A resumed window is told what came into it, what left it and what changed in it; whole, where it is not known what was
-  /// in it.
+  /// Has the client of a resumed window told which documents came, left and changed; or the whole window, if its
+  /// earlier documents are not known.
   private mutating func tellWindow(before: Set<DocumentKey>?, _ since: Int64) {
     guard let window else { return }
     let shown = window.shownDocuments
@@ -254,7 +255,7 @@ struct SessionTarget {
     phase = .telling((gone + new)[...], alsoOthers: true, expectedCount.map { .unless(count: $0 + growth) } ?? .never)
   }
 
-  /// - Parameter alsoOthers: those that the target does not have are told to be gone.
+  /// - Parameter alsoOthers: whether documents that the target does not have are reported as gone.
   private mutating func tell(
     _ keys: ArraySlice<DocumentKey>, alsoOthers: Bool, _ need: FilterNeed, _ reader: DocumentReader, upTo limit: Int,
     _ changes: inout [WatchChange]
@@ -276,7 +277,7 @@ struct SessionTarget {
     .document(document, updated: isMember ? [id] : [], removed: isMember ? [] : [id])
   }
 
-  /// The number of matches, where the client is to compare it with its own.
+  /// The number of matches, if the client is to compare it with its own; else `nil`.
   private func filter(_ need: FilterNeed, _ reader: DocumentReader) throws(StoreError) -> ExistenceFilter? {
     if case .never = need { return nil }
     let count: Int
@@ -294,10 +295,10 @@ struct SessionTarget {
     }
   }
 
-  /// One in ten thousand removed documents escapes the filter; then the client asks for everything.
+  /// The share of removed documents that escape the filter, one in ten thousand; then the client asks for everything.
   private static let falsePositiveRate = 0.0001
 
-  /// - Parameter names: gives the names of the documents; called only for a client that wants them.
+  /// - Parameter names: gives the names of the documents; called only for a client that asks for a filter.
   private func existenceFilter(
     of count: Int, names: ((String) -> Void) throws(StoreError) -> Void
   ) throws(StoreError) -> ExistenceFilter {

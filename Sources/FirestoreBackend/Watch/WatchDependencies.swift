@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Documents on which it depends whether streams may go on, besides those that they watch.
+/// The documents, besides the watched ones, that decide whether streams may go on.
 struct WatchDependencies {
   private var keys: [WatchSessionID: Set<DocumentKey>] = [:]
   private var sessions: [DatabaseID: [DocumentKey: Set<WatchSessionID>]] = [:]
-  /// Streams of which such a document has changed.
+  /// The streams with a changed document among these.
   private var concerned: Set<WatchSessionID> = []
 
   var isEmpty: Bool { keys.isEmpty }
 
-  /// Replaces what a stream depends on.
+  /// Replaces the documents that a stream depends on.
   mutating func set(_ new: Set<DocumentKey>, of session: WatchSessionID, in database: DatabaseID) {
     let old = keys[session] ?? []
     for key in old.subtracting(new) {

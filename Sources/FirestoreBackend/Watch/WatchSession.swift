@@ -4,40 +4,40 @@ package import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Names a watch stream of this backend.
+/// The name of a watch stream of this backend.
 package struct WatchSessionID: Hashable, Sendable {
   let rawValue: Int64
 }
 
-/// What a watch stream has to send now.
+/// The messages that a watch stream has to send now.
 package struct WatchDelivery: Sendable {
-  /// What its documents hold, but for the last of them.
+  /// The size of the documents after which a delivery is full, in bytes.
   package static let bytes = QueryPiece.bytes
 
   package var changes: [WatchChange]
-  /// The version that the changes are complete up to once a snapshot says so.
+  /// The version up to which the changes are complete once a snapshot says so.
   package var readTime: SnapshotVersion
-  /// There is more without waiting: a target is still being read, or more has changed than goes at once.
+  /// Whether more follows without waiting: a target is still being read, or there were more changes than fit.
   package var hasMore: Bool
 }
 
-/// One watch stream: its targets, and what its client has not been told yet.
+/// One watch stream: its targets, and the messages that its client has not received yet.
 ///
-/// Rules kept here (PROTOCOL §2.3): one ADD or REMOVE per request, in order, before anything else about the target; a
-/// document's newest state only; no snapshot while a target is incomplete, and then one for all that was said, at the
-/// version of the last commit, so that its read time never decreases and a commit is never split.
+/// Rules kept here (PROTOCOL §2.3): one ADD or REMOVE per request, in order, before any other message about the target;
+/// only the newest state of a document; no snapshot while a target is incomplete, and then one for all messages before
+/// it, at the version of the last commit, so that its read time never decreases and a commit is never split.
 struct WatchSession {
   let id: WatchSessionID
   let database: DatabaseID
   private(set) var targets: [TargetID: SessionTarget] = [:]
   private var acknowledgements: [WatchChange] = []
   private var pending = PendingChanges()
-  /// Targets that are not live, in the order in which they were added.
+  /// The targets that are not live, in the order in which they were added.
   private var unfinished: [TargetID] = []
   private var owesSnapshot = false
-  /// The version up to which the client has been told everything; `nil` while it has been told a part of what is next.
+  /// The version up to which the client has been told everything; `nil` while it has been told a part of the next one.
   private var complete: Int64?
-  /// Targets that failed: a removal which crossed the failure on its way is not answered again.
+  /// The targets that failed: a removal that crosses the failure on its way is not answered again.
   private var failed: Set<TargetID> = []
 
   init(id: WatchSessionID, database: DatabaseID) {
@@ -50,8 +50,8 @@ struct WatchSession {
     !acknowledgements.isEmpty || !pending.isEmpty || !unfinished.isEmpty || owesSnapshot
   }
 
-  /// - Parameter others: more documents that a target of documents names.
-  /// - Returns: what is watched from now on; `nil` for an invalid query, which is answered and forgotten.
+  /// - Parameter others: the further documents of a target that names several.
+  /// - Returns: the target that is watched from now on; `nil` for an invalid query, which is answered and dropped.
   mutating func add(
     _ request: WatchTarget, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) -> SessionTarget? {
@@ -77,14 +77,14 @@ struct WatchSession {
     }
   }
 
-  /// Answers the request for a target that cannot be watched and forgets it.
+  /// Answers the request for a target that cannot be watched, and drops it.
   mutating func refuse(_ id: TargetID, _ cause: RPCStatus) throws(RPCStatus) {
     try checkUnused(id)
     acknowledgements += [.added([id]), .removed([id], cause: cause)]
     failed.insert(id)
   }
 
-  /// Answers the removal of a target that is watched; of others the client expects nothing, or was told of the end.
+  /// Answers the removal of a watched target; for any other the client expects no answer, or was told of the end.
   /// - Returns: the target that is no longer watched.
   mutating func remove(_ id: TargetID) -> SessionTarget? {
     guard failed.remove(id) == nil, targets[id] != nil else { return nil }
@@ -117,8 +117,8 @@ struct WatchSession {
     }
   }
 
-  /// Has what a target's client does not know read from the log when it is told, as if it came back; anew where it is not
-  /// known how far it is.
+  /// Has the changes that a target's client does not know read from the log when they are told, as if the client
+  /// resumed; starts the target over if the client's version is not known.
   private mutating func readAgain(_ id: TargetID) {
     guard let complete, targets[id]?.isLive == true else { return restart(id) }
     targets[id]?.resume(after: complete)
@@ -133,22 +133,22 @@ struct WatchSession {
     if !unfinished.contains(id) { unfinished.append(id) }
   }
 
-  /// A new position is due although nothing changed, so that the client knows the stream is alive.
+  /// Makes a new position due even without changes, so that the client knows that the stream is alive.
   mutating func heartbeat() { owesSnapshot = true }
 
-  /// Whether a target is still being read, or a document that changed.
+  /// Whether a target, or a changed document, still has to be read.
   var needsReading: Bool { !unfinished.isEmpty || pending.needsReading }
 
-  /// Everything there is to say, or as much as one step of reading gives.
+  /// Takes all messages to send, or as many as one step of reading gives.
   /// - Parameters:
-  ///   - bytes: what its documents hold, but for the last of them.
-  ///   - historyStart: what was before is not known.
+  ///   - bytes: the size of the documents after which no further ones are added.
+  ///   - historyStart: the version before which the history is not known.
   mutating func take(
     _ reader: DocumentReader, upTo bytes: Int, instance: [UInt8], historyStart: Int64
   ) throws(StoreError) -> WatchDelivery {
     let token = ResumePosition(version: reader.state.version).token(instance: instance)
     var changes = try takeKnown(upTo: bytes, reader)
-    // What is pending goes first: a target that becomes complete is then told in the order in which things happened.
+    // Pending changes go first: a target that becomes complete is then told in the order of the events.
     if pending.isEmpty, let id = unfinished.first, var target = targets.removeValue(forKey: id) {
       defer { targets[id] = target }
       changes += try target.step(reader, upTo: bytes, instance: instance, historyStart: historyStart)
@@ -162,7 +162,7 @@ struct WatchSession {
     return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: hasMore)
   }
 
-  /// Everything there is to say while nothing needs reading.
+  /// Takes all messages to send while nothing needs reading.
   mutating func take(_ state: DatabaseState, upTo bytes: Int, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let readTime = SnapshotVersion(microseconds: state.version)
     var changes = try takeKnown(upTo: bytes, nil)

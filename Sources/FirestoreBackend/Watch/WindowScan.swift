@@ -3,32 +3,33 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The first documents of a target with a limit as they were at one version, found in slices: for an order other than that of
-/// storage all matches have to be looked at.
+/// A scan for the first documents of a target with a limit as they were at one version, in slices: in an order other
+/// than that of storage all matches have to be read.
 struct WindowScan {
-  /// Documents read in one slice hold so many times what one step tells.
+  /// The ratio of the bytes read in one slice to the bytes told in one step.
   private static let bytesRead = 16
 
   let version: Int64
   private var top: TopDocuments
   private var position: DocumentPosition?
-  /// Documents that changed since.
+  /// The documents that changed since the scan's version.
   private(set) var touched: Set<DocumentKey> = []
   private(set) var isDone = false
 
-  /// - Parameter bytes: of documents that hold more, only the fields are kept by which they are sorted.
+  /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
+  ///   kept.
   init(_ target: Target, limit: Int, at version: Int64, holding bytes: Int) {
     self.version = version
     top = TopDocuments(target, limit: limit, holding: bytes)
   }
 
-  /// Notes what a commit changed.
+  /// Notes the documents that a commit changed.
   mutating func note(_ transitions: [DocumentTransition]) { touched.formUnion(transitions.lazy.map(\.key)) }
 
-  /// Looks at the next slice.
-  /// - Parameter limit: what the documents of one step hold.
+  /// Reads the next slice.
+  /// - Parameter limit: the size of the documents that one step tells, in bytes.
   mutating func read(_ target: Target, _ reader: DocumentReader, upTo limit: Int) throws(StoreError) {
-    // Documents that are named one by one are few, and looked at together.
+    // Documents that are named one by one are few, and read together.
     let readable = KeyRange(target).keys == nil ? min(limit, 1 << 40) * Self.bytesRead : .max
     var bytes = 0
     position = try reader.at(version).scanMatches(
@@ -43,7 +44,7 @@ struct WindowScan {
 
   mutating func finish() -> LimitWindow.Result { top.finish() }
 
-  /// What became since of the documents that changed.
+  /// The changes, since the scan's version, of the documents that were noted.
   func transitions(_ reader: DocumentReader) throws(StoreError) -> [DocumentTransition] {
     var transitions: [DocumentTransition] = []
     for key in touched {

@@ -2,12 +2,12 @@
 import FirestoreModel
 import FirestoreREST
 
-/// What is answered to one request of gRPC's server reflection (grpc/reflection/v1/reflection.proto).
+/// The answer to one request of gRPC's server reflection (grpc/reflection/v1/reflection.proto).
 struct ReflectionAnswer {
   private enum Question {
     case file(String)
     case symbol(String)
-    /// Of proto2's extensions, which nothing here has.
+    /// The number of one of proto2's extensions, of which there are none here.
     case `extension`(of: String)
     case extensions(of: String)
     case services

@@ -2,18 +2,18 @@
 import Synchronization
 import TransportSecurity
 
-/// Who may read and change data over plain HTTP. A browser sends what any page wants; one that has its name resolve to
-/// this machine (DNS rebinding) even counts as the same origin. It cannot hide the name, though.
+/// The pages that may read and change data over plain HTTP. A browser sends the requests of any page; a page that has
+/// its name resolve to this machine (DNS rebinding) even counts as the same origin. It cannot hide its name, though.
 struct ControlOrigins: Sendable {
-  /// Only this machine reaches the port, and so has no other names for it than its own.
+  /// Whether only this machine reaches the port, which then has no other names than the machine's own.
   let isLoopback: Bool
-  /// Ends the server; `nil` where who asks for that over HTTP does not decide it.
+  /// Ends the server; `nil` if a request over HTTP may not do that.
   var stop: (@Sendable () -> Void)?
-  /// Pages that may use the data wherever they come from, as `Origin` names them.
+  /// Pages of any host that may use the data, as `Origin` names them.
   private let allowed: Set<String>
   private let refused: RefusedOrigins
 
-  /// - Parameter report: told of each page that is refused, once.
+  /// - Parameter report: takes the news of each page that is refused, once.
   init(
     isLoopback: Bool, allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil,
     report: (@Sendable (String) -> Void)? = nil
@@ -22,11 +22,11 @@ struct ControlOrigins: Sendable {
     refused = RefusedOrigins(report)
   }
 
-  /// Why a request is refused; `nil` if it is not.
+  /// The reason why a request is refused; `nil` if it is not.
   /// - Parameters:
   ///   - host: the header `Host`: the name and port that the caller connected to.
-  ///   - origin: the header `Origin`: the page that asks, as browsers say.
-  ///   - isControl: it is about the server, not about data.
+  ///   - origin: the header `Origin`: the page that asks, named by the browser.
+  ///   - isControl: whether the request is about the server, not about data.
   func objection(host: String?, origin: String?, isControl: Bool = false) -> String? {
     let name = host.map { Self.name(ofAuthority: $0[...]) }
     if isLoopback, let name, !Self.isLocal(name) {
@@ -40,21 +40,22 @@ struct ControlOrigins: Sendable {
     return "The page \(origin) may not use the data here."
   }
 
-  /// `localhost:8080`, `[::1]:8080`
+  /// The name in an authority like `localhost:8080` or `[::1]:8080`.
   private static func name(ofAuthority text: Substring) -> String {
     let name = text.hasPrefix("[") ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
     return name.lowercased()
   }
 
   private static func isLocal(_ name: String) -> Bool {
-    // Browsers take those below it for this machine as well.
+    // Browsers take names below `localhost` for this machine as well.
     LoopbackName.covers(name) || name.hasSuffix(".localhost")
   }
 }
 
-/// Pages that were refused: who serves learns of each once, since its user sees no more than that the client is offline.
+/// Pages that were refused. The user who serves the data learns of each once, since a page shows no more than that its
+/// client is offline.
 private final class RefusedOrigins: Sendable {
-  /// Beyond that somebody makes them up.
+  /// The bound of reported pages: more are made up by a client.
   private static let most = 100
 
   private let report: (@Sendable (String) -> Void)?

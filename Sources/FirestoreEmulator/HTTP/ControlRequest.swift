@@ -2,33 +2,33 @@
 import FirestoreModel
 import FirestoreREST
 
-/// A request to what controls an emulator: below `/emulator/v1/projects/`, and two of one word.
+/// A request to control an emulator: below `/emulator/v1/projects/`, and two paths of one word.
 enum ControlRequest: Equatable {
-  /// Everything below a path: the whole database, a collection or a document with what lies below it.
+  /// Deletes everything below a path: the whole database, a collection or a document with all documents below it.
   case delete(below: ResourcePath, DatabaseID)
   /// The security rules of a project.
   case rules(project: String)
   case setRules(project: String)
-  /// What was counted for them.
+  /// The coverage counted for the rules.
   case coverage(project: String)
-  /// The same as a page to look at.
+  /// The coverage as a page to look at.
   case coveragePage(project: String)
-  /// What they decided last.
+  /// The last requests that the rules decided on.
   case requests(project: String)
   /// The composite indexes that the queries seen so far need.
   case indexes(project: String)
-  /// A database into a folder in Google's format.
+  /// Exports a database into a folder in Google's format.
   case export
-  /// Every database is emptied.
+  /// Empties every database.
   case reset
-  /// The server ends.
+  /// Ends the server.
   case shutDown
 
-  /// With which the addresses of what concerns a project begin.
+  /// The beginning of the addresses that concern a project.
   static let root = "/emulator/v1/projects/"
 
-  /// - Parameter target: as it came, with what follows `?`.
-  /// - Returns: `nil` for what means nothing here.
+  /// - Parameter target: the request's target as it came, query included.
+  /// - Returns: `nil` for a request that means nothing here.
   init?(_ method: String, _ target: String) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
@@ -48,7 +48,7 @@ enum ControlRequest: Equatable {
     self = request
   }
 
-  /// `PROJECT:securityRules`; a project's id may contain colons.
+  /// Reads `PROJECT:securityRules` and its like; a project's id may contain colons.
   private static func custom(_ method: String, _ part: String) -> ControlRequest? {
     guard let colon = part.lastIndex(of: ":"), case let project = String(part[..<colon]), !project.isEmpty else {
       return nil
@@ -60,7 +60,7 @@ enum ControlRequest: Equatable {
     case ("GET", ":ruleCoverage.html"): .coveragePage(project: project)
     case ("GET", ":requests"): .requests(project: project)
     case ("GET", ":indexes"): .indexes(project: project)
-    // The database is named in the body, as at Google's emulator.
+    // The body names the database, as at Google's emulator.
     case ("POST", ":export"): .export
     default: nil
     }

@@ -3,7 +3,7 @@ import FirestoreAccess
 import FirestoreModel
 import FirestoreService
 
-/// Does what a `ControlRequest` asks for.
+/// Performs a `ControlRequest`.
 struct ControlWork: Sendable {
   private let service: FirestoreService
   private let origins: ControlOrigins
@@ -14,15 +14,15 @@ struct ControlWork: Sendable {
     self.origins = origins
   }
 
-  /// Why a caller may not control the server; `nil` who may.
+  /// The reason why a caller may not control the server; `nil` for a caller who may.
   func refusal(of authorization: String?) -> RPCStatus? {
     do throws(RPCStatus) { try check(authorization) } catch { return error }
     return nil
   }
 
-  /// Who is on this machine may do everything, unless there are keys: then that is no proof of anything, since other users
-  /// of the machine, its containers and what a proxy passes on come from here as well. From elsewhere it takes an
-  /// administrator where rules say who may do what.
+  /// Lets callers on this machine do everything, unless there are keys: then their address proves nothing, since other
+  /// users of the machine, its containers and requests through a proxy come from here as well. A caller elsewhere has
+  /// to be an administrator if there are rules.
   func check(_ authorization: String?) throws(RPCStatus) {
     guard let rules = service.securityRules, rules.asksForProof || (!isLoopback && service.isRestricted) else { return }
     if try rules.caller(authorization) == .owner { return }
@@ -34,8 +34,8 @@ struct ControlWork: Sendable {
         : "From another machine only an administrator controls the server.")
   }
 
-  /// What is about this machine or locks others out, not only about data, is no affair of others unless rules say who is an
-  /// administrator.
+  /// Refuses requests from elsewhere that concern the machine or lock others out, not only data, unless rules tell who
+  /// is an administrator.
   private func checkMachine() throws(RPCStatus) {
     if !isLoopback, !service.isRestricted {
       throw RPCStatus(.permissionDenied, "From another machine that needs an administrator: serve with --rules FILE.")
@@ -47,7 +47,7 @@ struct ControlWork: Sendable {
       throw RPCStatus(
         .failedPrecondition, "This server is part of another program, and ends with it.")
     }
-    // The answer is on its way when the server ends.
+    // The answer is sent before the server ends.
     stop()
   }
 

@@ -6,9 +6,9 @@ package import FirestoreService
 
 /// Exports of whole databases, as an emulator makes them.
 extension FirestoreService {
-  /// Writes all documents of a database, as they are at one moment, into a folder in Google's format. The folder takes its
-  /// name when it is whole, in place of an older export.
-  /// - Returns: how many documents there were.
+  /// Writes all documents of a database, as they are at one moment, into a folder in Google's format. The folder takes
+  /// its name when it is whole, in place of an older export.
+  /// - Returns: the number of documents.
   /// - Throws: `RPCStatus`; `failed-precondition` for a folder that cannot be made or written.
   @discardableResult
   package func export(_ database: DatabaseID, to folder: String) async throws -> Int {

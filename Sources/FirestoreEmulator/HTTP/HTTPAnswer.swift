@@ -4,18 +4,18 @@ import FirestoreREST
 import NIOCore
 import NIOHTTP1
 
-/// What is answered to one request of HTTP/1, or the beginning of it.
+/// The answer to one request of HTTP/1, or its beginning.
 struct HTTPAnswer {
   let status: HTTPResponseStatus
   private(set) var headers: HTTPHeaders
   let body: ByteBuffer
 
-  /// A sentence for people.
+  /// An answer with a sentence for people.
   init(_ code: Int, _ text: String) {
     self.init(code, type: text.hasPrefix("{") ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
   }
 
-  /// JSON that is there as a whole.
+  /// An answer with JSON that is complete.
   init(_ code: Int, json: [UInt8]) { self.init(code, type: Self.json, json) }
 
   init(_ code: Int, type: String, _ body: [UInt8]) {
@@ -24,28 +24,28 @@ struct HTTPAnswer {
     self.body = ByteBuffer(bytes: body)
   }
 
-  /// The beginning of JSON, or of another text, that is written as it comes.
+  /// The beginning of JSON, or of another text, that is written piece by piece.
   init(streaming text: [UInt8], type: String = json) {
     status = .ok
     headers = ["Content-Type": type]
     body = ByteBuffer(bytes: text)
   }
 
-  /// That a page of the same machine may use what is served (Fetch, "CORS protocol").
+  /// The permission for a page of the same machine to use the served data (Fetch, "CORS protocol").
   init(preflightOf request: HTTPRequestHead) {
     self.init(200, "")
     headers.add(name: "Access-Control-Allow-Methods", value: "DELETE,GET,HEAD,PATCH,POST,PUT")
     if let names = request.headers.first(name: "access-control-request-headers") {
       headers.add(name: "Access-Control-Allow-Headers", value: names)
     }
-    // What browsers ask for a page of the internet that wants something of this machine (Private Network Access).
+    // Browsers ask this for a page of the internet that wants something of this machine (Private Network Access).
     if request.headers.contains(name: "access-control-request-private-network") {
       headers.add(name: "Access-Control-Allow-Private-Network", value: "true")
     }
     headers.add(name: "Access-Control-Max-Age", value: "3600")
   }
 
-  /// Google's form of a fault.
+  /// An answer with an error in Google's form.
   init(_ status: RPCStatus, to request: PlainRequest, code: Int? = nil) {
     self.init(code ?? status.code.httpStatus, json: RESTCall.text(of: status, to: request.target, code: code))
   }
@@ -69,7 +69,7 @@ struct HTTPAnswer {
     return answer
   }
 
-  /// - Parameter isPersistent: the connection goes on.
+  /// - Parameter isPersistent: whether the connection goes on.
   func head(isPersistent: Bool, _ version: HTTPVersion) -> HTTPResponseHead {
     var headers = headers
     if version.major == 1 { headers.add(name: "Connection", value: isPersistent ? "keep-alive" : "close") }

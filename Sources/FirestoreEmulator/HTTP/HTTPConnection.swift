@@ -3,12 +3,12 @@ import FirestoreServer
 import NIOCore
 import NIOHTTP1
 
-/// What requests come on.
+/// The carrier of requests.
 enum HTTPConnection {
-  /// A connection that is this handler's alone, how long its client may send nothing within a request or, when it is
-  /// not being answered, between two, and what has come on it.
+  /// A connection that is this handler's alone, with the time for which its client may send nothing within a request
+  /// or, when it is not being answered, between two, and the count of bytes that have come on it.
   case whole(ConnectionBudget, patience: TimeAmount, ReceivedBytesHandler)
-  /// A stream of a connection that has many, where others count what it holds and end it.
+  /// A stream of a connection that has many, whose own handlers count the stream's memory and end it.
   case stream
 
   var isWhole: Bool { if case .whole = self { true } else { false } }
@@ -16,8 +16,8 @@ enum HTTPConnection {
   var received: ReceivedBytesHandler? { if case .whole(_, _, let received) = self { received } else { nil } }
 }
 
-/// Compares the bytes of a connection with the requests that they turn out to be. What is in neither is the frame of
-/// chunks, whose extensions (RFC 9112 §7.1.1) nobody reads and a client could send without end.
+/// Compares the bytes of a connection with the requests that they turn out to be. The difference is the framing of
+/// chunks, whose extensions (RFC 9112 §7.1.1) are not used and could be sent without end.
 final class ReceivedBytesHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -32,7 +32,7 @@ final class ReceivedBytesHandler: ChannelInboundHandler {
 
   func explain(_ part: HTTPServerRequestPart) {
     switch part {
-    // As long as one may be.
+    // A head is counted with the greatest length that it may have.
     case .head(let head): explained += ConnectionLimits.headBytes + head.uri.utf8.count
     // A chunk of one byte takes six.
     case .body(let bytes): explained += 9 * bytes.readableBytes
@@ -40,7 +40,7 @@ final class ReceivedBytesHandler: ChannelInboundHandler {
     }
   }
 
-  /// For a head that has begun, and what of one was not counted.
+  /// The allowance for a head that has begun, and for the part of a head that was not counted.
   private static let slack = 64 << 10
 
   var isMostlyFrame: Bool { received > explained + Self.slack }

@@ -6,7 +6,7 @@ import FirestoreService
 import NIOCore
 import NIOHTTP1
 
-/// Who answers a whole request.
+/// The choice of the part that answers a whole request.
 extension HTTPRequestHandler {
   func serve(_ context: ChannelHandlerContext, _ request: Request) {
     let plain = request.wish
@@ -82,7 +82,7 @@ extension HTTPRequestHandler {
 
   var isWritable: Bool { context?.channel.isWritable ?? false }
 
-  /// Writes a piece of the answer that goes on.
+  /// Writes a piece of the answer that is written as it comes.
   func stream(_ piece: HTTPAnswer) { _ = send(piece) }
 
   func endStream(_ piece: HTTPAnswer) {
@@ -134,7 +134,7 @@ extension HTTPRequestHandler {
     work = Task {
       do {
         try await rest.run(start) { piece in
-          // Waits while the client does not read.
+          // The task waits here while the client does not read.
           try await loop.flatSubmit {
             handler.value.take(piece) ?? loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
           }.get()
@@ -146,7 +146,7 @@ extension HTTPRequestHandler {
     }
   }
 
-  /// - Returns: when it is written; `nil` if nobody is left to read it.
+  /// - Returns: when it is written; `nil` if no client is left to read it.
   private func take(_ piece: RESTWork.Piece) -> EventLoopFuture<Void>? {
     switch piece {
     case .part(let answer): return send(answer)

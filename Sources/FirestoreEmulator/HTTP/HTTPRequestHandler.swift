@@ -6,8 +6,8 @@ import FirestoreService
 import NIOCore
 import NIOHTTP1
 
-/// Serves requests of HTTP, one after the other: REST, and what controls an emulator. Those of a connection that speaks
-/// HTTP/1, or the one of a stream of HTTP/2.
+/// Serves requests of HTTP, one after the other: REST, and the control of an emulator. The requests are those of a
+/// connection that speaks HTTP/1, or the one of a stream of HTTP/2.
 ///
 /// ```
 /// head, body … end ─┬─ REST, small and one step of the backend ──► answered at once
@@ -16,8 +16,8 @@ import NIOHTTP1
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///
-/// While a request is answered nothing more is read. One that is refused before its end ends a connection of HTTP/1, and
-/// so does one that does not go on.
+/// While a request is answered nothing more is read. A request that is refused before its end ends a connection of
+/// HTTP/1, and so does one that does not go on.
 final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
@@ -26,7 +26,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   struct Request {
     let head: HTTPRequestHead
     let wish: PlainRequest
-    /// Some of the answer has been written.
+    /// Whether a part of the answer has been written.
     var hasBegun = false
 
     init(_ head: HTTPRequestHead) {
@@ -36,17 +36,18 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private enum State {
-    /// `isFirst`: the client has sent something, though no head so far.
+    /// No request is there; `isFirst`: the client may have sent something, though no head so far.
     case waiting(isFirst: Bool)
     case receiving(Request)
     case answering(Request)
-    /// What comes now is not read any more.
+    /// The connection ends, and further bytes are not read.
     case closing
   }
 
-  /// Larger requests and answers are no small ones: reading and writing their JSON would keep other connections waiting.
+  /// The size up to which requests and answers are small: reading and writing larger JSON would keep other connections
+  /// waiting.
   static let smallBytes = 32 << 10
-  /// For the client to read why it was refused while it sends.
+  /// The time for the client to read why it was refused while it sends.
   private static let lastPatience = TimeAmount.seconds(2)
 
   let service: FirestoreService
@@ -54,25 +55,25 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   let channels: WebChannels
   let connection: HTTPConnection
   private var state = State.waiting(isFirst: true)
-  /// Of the request that is being received.
+  /// The body of the request that is being received.
   var body = ByteBuffer()
-  /// Bytes of requests that count at the connection's budget.
+  /// The number of bytes of requests that count at the connection's budget.
   private var held = 0
   private var deadline: Scheduled<Void>?
   var context: ChannelHandlerContext?
   var work: Task<Void, Never>?
-  /// The one that goes on for as long as the client stays.
+  /// The answer that goes on for as long as the client stays.
   var streamed: StreamedAnswer?
-  /// What came while a request was being answered.
+  /// The parts of requests that came while another one was being answered.
   private var pending: CircularBuffer<HTTPServerRequestPart> = []
   private var isTakingPending = false
   private var owesRead = false
-  /// What is wrong with the bytes behind the pending parts.
+  /// The error in the bytes behind the pending parts.
   private var fault: HTTPParserError?
-  /// The server shuts down.
+  /// Whether the server shuts down.
   private var isLast = false
 
-  /// - Parameter service: its backend runs on the event loop of the channel.
+  /// - Parameter service: the service, whose backend runs on the event loop of the channel.
   init(
     _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ connection: HTTPConnection
   ) {
@@ -85,7 +86,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     let channel = context.channel
-    // Not in the middle of the write that was too much.
+    // The end waits for the end of the write that was too much.
     connection.budget?.open { channel.eventLoop.execute { channel.close(promise: nil) } }
     wait(context)
   }
@@ -150,7 +151,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Serves what came in the meantime.
+  /// Serves the parts that came in the meantime.
   private func takePending(_ context: ChannelHandlerContext) {
     if isTakingPending { return }
     isTakingPending = true
@@ -182,7 +183,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return refuse(context, HTTPAnswer(status, to: request.wish), request)
       }
       held += count
-      // What is kept must not keep all that was read with it.
+      // Copied bytes do not keep alive the whole buffer that was read.
       body.writeBuffer(&bytes)
       wait(context)
     case (.end, .receiving(let request)):
@@ -215,7 +216,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       state = .closing
       return refuse(context, tooLarge(request.wish), request)
     }
-    // Whoever looked at the request on its way may have taken another of them for the name (RFC 9112 §3.2).
+    // A proxy on the way may have taken another of the Host fields for the name (RFC 9112 §3.2).
     if connection.isWhole, request.head.headers["host"].count > 1 {
       return refuse(context, HTTPAnswer(400, "A request has one Host.\n"), request)
     }
@@ -236,11 +237,11 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: Answers
 
-  /// Ends a request with an answer that is there as a whole.
+  /// Ends a request with an answer that is complete.
   func answer(_ answer: HTTPAnswer) { end(answer) }
 
   /// Writes a piece of an answer, and before the first its head.
-  /// - Returns: when it is written; `nil` if nobody is left to read it.
+  /// - Returns: when it is written; `nil` if no client is left to read it.
   func send(_ answer: HTTPAnswer) -> EventLoopFuture<Void>? {
     guard let context, case .answering(var request) = state else { return nil }
     let isFirst = !request.hasBegun
@@ -293,7 +294,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     request.wish.isPersistent && !isLast && connection.isWhole
   }
 
-  /// Ends an answer with a status: it says so if nothing has been written, and in its last element otherwise.
+  /// Ends an answer with a status: as the whole answer if nothing has been written, and in its last element otherwise.
   func fail(_ status: RPCStatus) {
     guard case .answering(let request) = state else { return }
     let plain = request.wish
@@ -308,7 +309,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     refuse(context, HTTPAnswer(isLarge ? 431 : 400, text), request)
   }
 
-  /// Answers what is not a request, or not one to its end, and ends the connection.
+  /// Answers bytes that are no request, or not a whole one, and ends the connection.
   private func refuse(_ context: ChannelHandlerContext, _ answer: HTTPAnswer, _ request: Request?) {
     letGo()
     deadline?.cancel()
@@ -317,9 +318,9 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
     let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-    // A stream ends when its client has, whose rest is dropped.
+    // A stream ends when its client has ended it; the rest of the request is dropped.
     guard connection.isWhole else { return }
-    // Closed while it sends, the client might never see the answer.
+    // The client might never see the answer if the connection closed while it sends.
     let isSending = request != nil
     let channel = context.channel
     written.whenComplete { _ in channel.close(mode: isSending ? .output : .all, promise: nil) }

@@ -3,30 +3,30 @@ import FirestoreModel
 import FirestoreREST
 import NIOHTTP1
 
-/// A request of HTTP/1, as far as its head says what is wanted.
+/// A request of HTTP/1, as far as its head tells its purpose.
 struct PlainRequest {
   enum Wish: Equatable {
     case status
     case control(ControlRequest)
     case rest
-    /// WebChannel.
+    /// A request of WebChannel.
     case channel
-    /// A WebSocket that tells what rules decide.
+    /// A WebSocket that tells the decisions of rules.
     case monitor
-    /// Whether a page may ask for what is served to pages (CORS).
+    /// The question whether a page may use the served data (CORS).
     case preflight
     case unknown
   }
 
   let method: String
-  /// As it came, with what follows `?`.
+  /// The target as it came, query included.
   let target: String
   let wish: Wish
   let host: String?
   let origin: String?
-  /// Who calls.
+  /// The header `authorization`, which identifies the caller.
   let authorization: String?
-  /// The connection is to go on.
+  /// Whether the connection is to go on.
   let isPersistent: Bool
 
   init(_ head: HTTPRequestHead) {
@@ -35,14 +35,14 @@ struct PlainRequest {
     origin = head.headers.first(name: "origin")
     authorization = head.headers.first(name: "authorization")
     wish = Self.wish(method, target)
-    // Behind an upgrade there is no HTTP/1; and HTTP/1.0 ends an answer of unknown length with its connection.
+    // The connection ends if an upgrade leaves HTTP/1, or if HTTP/1.0 needs its end after an answer of unknown length.
     let isOneOne = head.version == .http1_1
     isPersistent =
       head.isKeepAlive && !head.headers.contains(name: "upgrade") && head.method != .CONNECT
       && (isOneOne || (wish != .rest && wish != .channel))
   }
 
-  /// Whether it is about the server, or asks whether such a request is allowed.
+  /// Whether the request is about the server, or asks whether such a request is allowed.
   var isControl: Bool {
     switch wish {
     case .control, .monitor: true

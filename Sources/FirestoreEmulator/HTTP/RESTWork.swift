@@ -4,11 +4,11 @@ import FirestoreREST
 import FirestoreService
 import Synchronization
 
-/// Serves one REST request in a task, off the connections' thread but for what the backend does.
+/// Serves one REST request in a task, off the connections' thread but for the work of the backend.
 struct RESTWork: Sendable {
-  /// What has been done before.
+  /// The part of the work that has been done before.
   enum Start: Sendable {
-    /// Its body.
+    /// The request's body has been received.
     case request([UInt8])
     case call(RESTCall)
     /// The service has answered.
@@ -17,7 +17,7 @@ struct RESTWork: Sendable {
 
   enum Piece: Sendable {
     case part(HTTPAnswer)
-    /// The last one, or all.
+    /// The last piece, or the only one.
     case last(HTTPAnswer)
   }
 
@@ -30,7 +30,7 @@ struct RESTWork: Sendable {
   }
 
   /// - Parameter send: suspends while the client does not read.
-  /// - Throws: `RPCStatus`, or what `send` threw.
+  /// - Throws: `RPCStatus`, or the error that `send` threw.
   func run(_ start: Start, to send: @escaping @Sendable (Piece) async throws -> Void) async throws {
     let call: RESTCall
     switch start {
@@ -51,7 +51,7 @@ struct RESTWork: Sendable {
     }
   }
 
-  /// An answer of which all messages are there.
+  /// An answer whose messages are all there.
   static func answer(
     _ call: RESTCall, _ messages: [[UInt8]], to request: PlainRequest
   ) throws(RPCStatus) -> HTTPAnswer {
@@ -61,10 +61,10 @@ struct RESTWork: Sendable {
   }
 }
 
-/// Whether an answer begins.
+/// The one moment at which an answer begins.
 private final class Beginning: Sendable {
   private let isOver = Atomic(false)
 
-  /// True once.
+  /// Whether the answer begins now: true once.
   func isNow() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
 }

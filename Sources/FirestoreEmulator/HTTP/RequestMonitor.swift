@@ -7,7 +7,7 @@ import NIOHTTP1
 import NIOWebSocket
 
 /// Tells a client, over a WebSocket at `/requests`, each request that rules have decided on: the last ones at once, in
-/// one message, then each as it happens. What a client leaves unread is left out.
+/// one message, then each as it happens. Decisions that come while the client does not read are left out.
 final class RequestMonitor: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -20,8 +20,8 @@ final class RequestMonitor: ChannelInboundHandler {
   init(_ rules: AccessRules) { self.rules = rules }
 
   /// Makes a WebSocket of a connection that has asked for one.
-  /// - Parameter send: writes the head of the answer, and takes what speaks HTTP away.
-  /// - Returns: nothing was done: the request asks wrongly.
+  /// - Parameter send: writes the head of the answer, and removes the handlers that speak HTTP.
+  /// - Returns: a future that fails, with nothing done, for a request in a wrong form.
   static func upgrade(
     _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ rules: AccessRules,
     send: @escaping (HTTPResponseHead) -> EventLoopFuture<Void>
@@ -79,7 +79,7 @@ final class RequestMonitor: ChannelInboundHandler {
   private func tell(_ evaluations: [RulesEvaluation], _ context: ChannelHandlerContext) {
     guard number != nil, !evaluations.isEmpty, context.channel.isWritable else { return }
     let texts = evaluations.map { MonitoredRequest.json($0).lineText }
-    // What was decided before comes as a list.
+    // Earlier decisions come as a list.
     let text = evaluations.count == 1 ? texts[0] : "[\(texts.joined(separator: ","))]"
     send(.text, ByteBuffer(string: text), context)
   }

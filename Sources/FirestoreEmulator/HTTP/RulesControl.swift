@@ -5,7 +5,8 @@ import FirestoreModel
 import FirestoreRules
 import FirestoreService
 
-/// Security rules over HTTP (PROTOCOL §5.2): read, replaced, and how often each of their expressions came to which value.
+/// Security rules over HTTP (PROTOCOL §5.2): read, replaced, and counted: how often each expression came to which
+/// value.
 struct RulesControl: Sendable {
   private let rules: AccessRules
   private let project: String
@@ -15,7 +16,7 @@ struct RulesControl: Sendable {
     self.project = project
   }
 
-  /// The rules with what there is to say of them, or what holds without any.
+  /// The rules with the warnings about them, or the default without any.
   func current() -> HTTPAnswer {
     guard let files = rules.source(for: project)?.files else { return Self.answer([("rules", Self.json(Self.open))]) }
     return Self.answer([("rules", Self.json(files))] + Self.members(Ruleset.compile(files).issues))
@@ -41,7 +42,7 @@ struct RulesControl: Sendable {
     issues.isEmpty ? [] : [("issues", JSONSyntax(.array(issues.map(json))))]
   }
 
-  /// How often each expression of the rules came to which value since they were loaded.
+  /// The number of times that each expression of the rules came to each value since they were loaded.
   func coverage() -> HTTPAnswer {
     guard let (source, counts) = rules.coverage(of: project) else { return current() }
     var members = [("rules", Self.json(source.files))]
@@ -51,7 +52,7 @@ struct RulesControl: Sendable {
     return Self.answer(members)
   }
 
-  /// The same to look at.
+  /// The coverage as a page to look at.
   func coveragePage() -> HTTPAnswer {
     let page: RulesCoveragePage
     switch rules.coverage(of: project) {
@@ -68,7 +69,7 @@ struct RulesControl: Sendable {
       .adding("X-Content-Type-Options", "nosniff")
   }
 
-  /// The last requests that were decided on, for the project.
+  /// The last requests that the project's rules decided on.
   func requests() -> HTTPAnswer {
     let decided = rules.evaluations.filter { $0.request.database.project == project }
     return Self.answer([("requests", JSONSyntax(.array(decided.map(Self.json))))])
@@ -136,7 +137,7 @@ struct RulesControl: Sendable {
     return object([("files", JSONSyntax(.array(files)))])
   }
 
-  /// Up to the last character that is meant, not the one behind it.
+  /// The place of an issue, up to the last character that is meant, not the one behind it.
   private static func place(_ line: Int, _ column: Int, _ start: Int, _ end: Int) -> [(String, JSONSyntax)] {
     [
       ("line", number(line)), ("column", number(column)), ("currentOffset", number(start)),
@@ -146,7 +147,7 @@ struct RulesControl: Sendable {
 
   private static func json(_ issue: RulesIssue) -> JSONSyntax {
     var position = [("fileName", text(issue.fileName))]
-    // What concerns the file as a whole has no place in it.
+    // Issues of the file as a whole have no place in it.
     if issue.line > 0 { position += place(issue.line, issue.column, issue.currentOffset, issue.endOffset) }
     return object([
       ("sourcePosition", object(position)), ("description", text(issue.message)),

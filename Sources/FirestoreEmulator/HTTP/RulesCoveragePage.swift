@@ -3,19 +3,19 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
 
-/// What was counted for rules as a page to look at: their text, each expression coloured by whether it was asked, with how
-/// often it came to which value beside it. The page loads nothing and runs nothing.
+/// The coverage of rules as a page to look at: their text, each expression coloured by whether it was evaluated, with
+/// the counts of its values beside it. The page loads nothing and runs nothing.
 struct RulesCoveragePage {
   private let project: String
   private let files: [RulesFile]
   private let nodes: [RulesCoverageNode]
-  /// What else is to be said.
+  /// A further remark, shown on the page.
   private let note: String
 
   init(project: String, files: [RulesFile], nodes: [RulesCoverageNode], note: String = "") {
     self.project = project
     self.files = files
-    // Those of one place are told once.
+    // Expressions of the same place are listed once.
     var (all, seen) = ([RulesCoverageNode](), Set<[Int]>())
     func collect(_ node: RulesCoverageNode) {
       let position = node.position
@@ -91,7 +91,7 @@ struct RulesCoveragePage {
     return node.values.contains { $0.value == .undefined } ? "failed" : "asked"
   }
 
-  /// `true 3, false 1`
+  /// The counts as text, for example `true 3, false 1`.
   private static func counts(of node: RulesCoverageNode) -> String {
     if node.values.isEmpty { return "" }
     let texts = node.values.prefix(3).map { value, count in "\(text(of: value)) \(count)" }

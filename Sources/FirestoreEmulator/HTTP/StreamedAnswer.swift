@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// Says more on a `StreamedAnswer` as it comes. Used on the connections' thread.
+/// The source of a `StreamedAnswer`, which writes more pieces as they come. Used on the connections' thread.
 protocol AnswerSource: AnyObject {
-  /// The client reads again.
+  /// Goes on, because the client reads again.
   func resume()
-  /// Nobody is left to read the answer.
+  /// Stops, because no client is left to read the answer.
   func abandon(_ answer: StreamedAnswer)
-  /// The server shuts down.
+  /// Ends the answer, because the server shuts down.
   func shutDown(_ answer: StreamedAnswer)
 }
 
@@ -15,7 +15,7 @@ protocol AnswerSource: AnyObject {
 /// connections' thread.
 final class StreamedAnswer {
   private var handler: HTTPRequestHandler?
-  /// Who has more to say.
+  /// The source of further pieces.
   private weak var source: (any AnswerSource)?
   let loop: any EventLoop
 
@@ -24,10 +24,10 @@ final class StreamedAnswer {
     self.loop = loop
   }
 
-  /// Has a source told when the client reads again, or is gone.
+  /// Attaches the source that is told when the client reads again, or is gone.
   func attach(_ source: any AnswerSource) { self.source = source }
 
-  /// Whether what is said now would be read soon.
+  /// Whether a piece written now would be read soon.
   var isWritable: Bool { handler?.isWritable ?? false }
 
   /// Writes a piece; the first has the status and the headers of the answer.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// Ends a connection that is one too many: it says so in what the client speaks, in HTTP/2 (RFC 9113 §6.8), which gRPC's
-/// clients take for `unavailable` and try again later, or in HTTP/1. Then it waits a moment for the client to close, who
-/// would not read it otherwise.
+/// Ends a connection beyond the limit with a refusal in the client's protocol: in HTTP/2 (RFC 9113 §6.8), which gRPC's
+/// clients take for `unavailable` and try again later, or in HTTP/1. Then it waits a moment for the client to close,
+/// since the client would not read the refusal otherwise.
 ///
 /// ```
 /// the preface of HTTP/2  ──► SETTINGS, GOAWAY of no call ──┬──► end of output ──► the client's end, or its time is over
@@ -14,7 +14,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// For the TLS handshake, the client's first bytes and its end.
+  /// The time for the TLS handshake, the client's first bytes and its end.
   static let patience = TimeAmount.seconds(2)
 
   private static let reason = "too_many_connections"
@@ -31,13 +31,13 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
-  /// What comes behind the answer is dropped: left unread, it would have the system take back what was said.
+  /// Drops bytes that come after the answer: left unread, they would have the system take the answer back.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if hasAnswered { return }
     let preface = SpokenProtocolHandler.preface
     received += unwrapInboundIn(data).readableBytesView.prefix(preface.count - received.count)
     if preface.starts(with: received) {
-      // No method of HTTP/1 begins so, and a client that goes on is not waited for.
+      // The beginning tells HTTP/2 from every method of HTTP/1, and a client that goes on is not waited for.
       if received.count >= Self.telling { refuse(context, Self.goAwayFrames) }
     } else {
       refuse(context, Self.serviceUnavailable)

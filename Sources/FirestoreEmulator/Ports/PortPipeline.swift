@@ -21,10 +21,10 @@ struct PortPipeline: Sendable {
   private let channels: WebChannels
 
   /// - Parameters:
-  ///   - isLoopback: only this machine reaches the port.
-  ///   - allowed: pages that may use the data, wherever they come from.
-  ///   - stop: ends the server, where a request may ask for that.
-  ///   - report: told what who serves should know.
+  ///   - isLoopback: whether only this machine reaches the port.
+  ///   - allowed: pages of any host that may use the data.
+  ///   - stop: ends the server; `nil` if no request may ask for that.
+  ///   - report: takes news for the user who serves the data.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
     allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil, report: (@Sendable (String) -> Void)? = nil,
@@ -40,7 +40,8 @@ struct PortPipeline: Sendable {
       service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels))
   }
 
-  /// Ends what outlives connections: the backend is let go with it. Call it on their thread.
+  /// Ends the sessions, which outlive connections, and lets the backend go with them. To be called on the connections'
+  /// thread.
   func close() { channels.close() }
 
   /// Ends a connection that is one too many.
@@ -50,7 +51,7 @@ struct PortPipeline: Sendable {
     try pipeline.addHandler(ConnectionRefusalHandler())
   }
 
-  /// - Parameter heard: called when the client has said what it speaks.
+  /// - Parameter heard: called when the client's protocol is known.
   func configure(_ channel: any Channel, heard: @escaping () -> Void = {}) throws {
     let connection = calls.connection(on: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
@@ -66,7 +67,7 @@ struct PortPipeline: Sendable {
     try pipeline.addHandlers(TurnFlushHandler(), spoken)
   }
 
-  /// - Parameter handshake: how long a client may send nothing while the server waits for it.
+  /// - Parameter handshake: the time for which a client may send nothing while the server waits for it.
   static func addHTTP1(
     to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
     _ budget: ConnectionBudget, handshake: TimeAmount

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// The connections that are open, how many there may be, and the channel that accepts them.
+/// The connections that are open, their bound, and the channel that accepts them.
 final class ServedConnections: Sendable {
-  /// Counts connections up in the order in which they come.
+  /// The number of a connection, in the order in which connections come.
   typealias Number = Int
 
   private struct State {
     var listener: (any Channel)?
     var channels: [Number: any Channel] = [:]
-    /// Those that have said nothing so far; and all that came since the first of them, so that it is found at once.
+    /// The connections that have sent nothing so far; `order` has all since the first of them, so that it is found at
+    /// once.
     var silent: Set<Number> = []
     var order: CircularBuffer<Number> = []
     var last = 0
@@ -39,19 +40,19 @@ final class ServedConnections: Sendable {
 
   /// - Parameters:
   ///   - loop: the thread of all connections.
-  ///   - limit: how many there may be.
+  ///   - limit: the most connections at a time.
   init(on loop: any EventLoop, limit: Int) {
     self.loop = loop
     self.limit = limit
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// To be called on the connections' thread. Where there are as many as there may be, the one that has been silent for
-  /// longest makes room: who connects and says nothing keeps nobody out.
-  /// - Returns: `nil` if there is no room; then this one is not among them.
+  /// Adds a connection, on the connections' thread. At the limit, the connection that has been silent for longest makes
+  /// room: a client that connects and sends nothing keeps no other out.
+  /// - Returns: `nil` if there is no room; then the connection was not added.
   func add(_ channel: any Channel) -> Number? {
     if state.value.channels.count >= limit {
-      // Its place is free at once, not when it has told its end.
+      // The silent connection's place is free at once, not only when the channel has closed.
       guard let silent = state.value.takeOldestSilent() else { return nil }
       silent.close(promise: nil)
     }
@@ -65,7 +66,7 @@ final class ServedConnections: Sendable {
     return number
   }
 
-  /// A connection has said what it speaks. To be called on the connections' thread.
+  /// Notes that a client's protocol is known. To be called on the connections' thread.
   func hear(_ number: Number) {
     state.value.silent.remove(number)
   }
@@ -77,8 +78,8 @@ final class ServedConnections: Sendable {
     }
   }
 
-  /// Accepts no more connections, takes no more calls on those that there are, and has them end with their last call
-  /// (RFC 9113 §6.8).
+  /// Accepts no more connections, takes no more calls on the open ones, and has these end with their last call (RFC
+  /// 9113 §6.8).
   func quiesce() async {
     await onLoop { state in
       state.isQuiescing = true
@@ -95,7 +96,7 @@ final class ServedConnections: Sendable {
     try? await EventLoopFuture.andAllComplete(ends, on: loop).get()
   }
 
-  /// Closes them all.
+  /// Closes all connections.
   func close() async {
     await onLoop { state in for channel in state.channels.values { channel.close(promise: nil) } }
     await ended()

@@ -2,8 +2,7 @@
 import NIOCore
 
 /// Tells HTTP/1 from HTTP/2, which gRPC speaks, by the first bytes of a connection: HTTP/2 begins with a preface. The
-/// handlers of what is spoken then take this one's place. A client that does not say what it speaks is not waited for
-/// long.
+/// handlers of the protocol then take this one's place. A client that does not begin to speak is not waited for long.
 ///
 /// ```
 /// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC
@@ -23,13 +22,13 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
   private let http2: Configure
   private let heard: () -> Void
   private var deadline: Scheduled<Void>?
-  /// So far all is the beginning of the preface.
+  /// The first bytes; so far all are the beginning of the preface.
   private var received = ByteBuffer()
   private var isDecided = false
 
   /// - Parameters:
-  ///   - handshake: how long a client may take to say what it speaks.
-  ///   - heard: called when it has.
+  ///   - handshake: the time within which a client has to begin to speak its protocol.
+  ///   - heard: called when the protocol is known.
   init(
     handshake: TimeAmount, heard: @escaping () -> Void = {}, http1: @escaping Configure, http2: @escaping Configure
   ) {
@@ -59,7 +58,7 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // Nobody behind this one knows what to say to the client.
+    // No handler behind this one could tell the client that the server shuts down.
     if !isDecided, event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
     context.fireUserInboundEventTriggered(event)
   }

@@ -2,20 +2,20 @@
 import FirestoreModel
 import FirestoreServer
 
-/// What a client has sent: each of its messages once and in their order, whichever requests they come in. A request that
-/// got no answer comes again, by itself or with newer messages; of several at a time the later may come first.
+/// The messages of a client: each once and in their order, whichever requests they come in. A request that got no
+/// answer comes again, by itself or with newer messages; of several at a time the later may come first.
 struct ChannelInbox {
-  /// How far ahead of a missing message others may be.
+  /// The greatest distance of a message from the missing one before it.
   static let mostEarly = 2 * ForwardBody.mostMessages
   static let mostEarlyBytes = ConnectionLimits.requestMessageBytes
 
   /// The number of the message that is applied next.
   private(set) var next = 0
   private var early: [Int: ForwardBody.Message] = [:]
-  /// Of messages that wait for others.
+  /// The number of bytes of messages that wait for others.
   private(set) var bytes = 0
 
-  /// - Returns: those whose turn it is.
+  /// - Returns: the messages whose turn it is.
   /// - Throws: `resource-exhausted` if too much would wait for a message that has not come.
   mutating func receive(_ messages: [ForwardBody.Message]) throws(RPCStatus) -> [ForwardBody.Message] {
     for message in messages where message.number >= next && early[message.number] == nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// One session of WebChannel (protocol version 8): what goes each way, and what becomes of it as time passes. A value
-/// that knows no connection, no backend and no clock: time is told in turns, of `turn` each.
+/// One session of WebChannel (protocol version 8): the messages each way, and its changes as time passes. A value that
+/// knows no connection, no backend and no clock: time is told in turns, of `turn` each.
 ///
 /// ```
 /// POST ── messages ──► inbox ── in order, once ──► (the stream)
@@ -11,56 +11,57 @@ import FirestoreModel
 /// open ──► (a back channel: streamed or buffered ⇄ none) ──► over: the last arrays ──► expired
 /// ```
 ///
-/// A back channel ends, and the client opens another, which says what has been received: when it is buffered and has
-/// something to say, when as much is not acknowledged as is kept, and every few minutes.
+/// A back channel ends, and the client opens another, with the number of the newest array that it has received: when it
+/// is buffered and there is something to send, when the unacknowledged arrays reach the bound, and every few minutes.
 struct ChannelSession {
   enum BackChannel: Equatable {
     case none
-    /// Goes on behind what is said on it.
+    /// A back channel that goes on after each array.
     case streamed
-    /// Ends with the first that is said on it.
+    /// A back channel that ends with its first array.
     case buffered
   }
 
-  /// What there is to do after a turn.
+  /// The action that is due after a turn.
   enum Turn: Equatable {
     case nothing
     case deliver
-    /// Nobody has used the session for long.
+    /// The session was not used for long.
     case expired
   }
 
-  /// In seconds.
+  /// The length of a turn in seconds.
   static let turn = 5
-  /// The client takes a back channel that says nothing for one and a half times as long for broken.
+  /// The seconds of silence that the client is told to expect at most; it takes a back channel that is silent for one
+  /// and a half times as long for broken.
   static let keepAlive = 30
-  /// How long a session without a back channel is kept, and how long one whose stream has ended.
+  /// The turns for which a session without a back channel is kept, and for which one whose stream has ended is.
   private static let (mostAbsentTurns, mostOverTurns) = (12, 6)
   private static let mostSilentTurns = keepAlive / turn - 1
   private static let mostOpenTurns = 60
-  /// What may wait for the client's acknowledgement before nothing more is taken from the stream; less where memory is
-  /// scarce.
+  /// The unacknowledged bytes from which on nothing more is taken from the stream; fewer when memory is scarce.
   static let (keptBytes, leastKeptBytes) = (1 << 20, 256 << 10)
   private static let frameBytes = 64 << 10
-  /// Answers to writes come without being taken.
+  /// The unacknowledged bytes beyond which the session is ended; answers to writes are kept even beyond `keptBytes`.
   private static let mostBytes = 16 << 20
 
   var isMemoryScarce = false
   private var inbox = ChannelInbox()
   private var outbox = ChannelOutbox()
   private(set) var back = BackChannel.none
-  /// The stream has ended.
+  /// Whether the stream has ended.
   private(set) var isOver = false
-  /// Turns since the session was last used, since anything was last said on the back channel, and since that was opened.
+  /// The turns since the session was last used, since anything was last sent on the back channel, and since that was
+  /// opened.
   private var (unusedTurns, silentTurns, openTurns) = (0, 0, 0)
   private var patienceTurns = mostSilentTurns
 
-  /// Whether more that is there should go with what has not been sent: a buffered back channel ends with its first frame.
+  /// Whether further messages should go with the unsent ones: a buffered back channel ends with its first frame.
   var isFrameSmall: Bool { outbox.unsentBytes < Self.frameBytes }
   private var keptBytes: Int { isMemoryScarce ? Self.leastKeptBytes : Self.keptBytes }
-  /// What the session keeps.
+  /// The number of bytes that the session keeps.
   var bytes: Int { inbox.bytes + outbox.bytes }
-  /// More is kept than any client has use for.
+  /// Whether the session keeps more than any client has use for.
   var isTooLarge: Bool { outbox.bytes > Self.mostBytes }
 
   /// The answer that opens the session, as array 0.
@@ -74,7 +75,7 @@ struct ChannelSession {
   }
 
   /// - Returns: the messages whose turn it is; none once the stream is over.
-  /// - Throws: what ends the session.
+  /// - Throws: the error that ends the session.
   mutating func receive(_ messages: [ForwardBody.Message]) throws(RPCStatus) -> [ForwardBody.Message] {
     if isOver { return [] }
     unusedTurns = 0
@@ -83,7 +84,7 @@ struct ChannelSession {
 
   mutating func acknowledge(_ number: Int) { outbox.acknowledge(number) }
 
-  /// - Parameter patience: how long the client waits on a buffered one, in seconds.
+  /// - Parameter patience: the time that the client waits on a buffered one, in seconds.
   mutating func open(_ back: BackChannel, patience: Int? = nil) {
     self.back = back
     patienceTurns = patience.map { max(1, min($0 / Self.turn, Self.mostSilentTurns)) } ?? Self.mostSilentTurns
@@ -91,10 +92,10 @@ struct ChannelSession {
     outbox.rewind()
   }
 
-  /// Says something on a back channel that was opened: its client learns that nothing between holds back what is said.
+  /// Sends an array on a back channel that was opened, by which its client learns that nothing between holds data back.
   mutating func greet() { if back == .streamed, !isOver { outbox.appendNoop() } }
 
-  /// The back channel is gone.
+  /// Notes that the back channel is gone.
   mutating func close() {
     (back, unusedTurns) = (.none, 0)
   }
@@ -104,8 +105,9 @@ struct ChannelSession {
 
   mutating func append(_ message: [UInt8]) { if !isOver { outbox.append(message: message) } }
 
-  /// The stream has ended: nothing is taken any more, and the client is told.
-  /// - Parameter message: with which, if badly.
+  /// Ends the session's part for the stream, which has ended: nothing is taken from it any more, and the client is
+  /// told.
+  /// - Parameter message: the last message of a stream that ended with an error.
   mutating func end(_ message: [UInt8]? = nil) {
     if isOver { return }
     if let message { outbox.append(message: message) }
@@ -113,7 +115,7 @@ struct ChannelSession {
     (isOver, unusedTurns) = (true, 0)
   }
 
-  /// What is to be written on the back channel now, and whether that ends it; `nil` for nothing.
+  /// Takes the frame to be written on the back channel now, and whether the frame ends it; `nil` if there is none.
   mutating func take() -> (frame: [UInt8], isLast: Bool)? {
     guard back != .none, let frame = outbox.frame() else { return nil }
     silentTurns = 0
@@ -122,10 +124,10 @@ struct ChannelSession {
     return (frame, isLast)
   }
 
-  /// The session is over, and its client knows all of it.
+  /// Whether the session is over, and its client has received all of it.
   var isDone: Bool { isOver && outbox.isEmpty }
 
-  /// A turn has passed.
+  /// Lets a turn pass.
   mutating func tick() -> Turn {
     unusedTurns += 1
     if isOver, unusedTurns >= Self.mostOverTurns { return .expired }

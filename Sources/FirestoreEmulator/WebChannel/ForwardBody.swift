@@ -2,17 +2,17 @@
 import FirestoreModel
 import FirestoreREST
 
-/// The body of a client's POST: a form (WHATWG URL, "application/x-www-form-urlencoded") of messages, and of the headers
-/// that a browser may not send across origins.
+/// The body of a client's POST: a form (WHATWG URL, "application/x-www-form-urlencoded") of messages, and of the
+/// headers that a browser may not send across origins.
 ///
 /// ```
 /// headers=Authorization%3ABearer%20t%0D%0A&count=2&ofs=7&req0___data__=%7B…%7D&req1___data__=%7B…%7D
 /// ```
 struct ForwardBody: Sendable {
   struct Message: Sendable {
-    /// Its place among all of a session.
+    /// The message's place among all messages of a session.
     let number: Int
-    /// The request as the service takes it, or what is wrong with it.
+    /// The request as the service takes it, or the error in it.
     let content: Result<[UInt8], RPCStatus>
 
     var bytes: Int {
@@ -20,17 +20,17 @@ struct ForwardBody: Sendable {
     }
   }
 
-  /// What the client library sends at most.
+  /// The most messages that the client library sends at a time.
   static let mostMessages = 1_000
-  /// A request that comes again with others counts from as much before its first message.
+  /// The greatest index. A request that comes again with others counts from an offset before its first message.
   private static let mostIndex = 2 * mostMessages
-  /// More than a session lives to send.
+  /// The greatest offset, which no session lives to send.
   private static let mostOffset = 1 << 48
 
   let messages: [Message]
   let headers: ChannelHeaders
 
-  /// - Throws: `invalid-argument` for what is no such form. Messages that cannot be read are kept as that.
+  /// - Throws: `invalid-argument` for bytes that are no such form. A message that cannot be read is kept as its error.
   init(_ body: [UInt8], of method: StreamMethod) throws(RPCStatus) {
     var (count, offset): (Int?, Int) = (nil, 0)
     var headers = ChannelHeaders()
@@ -86,15 +86,15 @@ struct ForwardBody: Sendable {
   }
 }
 
-/// Headers that a browser puts into the address or the body of a session's first request, lest it has to ask first
-/// whether it may send them.
+/// Headers that a browser puts into the address or the body of a session's first request, so that it does not have to
+/// ask first whether it may send them.
 struct ChannelHeaders: Sendable {
-  /// `Bearer …`: who the browser's user is.
+  /// The header `Authorization`, `Bearer …`, which identifies the browser's user.
   var authorization: String?
 
   init(authorization: String? = nil) { self.authorization = authorization }
 
-  /// - Parameter lines: `Name:value`, each ended by CR LF.
+  /// - Parameter lines: the headers as `Name:value`, each ended by CR LF.
   init(lines: [UInt8]) {
     for line in lines.split(whereSeparator: { $0 == 0x0D || $0 == 0x0A }) {
       let name = String(decoding: line.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
@@ -104,7 +104,7 @@ struct ChannelHeaders: Sendable {
     }
   }
 
-  /// These, and what they leave open as others say.
+  /// A copy of these headers, in which `others` fill what is missing.
   func or(_ others: ChannelHeaders) -> ChannelHeaders {
     var headers = self
     if headers.authorization == nil { headers.authorization = others.authorization }

@@ -6,9 +6,9 @@ import FirestoreServer
 import FirestoreService
 import NIOCore
 
-/// A session with the stream that it is for, on the connections' thread, where the backend runs too. While no back channel
-/// is open, or the client does not read or acknowledge, nothing is taken from a listener's stream, which then merges what
-/// it has per document.
+/// A session with its stream, on the connections' thread, where the backend runs too. While no back channel is open, or
+/// the client does not read or acknowledge, nothing is taken from a listener's stream, which then merges waiting
+/// changes per document.
 final class WebChannel: AnswerSource, Delivering {
   private enum Stream {
     case listen(ListenStream)
@@ -16,16 +16,16 @@ final class WebChannel: AnswerSource, Delivering {
     case ended
   }
 
-  /// What all sessions and connections hold together before each session is to hold less.
+  /// The bytes that all sessions and connections may hold together before each session has to hold less.
   private static let ampleBytes = 16 << 20
-  /// What the documents hold that are then taken at a time: as JSON they are larger.
+  /// The bytes of documents that are then taken at a time: they are larger as JSON.
   private static let scarceStepBytes = 64 << 10
   private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not take what it asked for.")
 
   let id: String
-  /// Whence it was opened.
+  /// The address from which the session was opened.
   let address: String?
-  /// As its caller uses it, once the session has begun.
+  /// The service as its caller may use it, once the session has begun.
   private var service: FirestoreService
   private let turn: DeliveryTurn
   private let loop: any EventLoop
@@ -35,10 +35,10 @@ final class WebChannel: AnswerSource, Delivering {
   private var back: (answer: StreamedAnswer, origin: String?)?
   private var isScheduled = false
   private var hasBeenHeard = false
-  /// Bytes that count at the server's budget.
+  /// The number of bytes that count at the server's budget.
   private var counted = 0
 
-  /// - Parameter overflow: ends the session, when all hold too much and this one most.
+  /// - Parameter overflow: ends the session, when all together hold too much and this one holds most.
   init(
     _ id: String, _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, address: String?,
     on loop: any EventLoop, overflow: @escaping () -> Void
@@ -53,7 +53,7 @@ final class WebChannel: AnswerSource, Delivering {
   }
 
   /// Begins the session's stream.
-  /// - Parameter authorization: the text of that header; what is wrong with it ends the stream.
+  /// - Parameter authorization: the text of that header; an error in it ends the stream.
   func begin(_ method: StreamMethod, as authorization: String?) {
     let bound = NIOLoopBound(self, eventLoop: loop)
     do throws(RPCStatus) {
@@ -68,7 +68,7 @@ final class WebChannel: AnswerSource, Delivering {
   /// The answer to a POST.
   var reply: [UInt8] { session.reply }
   var hasBackChannel: Bool { back != nil }
-  /// The client needs the session no more.
+  /// Whether the client needs the session no more.
   var isDone: Bool { session.isDone }
 
   // MARK: What the client says
@@ -78,7 +78,7 @@ final class WebChannel: AnswerSource, Delivering {
     do throws(RPCStatus) {
       for message in try session.receive(body.messages) { try apply(try message.content.get()) }
       if session.isTooLarge { throw Self.isFull }
-      // What a session begins with is there when its client comes to hear it: a step that begins targets, one that reads.
+      // The first messages are taken before the client comes to read: one step begins targets, another one reads.
       if !hasBeenHeard, session.isFrameSmall, try pull(), session.isFrameSmall { try pull() }
     } catch { end(error) }
     flush()
@@ -103,8 +103,8 @@ final class WebChannel: AnswerSource, Delivering {
     settle()
   }
 
-  /// Opens a back channel, in place of one that there is.
-  /// - Parameter patience: how long the client waits on a buffered one, in seconds.
+  /// Opens a back channel, and replaces the present one.
+  /// - Parameter patience: the time that the client waits on a buffered one, in seconds.
   func open(_ answer: StreamedAnswer, isBuffered: Bool, patience: Int?, origin: String?) {
     let old = back
     back = (answer, origin)
@@ -113,7 +113,7 @@ final class WebChannel: AnswerSource, Delivering {
     if let old { old.answer.end(ChannelAnswer.piece([], origin: old.origin)) }
     hasBeenHeard = true
     flush()
-    // Browsers ask for another kind of back channel if they hear nothing within twice the time of the session's opening.
+    // Browsers ask for another kind of back channel if nothing comes within twice the time of the session's opening.
     session.greet()
     flush()
     deliver()
@@ -133,7 +133,7 @@ final class WebChannel: AnswerSource, Delivering {
     if session.wantsMore {
       do throws(RPCStatus) {
         if try pull() {
-          // The rest at another turn: others are waiting too.
+          // The rest is sent at another turn: others are waiting too.
           schedule()
           if session.wantsMore, session.isFrameSmall { return settle() }
         }
@@ -142,7 +142,7 @@ final class WebChannel: AnswerSource, Delivering {
     flush()
   }
 
-  /// Takes what a listener's stream has, or as much as one step gives.
+  /// Takes the messages of a listener's stream, or as many as one step gives.
   /// - Returns: whether there is more.
   @discardableResult
   private func pull() throws(RPCStatus) -> Bool {
@@ -177,8 +177,8 @@ final class WebChannel: AnswerSource, Delivering {
 
   // MARK: Ends
 
-  /// The stream has ended.
-  /// - Parameter status: `nil` for well.
+  /// Ends the session's stream.
+  /// - Parameter status: `nil` for success.
   private func end(_ status: RPCStatus?) {
     if case .listen(let listen) = stream { listen.close() }
     stream = .ended
@@ -195,7 +195,7 @@ final class WebChannel: AnswerSource, Delivering {
     budget.leave(self)
   }
 
-  /// A turn of the sessions' clock.
+  /// Lets a turn of the sessions' clock pass.
   /// - Returns: false if the session has come to its end.
   func tick() -> Bool {
     do throws(RPCStatus) { try service.checkTime() } catch {

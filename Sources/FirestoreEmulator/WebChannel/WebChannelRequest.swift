@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreServer
 
-/// A request of WebChannel, as far as its method and address say what is wanted.
+/// A request of WebChannel, as far as its method and address tell its purpose.
 ///
 /// ```
 /// /google.firestore.v1.Firestore/{Listen|Write}/channel?VER=8&database=…
@@ -14,17 +14,17 @@ import FirestoreServer
 ///   GET  &MODE=init, then &TYPE=xmlhttp             tries the line, before there is a session
 /// ```
 ///
-/// Web SDKs up to 5.5 say `v1beta1` for `v1`, and mean the same.
+/// Web SDKs up to 5.5 write `v1beta1` for `v1`, and mean the same.
 struct WebChannelRequest {
   enum Wish: Equatable {
     case open(wantsSessionID: Bool)
     case send(session: String)
-    /// - `patience`: how long the client waits, in seconds.
+    /// - `patience`: the time that the client waits, in seconds.
     case receive(session: String, isBuffered: Bool, patience: Int?)
     case terminate(session: String)
-    /// What a client library asks before it opens a session: parameters of the server.
+    /// The parameters of the server, which a client library asks for before it opens a session.
     case parameters
-    /// Whether something on the line holds back what the server says.
+    /// A test of the line: whether something on it holds back the server's bytes.
     case trial
   }
 
@@ -32,19 +32,19 @@ struct WebChannelRequest {
   let wish: Wish
   /// The number of the newest array that the client has.
   let acknowledged: Int?
-  /// Those of the address, where a library puts them that has no body to do so.
+  /// The headers in the address, where a library puts them for a request without a body.
   let headers: ChannelHeaders
 
-  /// Whether a request is for this room at all. One that it does not have is refused here too, so that a page can read
-  /// why.
+  /// Whether a request is for WebChannel at all. A request in a wrong form is refused here too, so that a page can read
+  /// the reason.
   static func isOne(_ target: String) -> Bool {
     target.hasPrefix("/google.firestore.") && target.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/channel")
   }
 
   /// - Parameters:
   ///   - verb: the method of HTTP.
-  ///   - target: as it came.
-  /// - Throws: `not-found` for a method that is no stream, `invalid-argument` for what means nothing.
+  ///   - target: the target as it came.
+  /// - Throws: `not-found` for a method that is no stream, `invalid-argument` for an address that means nothing.
   init(_ verb: String, _ target: String) throws(RPCStatus) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     let call = path.dropLast("/channel".count)

@@ -5,30 +5,30 @@ import FirestoreServer
 import FirestoreService
 import NIOCore
 
-/// The sessions of WebChannel, through which browsers speak Listen and Write: who asks for what, how many there may be,
-/// and when those that nobody uses end. Used on the connections' thread only.
+/// The sessions of WebChannel, through which browsers speak Listen and Write: their requests, their bounds, and the end
+/// of unused ones. Used on the connections' thread only.
 final class WebChannels: Sendable {
-  /// Who sends a request.
+  /// The sender of a request.
   struct Caller {
-    /// The page, which is allowed to ask.
+    /// The page that asks, which is allowed to.
     let origin: String?
     let address: String?
-    /// The header of that name.
+    /// The header `authorization`.
     let authorization: String?
   }
 
   struct Limits {
-    /// Sessions that there may be at a time, and how many of them a client's machine may have.
+    /// The most sessions at a time; `perAddress` is the most of one machine of clients.
     var sessions = 10_000
     var perAddress: Int
 
-    /// All clients of a port that only this machine reaches have one address.
+    /// The limits on a port that only this machine reaches, where all clients have one address.
     static let loopback = Limits(perAddress: 10_000)
     static let network = Limits(perAddress: 256)
   }
 
   private struct State {
-    /// That a browser has as many back channels as it may have connections.
+    /// Whether it was reported that a browser has as many back channels as it may have connections.
     var hasTold = false
     var sessions: [String: WebChannel] = [:]
     var sessionsOfAddress: [String: Int] = [:]
@@ -36,9 +36,9 @@ final class WebChannels: Sendable {
     var clock: Scheduled<Void>?
   }
 
-  /// Larger bodies are read off the connections' thread.
+  /// The size above which bodies are read off the connections' thread.
   private static let smallBytes = 32 << 10
-  /// For the client to notice whether something between holds back the beginning of an answer.
+  /// The pause in which the client notices whether something between holds back the beginning of an answer.
   private static let trialPause = TimeAmount.seconds(2)
 
   private let service: FirestoreService
@@ -51,7 +51,7 @@ final class WebChannels: Sendable {
 
   /// - Parameters:
   ///   - loop: the connections' thread.
-  ///   - report: told once when a client has five back channels over HTTP/1.
+  ///   - report: takes the news, once, that a client has five back channels over HTTP/1.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, _ limits: Limits,
     on loop: any EventLoop, report: (@Sendable (String) -> Void)? = nil
@@ -70,7 +70,7 @@ final class WebChannels: Sendable {
   /// Answers a request.
   /// - Parameters:
   ///   - verb: the method of HTTP.
-  ///   - target: as it came.
+  ///   - target: the target as it came.
   func serve(_ verb: String, _ target: String, _ body: [UInt8], from caller: Caller, to answer: StreamedAnswer) {
     do throws(RPCStatus) {
       let request = try WebChannelRequest(verb, target)
@@ -79,7 +79,7 @@ final class WebChannels: Sendable {
         read(body, request.method, from: caller, to: answer) { body throws(RPCStatus) in
           let headers = body.headers.or(request.headers).or(ChannelHeaders(authorization: caller.authorization))
           let session = try self.open(caller)
-          // Who a session's client is, for all of the session.
+          // The session's client keeps this identity for all of the session.
           session.begin(request.method, as: headers.authorization)
           session.receive(body)
           let greeting = ChannelAnswer.whole(ChannelSession.greeting(session.id), origin: caller.origin)
@@ -96,7 +96,7 @@ final class WebChannels: Sendable {
         session.open(answer, isBuffered: isBuffered, patience: patience, origin: caller.origin)
         tellOfMany(caller)
       case .terminate(let id):
-        // Also when it is gone already: the client does not need it.
+        // A client that asks for the end of a session gets it also if the session is gone already.
         if let session = state.value.sessions[id] { end(session) }
         answer.end(ChannelAnswer.whole([], origin: caller.origin))
       case .parameters: answer.end(ChannelAnswer.whole(Array(#"["",""]"#.utf8), origin: caller.origin))
@@ -105,7 +105,7 @@ final class WebChannels: Sendable {
     } catch { answer.end(ChannelAnswer.refusal(error, origin: caller.origin)) }
   }
 
-  /// Answers with what follows from a request's body, or with what is wrong with it.
+  /// Answers with the result of a request's body, or with the error in it.
   private func read(
     _ body: [UInt8], _ method: StreamMethod, from caller: Caller, to answer: StreamedAnswer,
     _ use: @escaping (ForwardBody) throws(RPCStatus) -> HTTPAnswer
@@ -122,8 +122,8 @@ final class WebChannels: Sendable {
     promise.futureResult.assumeIsolated().whenComplete(finish)
   }
 
-  /// Browsers have six connections to a host over HTTP/1. A page keeps two of them for Listen and Write, so that three
-  /// tabs have none left for anything else.
+  /// The back channels that a browser can hardly have. Browsers have six connections to a host over HTTP/1. A page
+  /// keeps two of them for Listen and Write, so that three tabs have none left for anything else.
   private static let many = 5
 
   private func tellOfMany(_ caller: Caller) {
@@ -154,7 +154,7 @@ final class WebChannels: Sendable {
     }
     let (id, loop) = (Self.newID(), loop)
     let session = WebChannel(id, service, turn, budget, address: caller.address, on: loop) { [weak self] in
-      // Not in the middle of what was too much.
+      // The end waits for the end of the work that was too much.
       loop.assumeIsolated().execute {
         if let self, let session = self.state.value.sessions[id] { self.end(session) }
       }
@@ -200,6 +200,6 @@ final class WebChannels: Sendable {
     }
   }
 
-  /// One that nobody guesses.
+  /// A random id, which cannot be guessed.
   private static func newID() -> String { Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
 }

@@ -40,7 +40,7 @@ enum EntityValueField {
   static let reference = 12
 }
 
-/// The numbers of the fields of one element of a path, by where the path is.
+/// The numbers of the fields of one element of a path, which depend on the place of the path.
 struct PathElementFields: Sendable {
   let group, collection, number, id: Int
 
@@ -48,7 +48,7 @@ struct PathElementFields: Sendable {
   static let ofReference = PathElementFields(group: 14, collection: 15, number: 16, id: 17)
 }
 
-/// What the value of a property means beyond its type.
+/// The meaning of a property's value beyond its type.
 enum Meaning: UInt64 {
   case timestamp = 7
   case geoPoint = 9
@@ -60,7 +60,7 @@ enum Meaning: UInt64 {
   case vectorElement = 31
 }
 
-/// How a project is named in keys: with where it is served before it, `dev~` for an emulator.
+/// The name of a project in keys: behind its place, which is `dev~` for an emulator.
 enum ApplicationName {
   static func of(project: String) -> String { "dev~" + project }
 
@@ -70,5 +70,5 @@ enum ApplicationName {
   }
 }
 
-/// The database that has no name in keys.
+/// The name of the database that has none in keys.
 let defaultDatabase = "(default)"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A document as an export holds it.
+/// A document in an export.
 package struct ExportedDocument: Sendable {
   package var database: DatabaseID
   package var key: DocumentKey
@@ -14,7 +14,7 @@ package struct ExportedDocument: Sendable {
 
 /// Reads documents from the records of exports.
 package struct EntityReader {
-  /// As deep as the wire format of documents is read.
+  /// The greatest depth, the same as for the wire format of documents.
   private static let maximumDepth = 64
 
   /// A property, whose value is read once its meaning is known.
@@ -25,12 +25,12 @@ package struct EntityReader {
     var value: WireReader?
   }
 
-  /// Values so far: each counts at least a byte of what a document may have.
+  /// The number of values so far: each counts at least a byte of the size that a document may have.
   private var count = 0
 
   private init() {}
 
-  /// - Throws: for bytes that are no document; what only Firestore's limits forbid is not looked for.
+  /// - Throws: `EntityFault` for bytes that are no document; mere violations of Firestore's limits are not looked for.
   package static func document(_ record: [UInt8]) throws(EntityFault) -> ExportedDocument {
     do throws(WireError) {
       return try WireReader.read(record) { reader throws(WireError) in
@@ -80,7 +80,7 @@ package struct EntityReader {
     return property
   }
 
-  /// Properties of one name are the elements of an array, or of a vector.
+  /// Reads the fields; properties of one name are the elements of an array, or of a vector.
   private mutating func fields(_ properties: [Property], depth: Int) throws(WireError) -> Fields {
     var properties = properties
     let isSorted = properties.indices.dropFirst().allSatisfy {
@@ -153,7 +153,7 @@ package struct EntityReader {
     return result ?? .null
   }
 
-  /// A text, bytes or a map, which all come as bytes.
+  /// Reads a text, bytes or a map, which all come as bytes.
   private mutating func text(
     _ reader: inout WireReader, _ meaning: UInt64, _ depth: Int
   ) throws(WireError) -> Value {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Why a document cannot be in an export, or a record is no document.
+/// The reason why a document cannot be in an export, or a record is no document.
 package struct EntityFault: Error, Hashable, Sendable {
   package var reason: String
   package init(_ reason: String) { self.reason = reason }
@@ -11,10 +11,10 @@ package struct EntityFault: Error, Hashable, Sendable {
 package struct EntityWriter: Sendable {
   private let database: DatabaseID
 
-  /// - Parameter database: of the documents.
+  /// - Parameter database: the database of the documents.
   package init(_ database: DatabaseID) { self.database = database }
 
-  /// - Throws: for values that no document may hold, which the format has no form for.
+  /// - Throws: `EntityFault` for values that no document may hold, which have no form in the format.
   package func record(_ key: DocumentKey, _ fields: Fields) throws(EntityFault) -> [UInt8] {
     if let reason = Self.objection(to: fields) { throw EntityFault("\(key.path) cannot be exported: \(reason)") }
     let elements = PathElement.all(of: key)
@@ -60,7 +60,7 @@ package struct EntityWriter: Sendable {
   }
 }
 
-/// A collection, and a document in it.
+/// A step of a path: a collection, and a document in it.
 struct PathElement {
   var collection: Substring
   var id: Substring
@@ -157,7 +157,7 @@ extension WireWriter {
       }
     case .map(let fields):
       field(EntityValueField.text) { writer in
-        // A key and a root without content: they are required.
+        // The key and the root have no content, but are required.
         writer.field(EntityField.key) { writer in
           writer.field(KeyField.project, string: "")
           writer.field(KeyField.path) { _ in }
@@ -171,7 +171,7 @@ extension WireWriter {
 }
 
 extension Meaning {
-  /// - Returns: `nil` for a value that means no more than its type.
+  /// - Returns: `nil` for a value without a meaning beyond its type.
   fileprivate init?(of value: Value) {
     switch value {
     case .timestamp: self = .timestamp

@@ -4,7 +4,7 @@ import FirestoreModel
 extension WireReader {
   private static let maximumGroups = 16
 
-  /// Passes over a field, or a group to its end.
+  /// Skips a field, or a group to its end.
   mutating func skipField(_ tag: (field: Int, type: WireType), depth: Int = 0) throws(WireError) {
     guard tag.type == .startGroup else {
       if tag.type == .endGroup { throw WireError("a group ends that has not begun") }
@@ -22,7 +22,7 @@ extension WireReader {
     return nil
   }
 
-  /// The document that an entity's key names.
+  /// Reads the name of the document from an entity's key.
   mutating func entityKey() throws(WireError) -> (DatabaseID, DocumentKey)? {
     var parts = KeyParts()
     while let tag = try tag() {
@@ -42,7 +42,7 @@ extension WireReader {
     return try parts.names()
   }
 
-  /// The rest of a reference's group.
+  /// Reads the rest of a reference's group.
   mutating func reference() throws(WireError) -> (DatabaseID, DocumentKey)? {
     var parts = KeyParts()
     while let tag = try nextField(inGroup: EntityValueField.reference) {
@@ -55,7 +55,7 @@ extension WireReader {
     return try parts.names()
   }
 
-  /// The rest of a point's group.
+  /// Reads the rest of a point's group.
   mutating func point() throws(WireError) -> GeoPoint {
     var point = GeoPoint(latitude: 0, longitude: 0)
     while let tag = try nextField(inGroup: EntityValueField.point) {
@@ -101,7 +101,7 @@ extension WireReader {
   }
 }
 
-/// What has been read of a key.
+/// The parts of a key that have been read.
 private struct KeyParts {
   var project = ""
   var database = ""

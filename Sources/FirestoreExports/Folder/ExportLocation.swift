@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Where an export is: its overall metadata, beside which everything else lies.
+/// The place of an export: its overall metadata, beside which everything else lies.
 package struct ExportLocation: Hashable, Sendable {
   static let ending = ".overall_export_metadata"
 
@@ -9,7 +9,7 @@ package struct ExportLocation: Hashable, Sendable {
   package let metadata: String
   package var folder: String { Self.folder(of: metadata) }
 
-  /// - Parameter path: of the overall metadata, of its folder, or of one that holds the only export below it.
+  /// - Parameter path: the path of the overall metadata, of its folder, or of one that holds the only export below it.
   /// - Throws: `absent`.
   package init(_ path: String) throws(ExportError) {
     var status = stat()
@@ -44,14 +44,14 @@ package struct ExportLocation: Hashable, Sendable {
     }
   }
 
-  /// Whether a path leads to a folder, or to what has the name of overall metadata: no other format has either.
+  /// Whether a path leads to a folder, or to a file named as overall metadata: no other format has either.
   package static func isNamed(by path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return path.hasSuffix(ending) }
     return status.st_mode & S_IFMT == S_IFDIR || path.hasSuffix(ending)
   }
 
-  /// Whether an export is there.
+  /// Whether the path leads to an export.
   package static func isExport(_ path: String) -> Bool { isNamed(by: path) && (try? ExportLocation(path)) != nil }
 
   private static func files(in folder: String) throws(ExportError) -> [String] {
@@ -84,7 +84,7 @@ package struct ExportLocation: Hashable, Sendable {
     return path
   }
 
-  /// A file that metadata names, which lies nowhere else than below the metadata's folder.
+  /// The path of a file that metadata names, which must lie below the metadata's folder.
   /// - Throws: `unsupported`.
   static func file(_ name: String, namedBy metadata: String) throws(ExportError) -> String {
     let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What `NAME.overall_export_metadata` says: two records, of which the first is the version of the layout.
+/// The content of `NAME.overall_export_metadata`: two records, of which the first is the version of the layout.
 /// ```
 /// 1 part { 1 { 1 kinds: 2 for all · 3 namespaces: 3 for all } · 2 file · 3 documents · 4 bytes } …
 /// ```
 struct OverallMetadata: Hashable {
   static let version: [UInt8] = [UInt8(ascii: "3")]
 
-  /// What was exported together.
+  /// The documents that were exported together.
   struct Part: Hashable {
-    /// Of the part's own metadata, from the folder of this file.
+    /// The path of the part's own metadata, from the folder of this file.
     var file: String
     var documents: Int
     var bytes: Int
@@ -18,7 +18,7 @@ struct OverallMetadata: Hashable {
 
   var parts: [Part]
 
-  /// - Parameter record: the second of the file.
+  /// - Parameter record: the second record of the file.
   init(reading record: [UInt8]) throws(WireError) {
     parts = try WireReader.read(record) { reader throws(WireError) in
       var parts: [Part] = []
@@ -62,7 +62,7 @@ struct OverallMetadata: Hashable {
   }
 }
 
-/// What a part's own metadata says: where its documents are. It is a message, not a file of records.
+/// The content of a part's own metadata: the files of its documents. It is a message, not a file of records.
 /// ```
 /// 1 { 1 name · 2 begin, microseconds · 3 end } · 2 { 1 "" · 2 file … } …
 /// ```
@@ -70,7 +70,7 @@ struct PartMetadata: Hashable {
   var name: String
   var begin: Timestamp
   var end: Timestamp
-  /// From the folder of this file.
+  /// The paths of the files, from the folder of this file.
   var files: [String]
 
   init(name: String, begin: Timestamp, end: Timestamp, files: [String]) {

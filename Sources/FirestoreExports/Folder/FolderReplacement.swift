@@ -3,24 +3,24 @@ import Glibc
 import Synchronization
 
 /// A folder that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
-/// before leaves what had the name, and beside it at most a part that is not taken for whole: its name begins with a
-/// dot, and the next export of this name removes it.
+/// before leaves the former folder of this name, and beside it at most a part that is not taken for whole: its name
+/// begins with a dot, and the next export of this name removes it.
 struct FolderReplacement: Sendable {
-  /// As the caller knows it.
+  /// The path as the caller gave it.
   let path: String
-  /// Its last component.
+  /// The last component of the path.
   let name: String
   private let parent: String
   private let part: String
-  /// Of parts that this process made: several may be of one name.
+  /// The number of parts that this process has made, which tells parts of one name apart.
   private static let count = Atomic(0)
 
-  /// - Parameter path: of a folder that holds an export or nothing, or of none.
+  /// - Parameter path: the path of a folder that holds an export or nothing, or that does not exist.
   /// - Throws: `unwritable`.
   init(of path: String) throws(ExportError) {
     self.path = path
     var target = ExportLocation.withoutSlashes(path)
-    // A link stays a link: what it leads to is replaced.
+    // A link stays a link: the folder that it leads to is replaced.
     if let resolved = realpath(target, nil) {
       target = String(cString: resolved)
       free(resolved)
@@ -40,7 +40,7 @@ struct FolderReplacement: Sendable {
     }
   }
 
-  /// A folder that somebody stands in, or on which a file system is mounted, cannot give its name to another.
+  /// Refuses a folder in which this process works, or on which a file system is mounted: it cannot lose its name.
   private static func checkMovable(_ target: String, _ path: String) throws(ExportError) {
     if let here = getcwd(nil, 0) {
       defer { free(here) }
@@ -59,7 +59,7 @@ struct FolderReplacement: Sendable {
     }
   }
 
-  /// What is no export is nothing to be replaced by one.
+  /// Refuses a file, or a folder with other content than an export: an export replaces only exports.
   private static func checkReplaceable(_ target: String, _ path: String) throws(ExportError) {
     var status = stat()
     guard lstat(target, &status) == 0 else {
@@ -106,7 +106,7 @@ struct FolderReplacement: Sendable {
   /// Returns when the file would survive a power cut.
   func end(_ descriptor: Int32) throws(ExportError) {
     defer { Glibc.close(descriptor) }
-    // Some file systems cannot be told to write a file back now.
+    // Some file systems cannot write a single file back now.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
   }
 
@@ -127,7 +127,7 @@ struct FolderReplacement: Sendable {
   func commit() throws(ExportError) {
     Self.sync(part)
     let target = parent + "/" + name
-    // In one step where there is an old one, too: at no time is there none.
+    // The exchange is one step if there is an old folder: at no time is there none.
     if Self.exchange(part, target) {
       Self.remove(part)
     } else if rename(part, target) != 0 {
@@ -136,7 +136,7 @@ struct FolderReplacement: Sendable {
     Self.sync(parent)
   }
 
-  /// For file systems that cannot exchange two names.
+  /// Replaces the old folder by two renames, on file systems that cannot exchange two names.
   private func replaceInTwoSteps(_ target: String) throws(ExportError) {
     let old = part + "-replaced"
     guard rename(target, old) == 0 else { throw failure() }
@@ -148,13 +148,13 @@ struct FolderReplacement: Sendable {
     Self.remove(old)
   }
 
-  /// Removes what has not taken its place.
+  /// Removes a folder that has not taken its name.
   func discard() { Self.remove(part) }
 
   /// Gives each of two files the other's name in one step.
-  /// - Returns: false where one is absent, or the file system cannot do that.
+  /// - Returns: false if one is absent, or the file system cannot exchange them.
   private static func exchange(_ one: String, _ other: String) -> Bool {
-    // Swift does not import it from <stdio.h>.
+    // The function is declared here because Swift does not import it from <stdio.h>.
     typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
     guard let symbol = dlsym(nil, "renameat2") else { return false }
     let exchanging: UInt32 = 2
@@ -174,7 +174,7 @@ struct FolderReplacement: Sendable {
     rmdir(path)
   }
 
-  /// Removes what processes left that were killed while they wrote an export of this name.
+  /// Removes parts that killed processes left when they wrote an export of this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
     guard let found = try? ExportLocation.names(in: folder) else { return }
     let beginning = ".\(name).part-"

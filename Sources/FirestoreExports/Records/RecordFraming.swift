@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How files of records are laid out (LevelDB's log format):
+/// The layout of files of records (LevelDB's log format):
 /// ```
 /// file    block of 32 KiB, block, … the last may be shorter
 /// block   piece, piece, … less than 7 bytes that are left over are zero
@@ -15,23 +15,23 @@ enum RecordFraming {
     case whole = 1, first, middle, last
   }
 
-  /// A document has at most 1 MiB by Firestore's accounting; its record repeats the name of a field for each element of an
-  /// array, and can be many times as long.
+  /// The most bytes of a record. A document has at most 1 MiB by Firestore's accounting; its record repeats the name of
+  /// a field for each element of an array, and can be many times as long.
   package static let recordLimit = 256 << 20
 }
 
-/// Puts records into a file of them.
+/// Writes records in the form of a file of them.
 package struct RecordLogWriter: Sendable {
-  /// What is to be written next.
+  /// The bytes that are to be written next.
   package private(set) var bytes: [UInt8] = []
-  /// Bytes since the beginning of the file.
+  /// The number of bytes since the beginning of the file.
   package private(set) var count = 0
 
   package init() {}
 
   package mutating func append(_ record: [UInt8]) {
     var start = 0
-    // Where there is room for nothing but a header, the first piece has no bytes.
+    // The first piece has no bytes if there is room for a header alone.
     var isFirst = true
     repeat {
       var room = RecordFraming.blockBytes - count % RecordFraming.blockBytes
@@ -59,7 +59,7 @@ package struct RecordLogWriter: Sendable {
     count += RecordFraming.headerBytes + content.count
   }
 
-  /// - Returns: what is to be written, which is then no longer held.
+  /// - Returns: the bytes to be written, which are then no longer held.
   package mutating func take() -> [UInt8] {
     defer { bytes = [] }
     return bytes

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes records out of a file of them, whose bytes it is given as they are read; checks every one of them.
+/// Takes records out of the bytes of a file of them, as the bytes are read; checks every record.
 package struct RecordLogReader: Sendable {
-  /// Bytes that are no record, or not all of one.
+  /// The error for bytes that are no record, or not all of one.
   package struct Damage: Error, Hashable, Sendable {
-    /// Bytes of the file before it.
+    /// The position in the file, in bytes from its beginning.
     package var offset: Int
     package var reason: String
   }
 
   package struct Record: Hashable, Sendable {
     package var bytes: [UInt8]
-    /// Bytes of the file before it.
+    /// The position in the file, in bytes from its beginning.
     package var offset: Int
   }
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// Of the byte at `start`.
+  /// The position in the file of the byte at `start`.
   private var offset = 0
-  /// A record of which the last piece is still to come.
+  /// A record whose last piece is still to come.
   private var open: Record?
   private let limit: Int
 
-  /// - Parameter limit: bytes of a record.
+  /// - Parameter limit: the most bytes of a record.
   package init(limit: Int = RecordFraming.recordLimit) { self.limit = limit }
 
   package mutating func append(_ bytes: [UInt8]) {
@@ -36,8 +36,8 @@ package struct RecordLogReader: Sendable {
     start = 0
   }
 
-  /// - Parameter isAtEnd: the file has no more bytes than it was given.
-  /// - Returns: the next record; `nil` if that takes more bytes, and after the last.
+  /// - Parameter isAtEnd: whether all bytes of the file have been appended.
+  /// - Returns: the next record; `nil` if it takes more bytes, and after the last.
   package mutating func next(isAtEnd: Bool) throws(Damage) -> Record? {
     while true {
       let left = buffer.count - start

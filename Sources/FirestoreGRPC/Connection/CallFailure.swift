@@ -7,7 +7,7 @@ import NIOHTTP2
 import NIOPosix
 import TransportSecurity
 
-/// Turns what ends a call into a status of one line that says what is wrong and how to mend it.
+/// Turns the error that ends a call into a status of one line with the mistake and its remedy.
 enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     switch error {
@@ -20,7 +20,7 @@ enum CallFailure {
     }
   }
 
-  /// What ends a write that was sent, in place of advice to try it again: it might happen twice.
+  /// The status of a write that was sent and not answered, without advice to try it again: it might happen twice.
   static func unanswered(_ status: RPCStatus, at endpoint: Endpoint) -> RPCStatus {
     RPCStatus(
       status.code,
@@ -45,7 +45,7 @@ enum CallFailure {
     }
   }
 
-  /// gRPC over HTTP/2, "Errors".
+  /// The status of an HTTP/2 error (gRPC over HTTP/2, "Errors").
   private static func statusCode(of code: HTTP2ErrorCode) -> StatusCode {
     switch code {
     case .refusedStream: .unavailable
@@ -56,7 +56,8 @@ enum CallFailure {
     }
   }
 
-  /// What the user can do about a refusal that comes from how the backend was chosen, not from the request.
+  /// The user's remedy for a refusal that comes from the choice of the backend, not from the request; `nil` if there is
+  /// none.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy
@@ -73,7 +74,8 @@ enum CallFailure {
     RPCStatus(.unavailable, "\(endpoint.text) \(complaint(about: root(of: error), at: endpoint))")
   }
 
-  /// What the innermost cause means for the user who chose the address. The beginning says it all: screens cut lines.
+  /// The meaning of the innermost cause for the user who chose the address. The beginning must suffice: screens cut
+  /// lines.
   private static func complaint(about error: any Error, at endpoint: Endpoint) -> String {
     switch error {
     case let error as IOError where error.errnoCode == ECONNREFUSED:
@@ -98,7 +100,7 @@ enum CallFailure {
     }
   }
 
-  /// Whether the other end did it, or something on the way there, is not known.
+  /// The complaint about a closed connection; the other end or a part of the way there may have closed it.
   private static func cut(_ endpoint: Endpoint) -> String {
     "closed the connection before it answered. Try again; if that stays so, check the port"
       + (endpoint.isTLS ? "." : ", and whether it expects TLS.")
@@ -140,7 +142,7 @@ enum CallFailure {
   static func reason(_ error: any Error) -> String {
     switch root(of: error) {
     case let error as NIOConnectionError: "\(error.host) has no address"
-    // Without what the system call was, and without the number.
+    // The system call and the error number are left out.
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case let error as RPCStatus: error.message
     case let error: "\(error)"

@@ -7,28 +7,28 @@ import TransportSecurity
 
 /// The way to one endpoint: an HTTP/2 connection that is made when it is first needed.
 ///
-/// After a failure the next call gets a fresh one at once: how long to wait between attempts is the client's backoff to
-/// say (`ClientStream`).
+/// The next call after a failure gets a fresh connection at once: the client's backoff decides how long to wait between
+/// attempts (`ClientStream`).
 final class Connection: Sendable {
-  /// How a broken line is noticed while nothing is sent.
+  /// The times by which a broken line is noticed while nothing is sent.
   struct Keepalive: Hashable, Sendable {
-    /// Silence after which the peer is asked for a sign of life. Backends refuse less than 30 s.
+    /// The silence after which the peer is asked for a sign of life. Backends refuse less than 30 s.
     var time = Duration.seconds(30)
-    /// How long the peer may take to give it, or to say anything when a connection is new.
+    /// The time within which the peer must give a sign of life, or its greeting on a new connection.
     var timeout = Duration.seconds(10)
   }
 
   private struct State {
-    /// The newest attempt, unless no more calls may begin on what came of it.
+    /// The newest attempt to connect; `nil` if no more calls may begin on its connection.
     var current: (id: Int, connection: EventLoopFuture<HTTP2Connection>)?
-    /// With those that only wait for their last call.
+    /// The open connections, among them those that only wait for their last call.
     var open: [Int: HTTP2Connection] = [:]
     var attempts = 0
   }
 
   private let endpoint: Endpoint
   private let keepalive: Keepalive
-  /// Reading the system's certificates takes milliseconds: done once.
+  /// The TLS context, made once: reading the system's certificates takes milliseconds.
   private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
@@ -40,10 +40,10 @@ final class Connection: Sendable {
 
   deinit { _ = closeAll() }
 
-  /// Begins a call on the connection that there is, or on a new one.
+  /// Begins a call on the current connection, or on a new one.
   /// - Parameters:
-  ///   - message: the whole request; `nil` for one that is sent piece by piece.
-  ///   - timeout: after which the call fails, once it has begun.
+  ///   - message: the whole request; `nil` for a request that is sent piece by piece.
+  ///   - timeout: the time after which the call fails, once it has begun.
   /// - Throws: `RPCStatus` for an endpoint that cannot be connected to, such as trust roots that cannot be read;
   ///   `TransportFailure`; `CancellationError`.
   func call(_ headers: HPACKHeaders, _ message: [UInt8]?, timeout: Duration?) async throws -> BegunCall {
@@ -57,8 +57,8 @@ final class Connection: Sendable {
     }
   }
 
-  /// Has later calls go over a new connection, unless they do already; calls under way end as they will.
-  /// - Parameter id: of the connection that is not to be trusted.
+  /// Makes later calls use a new connection, unless they do already; calls under way go on.
+  /// - Parameter id: the number of the connection that is not to be trusted.
   func retire(_ id: Int) {
     let connection = state.withLock { state in
       if state.current?.id == id { state.current = nil }
@@ -67,7 +67,7 @@ final class Connection: Sendable {
     connection?.retire()
   }
 
-  /// As `retire` for the connection that there is.
+  /// Retires the current connection.
   func retireCurrent() {
     if let id = state.withLock({ $0.current?.id }) { retire(id) }
   }
@@ -82,7 +82,7 @@ final class Connection: Sendable {
       defer { (state.open, state.current) = ([:], nil) }
       return (state.open, state.current)
     }
-    // One that is still being made is not waited for.
+    // A connection that is still being made is not waited for.
     if let current, open[current.id] == nil { current.connection.whenSuccess { _ = $0.close() } }
     return open.values.map { $0.close() }
   }
@@ -125,7 +125,7 @@ struct BegunCall: Sendable {
 }
 
 extension Endpoint {
-  /// What TLS is spoken with; `nil` in plain text.
+  /// The TLS context for the endpoint; `nil` for plain text.
   fileprivate func contextForTLS() -> Result<TLSContext?, RPCStatus> {
     guard case .tls(let trustRoots) = security else { return .success(nil) }
     do throws(TLSFailure) {

@@ -2,10 +2,11 @@
 package import FirestoreModel
 import TransportSecurity
 
-/// Where a backend is, and how it is spoken to.
+/// The address of a backend, and the security of the connection to it.
 package struct Endpoint: Hashable, Sendable {
   package enum Security: Hashable, Sendable {
     case plaintext
+    /// A connection over TLS.
     /// - Parameter trustRoots: a PEM file with the certificates to trust instead of the system's.
     case tls(trustRoots: String?)
   }
@@ -22,24 +23,25 @@ package struct Endpoint: Hashable, Sendable {
     self.security = security
   }
 
-  /// A socket of this machine, whose permissions say who may use it.
+  /// Makes the endpoint of a socket of this machine, whose permissions decide who may use it.
   /// - Parameters:
   ///   - path: at most as long as an address may be (107 bytes).
-  ///   - name: what messages call it.
+  ///   - name: the endpoint's name in messages.
   package init(socket path: String, called name: String) {
     self.init(host: name, port: 0, security: .plaintext)
     socket = path
   }
 
-  /// Google's own.
+  /// The endpoint of Google's Cloud Firestore.
   package static let cloudFirestore = Endpoint(
     host: "firestore.googleapis.com", port: 443, security: .tls(trustRoots: nil))
 
+  /// Reads an address.
   /// - Parameters:
   ///   - text: `HOST:PORT`, `HOST`, `[IPv6]:PORT`, or one of them after `http://` or `https://`.
   ///   - defaultPort: for text without a port; `nil` if there must be one.
-  ///   - name: of the option or variable that holds the text, for the message.
-  /// - Throws: `invalid-argument` that shows the text and how it should look.
+  ///   - name: the name of the option or variable that holds the text, for the message.
+  /// - Throws: `invalid-argument` that shows the text and the expected form.
   package init(
     _ text: String, defaultPort: Int? = nil, security: Security, from name: String
   ) throws(ModelError) {
@@ -82,20 +84,20 @@ package struct Endpoint: Hashable, Sendable {
     self.init(host: String(rest), port: number, security: security)
   }
 
-  /// Whether the name is of Google's APIs, which take the access tokens of Google's accounts.
+  /// Whether the host is one of Google's APIs, which take the access tokens of Google's accounts.
   package var isGoogle: Bool {
     let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
     return name == "googleapis.com" || name.hasSuffix(".googleapis.com")
   }
 
-  /// Whether only this machine hears what is sent there.
+  /// Whether bytes to the endpoint never leave this machine.
   package var isLoopback: Bool {
     socket != nil || LoopbackName.covers(host.lowercased())
   }
 
   package var isTLS: Bool { security != .plaintext }
 
-  /// `HOST:PORT`, or the name of a socket; for people.
+  /// The endpoint for people: `HOST:PORT`, or the name of a socket.
   package var text: String {
     if socket != nil { return host }
     return (host.contains(":") ? "[\(host)]" : host) + ":\(port)"

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Foundation
 
-/// What `gcloud auth application-default login` leaves: a token that is exchanged for short-lived ones.
+/// The credentials that `gcloud auth application-default login` stores: a token that is exchanged for short-lived ones.
 struct AuthorizedUser: Sendable {
   static let tokenURL = "https://oauth2.googleapis.com/token"
 
@@ -37,7 +37,7 @@ struct AuthorizedUser: Sendable {
     if response.status == 200 { return try TokenResponse.token(in: response, from: url, at: now) }
     let answer = try? JSONDecoder().decode(Refusal.self, from: Data(response.body))
     let reason = [answer?.error, answer?.error_description].compactMap { $0 }.joined(separator: ": ")
-    // The server's own trouble passes; a refusal does not.
+    // An error of the server passes; a refusal does not.
     throw RPCStatus(
       response.status >= 500 ? .unavailable : .unauthenticated,
       "\(url.host) refused the refresh token in \(file) (\(reason.isEmpty ? "HTTP \(response.status)" : reason)). "

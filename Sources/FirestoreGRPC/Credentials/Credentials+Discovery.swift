@@ -3,9 +3,9 @@ package import FirestoreModel
 import Foundation
 
 extension Credentials {
-  /// The application's default credentials, as Google's clients find them: the file that is named, else that of
-  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's own, else the metadata server of the machine. Looked for with the
-  /// first call, and again after they were refused.
+  /// The application's default credentials, as Google's clients find them: the named file, else the file of
+  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's own, else the metadata server of the machine. They are looked for
+  /// at the first call, and again after a refusal.
   package static func application(
     file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
   ) -> Credentials {
@@ -20,7 +20,7 @@ extension Credentials {
   package static func secret(file: String) -> Credentials {
     Credentials(now: { Timestamp(seconds: 0) }) { () throws(RPCStatus) in
       let text = String(decoding: try read(file), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-      // What is sent in a header is of visible characters.
+      // A header's value consists of visible characters.
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
         throw RPCStatus(.unauthenticated, "The file \"\(file)\" holds no secret: one line of letters, digits and signs.")
       }
@@ -54,7 +54,7 @@ extension Credentials {
     return data
   }
 
-  /// What a file of the kinds `service_account` and `authorized_user` holds.
+  /// The credentials in a file of the kind `service_account` or `authorized_user`.
   private static func source(in data: Data, named file: String) throws(RPCStatus) -> Source {
     guard let fields = try? JSONDecoder().decode(CredentialsFile.self, from: data) else {
       throw RPCStatus(

@@ -2,7 +2,7 @@
 package import FirestoreModel
 import Synchronization
 
-/// Who the client is to the backend. Hands out `authorization` headers and renews what they are made of in time.
+/// The client's identity for the backend. Makes `authorization` headers and renews their tokens in time.
 package final class Credentials: Sendable {
   enum Source: Sendable {
     case fixed(Secret)
@@ -11,25 +11,25 @@ package final class Credentials: Sendable {
     case metadataServer(HTTPURL)
     case user(UserAuthorization)
 
-    /// Whether it grants a token that says nothing of whom it is for.
+    /// Whether the source grants tokens without an audience, which open more than one server.
     var isAccessToken: Bool {
       switch self {
       case .authorizedUser, .metadataServer: true
-      // Who gives a token knows where it goes.
+      // A program that gives a token knows the servers that it goes to.
       case .fixed, .serviceAccount, .user: false
       }
     }
   }
 
   private struct State {
-    /// `nil` until it is found, and again after a refusal: the file may have been replaced.
+    /// The source; `nil` until it is found, and again after a refusal: the file may have been replaced.
     var source: Source?
     var token: AccessToken?
-    /// Whom the token is for, where that is said in it.
+    /// The audience of the token; `nil` if the token has none.
     var audience: String?
   }
 
-  /// Whether these are what emulators take for an administrator: no secret.
+  /// Whether these are the emulators' credentials of an administrator, which are no secret.
   package let isEmulatorOwner: Bool
   private let find: @Sendable () throws(RPCStatus) -> Source
   private let now: @Sendable () -> Timestamp
@@ -44,15 +44,15 @@ package final class Credentials: Sendable {
     self.now = now
   }
 
-  /// What emulators take for an administrator, whom no security rule holds.
+  /// The emulators' credentials of an administrator, who is exempt from security rules.
   package static let emulatorOwner = Credentials.fixed(Secret("owner"))
 
-  /// The user of an app.
+  /// The credentials of an app's user.
   package static func user(_ user: UserAuthorization) -> Credentials {
     Credentials(now: { Timestamp(seconds: 0) }) { .user(user) }
   }
 
-  /// A token from elsewhere, which nothing renews.
+  /// Credentials of one given token, which nothing renews.
   package static func fixed(_ token: Secret) -> Credentials {
     Credentials(isEmulatorOwner: token.revealed == "owner", now: { Timestamp(seconds: 0) }) { .fixed(token) }
   }
@@ -62,7 +62,7 @@ package final class Credentials: Sendable {
     if case .fixed? = state.withLock({ $0.source }) { false } else { true }
   }
 
-  /// The next call gets a new token, unless this one was given and nothing renews it.
+  /// Forgets the token, so that the next call gets a new one; a fixed token stays.
   func forgetToken() {
     state.withLock { state in
       switch state.source {
@@ -74,7 +74,7 @@ package final class Credentials: Sendable {
   }
 
   /// Finds the credentials now instead of with the first call.
-  /// - Throws: `unauthenticated` with the file and what is wrong with it.
+  /// - Throws: `unauthenticated` with the file and its error.
   package func check() throws(RPCStatus) { _ = try source() }
 
   private func source() throws(RPCStatus) -> Source {
@@ -84,8 +84,8 @@ package final class Credentials: Sendable {
     return source
   }
 
-  /// Why the credentials do not go to an endpoint, whatever they are made of; `nil` if they may. What is sent without
-  /// TLS can be read on its way.
+  /// The reason why the credentials do not go to an endpoint, whatever their source; `nil` if they may. A token that is
+  /// sent without TLS can be read on its way.
   package func refusal(at endpoint: Endpoint) -> RPCStatus? {
     if isEmulatorOwner || endpoint.isTLS { return nil }
     return RPCStatus(
@@ -94,14 +94,14 @@ package final class Credentials: Sendable {
         + "Use TLS (isSSLEnabled), name it as an emulator (useEmulator), or set allowsInsecureCredentials.")
   }
 
-  /// The header's value for calls to an endpoint: `Bearer …`. From the last token while that is good; two calls that
-  /// find none may both fetch one, and either will do.
+  /// The header's value for calls to an endpoint, `Bearer …`. Made from the last token while it is valid; two
+  /// concurrent calls without one may both fetch a token, and either is used.
   ///
-  /// A service account's own token is for that endpoint alone. An access token of a user or a machine opens everything
-  /// that they may use, so it only goes to Google.
-  /// - Parameter isTrusting: sends it all the same, also without TLS.
-  /// - Returns: `nil` for an app's user who is not signed in.
-  /// - Throws: `failed-precondition` for credentials that are not sent there.
+  /// A service account's own token is for that endpoint alone. An access token of a user or a machine opens every
+  /// server that they may use, so it is sent only to Google.
+  /// - Parameter isTrusting: whether the token is sent in spite of these rules, also without TLS.
+  /// - Returns: the value; `nil` if no user of the app is signed in.
+  /// - Throws: `failed-precondition` for credentials that must not be sent to the endpoint.
   package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String? {
     if !isTrusting, let refusal = refusal(at: endpoint) { throw refusal }
     let audience = endpoint.isGoogle ? ServiceAccountKey.audience : "https://\(endpoint.host.lowercased())/"
@@ -134,7 +134,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// What a user whose token was refused may look at; ends a sentence.
+  /// The remedy for a user whose token was refused; ends a sentence.
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed where isEmulatorOwner:
@@ -152,7 +152,7 @@ package final class Credentials: Sendable {
 }
 
 extension Credentials: CustomStringConvertible {
-  /// The kind, and never what it is made of.
+  /// The kind of the credentials, and never their secrets.
   package var description: String {
     switch state.withLock({ $0.source }) {
     case .fixed: "a fixed token"
@@ -165,7 +165,7 @@ extension Credentials: CustomStringConvertible {
   }
 }
 
-/// A text that must not be seen: no description, dump or interpolation shows it.
+/// A secret text: no description, dump or interpolation shows it.
 package struct Secret: Hashable, Sendable {
   /// The text itself, for the server that it is meant for and no other.
   let revealed: String
@@ -179,15 +179,16 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What proves who is calling, and until when.
+/// A token that proves the caller's identity, and its expiry.
 struct AccessToken: Hashable, Sendable {
   var secret: Secret
-  /// `nil` for one that does not expire.
+  /// The expiry in seconds since 1970; `nil` for a token that does not expire.
   var expiry: Int64?
 
   /// Seconds before the expiry at which a token is no longer used, so that it does not expire on the way.
   static let margin: Int64 = 300
 
+  /// Whether the token can still be used.
   /// - Parameter now: seconds since 1970.
   func isUsable(at now: Int64) -> Bool { expiry.map { now < $0 - Self.margin } ?? true }
 }

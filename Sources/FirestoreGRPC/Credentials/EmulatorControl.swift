@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Asks what controls an emulator (PROTOCOL §5.2) over HTTP.
+/// Asks the control interface of an emulator (PROTOCOL §5.2) over HTTP.
 package struct EmulatorControl: Sendable {
   private let endpoint: Endpoint
   private let credentials: Credentials
   private let isTrusting: Bool
 
+  /// Makes a client of the interface.
   /// - Parameters:
-  ///   - credentials: those of an administrator.
-  ///   - isTrusting: sends them without TLS as well.
+  ///   - credentials: an administrator's credentials.
+  ///   - isTrusting: whether they are sent without TLS as well.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
 
-  /// - Parameter path: from its first slash on.
-  /// - Returns: the body of an answer that is well.
-  /// - Throws: `unavailable` without an answer, `unimplemented` where there is no such path, as at Cloud Firestore.
+  /// Gets a path.
+  /// - Parameter path: the path from its first slash on.
+  /// - Returns: the body of a successful answer.
+  /// - Throws: `unavailable` without an answer, `unimplemented` if there is no such path, as at Cloud Firestore.
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
     else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }

@@ -25,7 +25,7 @@ struct HTTPURL: Hashable, Sendable {
     path = slash == rest.endIndex ? "/" : String(rest[slash...])
   }
 
-  /// All but unreserved characters as `%XX`.
+  /// The text with all but unreserved characters as `%XX`.
   static func formEncoded(_ text: String) -> String {
     RequestHeaders.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
   }
@@ -54,10 +54,11 @@ struct HTTPRequest: Sendable {
   var body = ""
   /// A PEM file with the certificates to trust instead of the system's.
   var trustRoots: String?
-  /// What the host cannot do without an answer.
+  /// The purpose of the request in the error without an answer: the host "cannot …".
   var purpose = "be asked for a token"
 
-  /// - Throws: `unavailable`, naming the host, if there is no answer within ten seconds.
+  /// Sends the request and returns the answer.
+  /// - Throws: `unavailable` that names the host, if there is no answer within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
     do {
       let channel = try await connect()
@@ -107,7 +108,7 @@ struct HTTPRequest: Sendable {
   }
 }
 
-/// Gives up a connection on which nothing comes.
+/// Closes a connection on which nothing comes.
 private final class SilenceHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOHTTPClientResponseFull
   typealias InboundOut = NIOHTTPClientResponseFull

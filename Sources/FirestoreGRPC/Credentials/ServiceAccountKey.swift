@@ -5,15 +5,16 @@ import TransportSecurity
 
 /// The key of a service account. It signs its own tokens, which Google's APIs take in place of fetched ones.
 struct ServiceAccountKey: Sendable {
-  /// Whom a token for Google's Firestore is for.
+  /// The audience of a token for Google's Firestore.
   static let audience = "https://firestore.googleapis.com/"
-  /// Seconds that a token is good for; more is refused.
+  /// The seconds for which a token is valid; Google refuses more.
   static let lifetime: Int64 = 3600
 
   let email: String
   private let keyID: String?
   private let key: RSAKey
 
+  /// Reads a key.
   /// - Throws: `unauthenticated` for a key that is not RSA in PEM.
   init(email: String, keyID: String?, pem: Secret, file: String) throws(RPCStatus) {
     guard let key = RSAKey(pem: pem.revealed) else {
@@ -28,7 +29,7 @@ struct ServiceAccountKey: Sendable {
 
   /// A JSON Web Token (RFC 7519), signed with RS256.
   /// - Parameters:
-  ///   - audience: who alone should take it.
+  ///   - audience: the only server that should accept the token.
   ///   - now: seconds since 1970.
   func token(for audience: String, at now: Int64) throws(RPCStatus) -> AccessToken {
     let expiry = now + Self.lifetime
@@ -58,7 +59,7 @@ struct ServiceAccountKey: Sendable {
 }
 
 extension Data {
-  /// RFC 4648 §5, without padding.
+  /// The base64url text (RFC 4648 §5) without padding.
   fileprivate var base64URL: String {
     base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
       .replacingOccurrences(of: "=", with: "")

@@ -3,19 +3,20 @@ package import FirestoreModel
 import Synchronization
 
 /// A token of Firebase App Check.
-/// - Parameter forcingRefresh: the last one was refused.
+/// - Parameter forcingRefresh: whether the last token was refused.
 package typealias AppCheckToken = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String
 
-/// The user of a client: calls are made in their name, and never in that of another. While the user changes calls wait
-/// until the client has changed too, so that nothing that one wrote is sent as another's.
+/// The user of a client: calls are made in this user's name alone. While the user changes, calls wait until the client
+/// has changed too, so that no write of one user is sent as another's.
 package final class UserAuthorization: Sendable {
-  /// - Parameter forcingRefresh: the last token was refused.
-  /// - Returns: a token of Firebase Authentication; `nil` for nobody.
+  /// Gets a token for the user.
+  /// - Parameter forcingRefresh: whether the last token was refused.
+  /// - Returns: a token of Firebase Authentication; `nil` if no user is signed in.
   package typealias Token = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String?
 
   private struct State {
     var user: String?
-    /// Changes that the client has yet to follow.
+    /// The number of changes that the client has yet to follow.
     var changes = 0
     var needsRefresh = false
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -25,22 +26,23 @@ package final class UserAuthorization: Sendable {
   private let current: @Sendable () -> String?
   private let token: Token
 
+  /// Makes the authorization of a client.
   /// - Parameters:
-  ///   - user: as whom the client begins.
-  ///   - current: who is signed in.
+  ///   - user: the user with whom the client begins.
+  ///   - current: returns the user who is signed in.
   package init(user: String?, current: @escaping @Sendable () -> String?, token: @escaping Token) {
     state = Mutex(State(user: user))
     self.current = current
     self.token = token
   }
 
-  /// For whom calls are made.
+  /// The user in whose name calls are made; `nil` if none is signed in.
   package var user: String? { state.withLock { $0.user } }
 
-  /// Calls wait from now on.
+  /// Begins a change: calls wait from now on.
   package func beginChange() { state.withLock { $0.changes += 1 } }
 
-  /// The client has changed: calls are made for this user.
+  /// Ends a change that the client has followed: calls are made for this user.
   package func endChange(to user: String?) {
     let waiting = state.withLock { state in
       (state.user, state.needsRefresh) = (user, false)
@@ -52,11 +54,11 @@ package final class UserAuthorization: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// The next call asks for another token.
+  /// Makes the next call ask for another token.
   func forgetToken() { state.withLock { $0.needsRefresh = true } }
 
-  /// `Bearer …`; `nil` for nobody.
-  /// - Throws: `unavailable` when somebody else has signed in, which the client learns next.
+  /// The header's value, `Bearer …`; `nil` if no user is signed in.
+  /// - Throws: `unavailable` if another user has signed in meanwhile, which the client learns next.
   package func authorization() async throws(RPCStatus) -> String? {
     await settle()
     let (user, needsRefresh) = state.withLock { state in

@@ -14,7 +14,7 @@ package enum CallMethod: String, Sendable, CaseIterable {
   case listDocuments = "ListDocuments"
   case listen = "Listen"
   case write = "Write"
-  /// Of the administration's service.
+  /// A method of the administration's service.
   case listDatabases = "ListDatabases"
 
   package static let service = "google.firestore.v1.Firestore"
@@ -26,14 +26,14 @@ package enum CallMethod: String, Sendable, CaseIterable {
 
 /// The headers that every call to one database carries (PROTOCOL §0, "Request metadata").
 struct RequestHeaders: Sendable {
-  /// `name/version` pairs, informative only.
+  /// The client's name: `name/version` pairs, informative only.
   static let client = "gl-swift/6 fire/\(Release.version) grpc/2"
 
   private let database: DatabaseID
 
   init(database: DatabaseID) { self.database = database }
 
-  /// Names and values. `authorization` is `Bearer …`; `nil` sends the call without credentials.
+  /// The names and values. `authorization` is `Bearer …`; `nil` sends the call without credentials.
   private func fields(authorization: String?) -> [(String, String)] {
     [
       ("google-cloud-resource-prefix", database.name),
@@ -43,7 +43,7 @@ struct RequestHeaders: Sendable {
   }
 
   /// The first frame of a call (gRPC over HTTP/2, "Requests").
-  /// - Parameter timeout: how long the caller will wait; at most eight digits are sent of it.
+  /// - Parameter timeout: the time that the caller will wait; at most eight digits of it are sent.
   func call(
     _ method: CallMethod, at endpoint: Endpoint, authorization: String?, timeout: Duration?
   ) -> HPACKHeaders {
@@ -58,7 +58,7 @@ struct RequestHeaders: Sendable {
     return headers
   }
 
-  /// All but RFC 3986's unreserved characters and the slash, which routing leaves as it is.
+  /// The text with all but RFC 3986's unreserved characters and the slash as `%XX`; routing leaves the slash as it is.
   static func percentEncoded(_ text: String) -> String {
     let digits = [UInt8]("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -77,7 +77,7 @@ extension Duration {
 }
 
 extension Endpoint {
-  /// As HTTP names it: without the scheme's own port.
+  /// The endpoint's name in HTTP: without the scheme's own port.
   fileprivate var authority: String {
     if socket != nil { return "localhost" }
     let name = host.contains(":") ? "[\(host)]" : host

@@ -12,16 +12,16 @@ final class CallStream: Sendable {
     self.inbox = inbox
   }
 
-  /// Returns once the connection has taken the message.
+  /// Sends a message; returns once the connection has taken it.
   func send(_ message: [UInt8]) async throws {
     try await channel.writeAndFlush(Self.data(message, isLast: false)).value()
   }
 
-  /// Says that nothing more is sent.
+  /// Tells the backend that no more messages come.
   func finish() { channel.writeAndFlush(Self.data(nil, isLast: true), promise: nil) }
 
   /// The messages that have come, once there are any; `nil` at the end.
-  /// - Throws: `RPCStatus` for the backend's own, `TransportFailure`, or `CancellationError`.
+  /// - Throws: the backend's `RPCStatus`, `TransportFailure`, or `CancellationError`.
   func next() async throws -> [ByteBuffer]? {
     try await withTaskCancellationHandler {
       guard let taken = try await inbox.take() else { return nil }
@@ -32,13 +32,14 @@ final class CallStream: Sendable {
     }
   }
 
-  /// Ends the call, whatever it has not said yet.
+  /// Ends the call; unread messages are dropped.
   func abandon() {
     inbox.end(.failure(CancellationError()), isAbandoned: true)
     channel.close(promise: nil)
   }
 
-  /// - Parameter message: `nil` for the end alone.
+  /// The frame with a message.
+  /// - Parameter message: the message; `nil` for the end alone.
   static func data(_ message: [UInt8]?, isLast: Bool) -> HTTP2Frame.FramePayload {
     var buffer = ByteBuffer()
     if let message {
@@ -52,7 +53,7 @@ final class CallStream: Sendable {
 }
 
 extension EventLoopFuture where Value: Sendable {
-  /// The value; a task that is cancelled waits no longer.
+  /// The value of the future; a cancelled task stops waiting.
   func value() async throws -> Value {
     let promise = eventLoop.makePromise(of: Value.self)
     cascade(to: promise)

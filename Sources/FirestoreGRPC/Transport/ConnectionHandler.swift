@@ -9,8 +9,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   typealias OutboundOut = HTTP2Frame
 
   private static let idleTime = TimeAmount.minutes(1)
-  /// Frames that a backend may send in half a minute without being taken for an attacker: it measures the line with
-  /// pings, and resets each call that it answers early.
+  /// The number of frames that a backend may send in half a minute without being taken for an attacker: a backend
+  /// measures the line with pings, and resets each call that it answers early.
   static let mostControlFrames = 20_000
 
   private let signs: SignsOfLife
@@ -24,10 +24,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var calls = 0
   private var timer: Scheduled<Void>?
   private var idleTimer: Scheduled<Void>?
-  /// Why the connection ended, or is about to.
+  /// The reason why the connection ended, or is about to; `nil` while it is open.
   private(set) var failure: TransportFailure?
   private(set) var isRetired = false
-  /// The last call that the peer says it has looked at, once it takes no more.
+  /// The last call that the peer has looked at by its own account, once it takes no more.
   private(set) var lastTakenCall: HTTP2StreamID?
 
   init(_ signs: SignsOfLife, _ keepalive: Connection.Keepalive, on loop: any EventLoop) {
@@ -41,12 +41,12 @@ final class ConnectionHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) {
     timer?.cancel()
     idleTimer?.cancel()
-    // For an address to which no connection came about.
+    // The greeting fails here for an address to which no connection came about.
     greeted.fail(failure ?? .cut(hasGreeted: false))
     self.context = nil
   }
 
-  /// Waits for the peer's first words.
+  /// Waits for the peer's greeting.
   func greeting(onRetirement: @escaping @Sendable () -> Void) -> EventLoopFuture<Void> {
     self.onRetirement = onRetirement
     expectSign(since: .now())
@@ -67,7 +67,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What concerns one call alone is told to that call.
+    // An error of one call alone is reported to that call.
     if error is NIOHTTP2Errors.StreamError || error is NIOHTTP2Errors.StreamClosed { return }
     end(.broken(error))
   }
@@ -110,8 +110,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: Signs of life
 
-  /// Asks for a sign of life after silence; closes a connection on which none comes. A new connection may have been
-  /// accepted by what is in front of a dead server.
+  /// Asks for a sign of life after silence; closes a connection on which none comes. A proxy in front of a dead server
+  /// may have accepted a new connection.
   private func expectSign(since asked: NIODeadline) {
     schedule(in: TimeAmount(keepalive.timeout)) { handler in
       if handler.signs.last < asked { handler.end(.silent) } else { handler.watch() }
@@ -137,7 +137,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 }
 
-/// When the peer was last heard, in whatever it said.
+/// The time at which the last bytes came from the peer.
 final class SignsOfLife: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

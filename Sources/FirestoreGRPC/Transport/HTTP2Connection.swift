@@ -11,6 +11,20 @@ import TransportSecurity
 /// bytes ─► (TLS) ─► SignsOfLife ─► NIOHTTP2Handler ─► ConnectionHandler
 /// a channel per call ─► ResponseHandler
 /// ```
+///
+/// Reasons for this transport beside grpc-swift's, which was used before:
+/// - A call that was opened on a connection just as it broke never ended there, neither by cancellation nor by its
+///   deadline. Here each call ends with its answer, its caller's task, its deadline or its connection
+///   (`ResponseInbox.end`), and a silent connection ends by `ConnectionHandler`.
+/// - A release build of `hearth` from nothing, together with `TransportSecurity`, went from 970 to 523 seconds of
+///   processor time and from 929 to 116 steps, the stripped, dynamically linked program from 37 to 25 MB.
+///
+/// It does what a client of Firestore needs: calls with one request or many, deadlines, trailers, flow control to the
+/// reader, word of a call that the peer has not looked at. Compression, load balancing, retries by policy and
+/// interceptors are left out. The tests speak with grpc-swift's server (`Tests/FirestoreGRPCTests`).
+///
+/// Reasons to return: grpc-swift's transport ends every call on a connection that breaks, and adds less than 100
+/// seconds of processor time to the build; or more of gRPC is needed than that.
 final class HTTP2Connection: Sendable {
   fileprivate let channel: any Channel
   private let streams: NIOHTTP2Handler.StreamMultiplexer
@@ -24,15 +38,16 @@ final class HTTP2Connection: Sendable {
     self.handler = handler
   }
 
+  /// Opens a connection.
   /// - Parameters:
-  ///   - tls: `nil` for plain text.
+  ///   - tls: the TLS context; `nil` for plain text.
   ///   - onRetirement: called when no more calls may begin on the connection.
   /// - Returns: a connection that has greeted, or a failure with `TransportFailure`.
   static func open(
     to endpoint: Endpoint, tls: TLSContext?, _ keepalive: Connection.Keepalive,
     onRetirement: @escaping @Sendable () -> Void
   ) -> EventLoopFuture<HTTP2Connection> {
-    // Of a host with several addresses several channels may be set up; one of them connects.
+    // A host with several addresses may have several channels set up; one of them connects.
     let setUp = SetUpConnections()
     let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
       .connectTimeout(TimeAmount(keepalive.timeout))
@@ -64,8 +79,8 @@ final class HTTP2Connection: Sendable {
 
   /// Begins a call.
   /// - Parameters:
-  ///   - message: the whole request; `nil` for one that is sent piece by piece.
-  ///   - timeout: after which the call fails.
+  ///   - message: the whole request; `nil` for a request that is sent piece by piece.
+  ///   - timeout: the time after which the call fails.
   /// - Returns: the call; it fails with `TransportFailure.notTaken` if the connection takes no more.
   func call(_ headers: HPACKHeaders, _ message: [UInt8]?, timeout: TimeAmount?) -> EventLoopFuture<CallStream> {
     let (inbox, streams, handler) = (ResponseInbox(), streams, handler)
@@ -78,7 +93,7 @@ final class HTTP2Connection: Sendable {
             ResponseHandler(inbox, on: handler.value, timeout: timeout))
         }
       }
-      // What has not begun was not looked at.
+      // The peer has not looked at a call that has not begun.
       return promise.futureResult.flatMapErrorThrowing { _ in throw TransportFailure.notTaken }.map { stream in
         stream.write(HTTP2Frame.FramePayload.headers(.init(headers: headers)), promise: nil)
         if let message { stream.write(CallStream.data(message, isLast: true), promise: nil) }
@@ -88,7 +103,7 @@ final class HTTP2Connection: Sendable {
     }
   }
 
-  /// Takes no more calls, and closes with the last.
+  /// Refuses new calls, and closes with the last one.
   func retire() { channel.eventLoop.execute { [handler] in handler.value.retire() } }
 
   var closed: EventLoopFuture<Void> { channel.closeFuture }
@@ -97,7 +112,7 @@ final class HTTP2Connection: Sendable {
     MultiThreadedEventLoopGroup.singleton.next().makePromise()
   }
 
-  /// Ends all calls.
+  /// Closes the connection and ends all its calls.
   func close() -> EventLoopFuture<Void> {
     channel.close(promise: nil)
     return channel.closeFuture
@@ -145,6 +160,7 @@ extension ClientBootstrap {
 }
 
 extension TLSContext.Peer {
+  /// Reads a host.
   /// - Parameter host: a name, or a literal address.
   init(_ host: String) {
     self = (try? SocketAddress(ipAddress: host, port: 0)) == nil ? .host(host) : .address(host)

@@ -65,7 +65,7 @@ final class ResponseHandler: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let reset = error as? NIOHTTP2Errors.StreamClosed else { return end(.failure(error), context) }
-    // Of a connection that is being closed, NIO says why after it has closed the streams.
+    // The inbox ends later: NIO gives the reason for a closing connection after it has closed the streams.
     let (inbox, connection) = (inbox, NIOLoopBound(connection, eventLoop: context.eventLoop))
     context.eventLoop.execute {
       let connection = connection.value
@@ -87,13 +87,13 @@ final class ResponseHandler: ChannelDuplexHandler {
     let headers = frame.headers
     if let status = headers.first(name: "grpc-status") {
       inbox.end(Self.outcome(status, headers.first(name: "grpc-message")))
-      // A stream that both sides have ended is closed by itself; to break it off as well would be an error.
+      // A stream that both sides have ended closes by itself; breaking it off as well would be an error.
       if !(frame.endStream && isRequestWhole) { context.close(promise: nil) }
       return
     }
     if !hasHeaders {
       let status = headers.first(name: ":status") ?? ""
-      // An interim answer.
+      // The status may be that of an interim answer.
       if status.hasPrefix("1"), !frame.endStream { return }
       let type = headers.first(name: "content-type") ?? ""
       guard status == "200", type.hasPrefix("application/grpc") else {
@@ -112,13 +112,13 @@ final class ResponseHandler: ChannelDuplexHandler {
       } catch {
         return end(.failure(error), context)
       }
-      // What is kept must not keep all that was read with it.
+      // The kept bytes must not keep the buffer of all bytes that were read with them.
       if received.readableBytes == 0 { received = ByteBuffer() } else { received.discardReadBytes() }
     }
     if frame.endStream { end(.failure(TransportFailure.withoutStatus), context) }
   }
 
-  /// The message whose prefix and bytes come next, once it is there as a whole.
+  /// The next message, once its prefix and all its bytes are there; `nil` before.
   private func nextMessage() throws(TransportFailure) -> ByteBuffer? {
     guard let flag = received.getInteger(at: received.readerIndex, as: UInt8.self),
       let length = received.getInteger(at: received.readerIndex + 1, as: UInt32.self)
@@ -133,7 +133,7 @@ final class ResponseHandler: ChannelDuplexHandler {
     return received.readSlice(length: Int(length))
   }
 
-  /// Ends a call whose answer is not to be read on.
+  /// Ends a call whose answer is not read any further.
   private func end(_ outcome: Result<Void, any Error>, _ context: ChannelHandlerContext) {
     inbox.end(outcome)
     context.close(promise: nil)
@@ -144,7 +144,7 @@ final class ResponseHandler: ChannelDuplexHandler {
     return code == .ok ? .success(()) : .failure(RPCStatus(code, percentDecoded(message ?? "")))
   }
 
-  /// The text that `grpc-message` holds; what is no encoding stays as it is.
+  /// The text of a `grpc-message`; characters that are no valid encoding stay as they are.
   static func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var bytes: [UInt8] = []

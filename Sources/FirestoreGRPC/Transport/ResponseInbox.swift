@@ -2,9 +2,9 @@
 import NIOCore
 import Synchronization
 
-/// What one call has been answered and its task has not taken yet. The connection's thread puts, one task takes.
+/// The messages of one call that its task has not taken yet. The connection's thread puts, one task takes.
 final class ResponseInbox: Sendable {
-  /// Beyond either the stream is not read, and HTTP/2 pushes back.
+  /// The numbers of messages and bytes beyond which the stream is not read, and HTTP/2 pushes back.
   private static let capacity = (messages: 256, bytes: 1 << 20)
 
   private struct State {
@@ -12,16 +12,16 @@ final class ResponseInbox: Sendable {
     var bytes = 0
     var end: Result<Void, any Error>?
     var waiter: CheckedContinuation<Void, Never>?
-    /// The stream asked to be read while there was no room.
+    /// Whether the stream asked to be read while there was no room.
     var isReadRefused = false
   }
 
   private let state = Mutex(State())
 
-  /// What has come, once something has.
+  /// The messages that one call of `take` returns.
   struct Taken {
     var messages: [ByteBuffer]
-    /// The stream is to be read on.
+    /// Whether the stream is to be read on.
     var isReadOwed: Bool
   }
 
@@ -37,7 +37,7 @@ final class ResponseInbox: Sendable {
     waiter?.resume()
   }
 
-  /// Whether there is room; if there is none, `take` will say that a read is owed.
+  /// Whether there is room; if there is none, `take` reports that a read is owed.
   func mayRead() -> Bool {
     state.withLock { state in
       if state.end == nil, state.messages.count >= Self.capacity.messages || state.bytes >= Self.capacity.bytes {
@@ -48,7 +48,7 @@ final class ResponseInbox: Sendable {
     }
   }
 
-  /// The first end counts. What came before it is taken first, unless the caller itself gave up.
+  /// Ends the call; the first end counts. Messages from before it are taken first, unless the caller itself gave up.
   func end(_ end: Result<Void, any Error>, isAbandoned: Bool = false) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if isAbandoned { state.messages = [] }
@@ -60,8 +60,8 @@ final class ResponseInbox: Sendable {
 
   // MARK: The caller
 
-  /// Waits for what comes; `nil` at the end of an answer without an error.
-  /// - Precondition: one task takes.
+  /// Waits for messages; `nil` at the end of an answer without an error.
+  /// - Precondition: only one task takes.
   func take() async throws -> Taken? {
     while true {
       let (taken, end) = state.withLock { state -> (Taken?, Result<Void, any Error>?) in

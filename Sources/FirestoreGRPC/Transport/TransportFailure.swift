@@ -2,13 +2,13 @@
 import FirestoreModel
 import NIOHTTP2
 
-/// What ended a call or a connection that is no answer of the backend.
+/// The failure that ended a call or a connection without an answer of the backend.
 enum TransportFailure: Error {
-  /// There is no connection: the system's, TLS's or HTTP/2's word.
+  /// There is no connection, with the error of the system, of TLS or of HTTP/2.
   case unconnected(any Error)
   /// The connection ended without a reason.
   case cut(hasGreeted: Bool)
-  /// The connection ended, and this is why.
+  /// The connection ended with this error.
   case broken(any Error)
   /// The peer gave no sign of life in time.
   case silent
@@ -16,11 +16,11 @@ enum TransportFailure: Error {
   case notTaken
   /// The peer ended the call alone.
   case reset(HTTP2ErrorCode)
-  /// The answer is not gRPC's but HTTP's, with this status.
+  /// The answer is not of gRPC but of HTTP, with this status.
   case httpAnswer(Int)
   case withoutStatus
   case compressed
   case tooLarge(Int)
-  /// The call's own time is over.
+  /// The call's timeout is over.
   case overdue
 }

@@ -24,7 +24,7 @@ package struct Bundle: Sendable {
     package var document: Document
     /// The named queries whose result contains the document.
     package var queries: [String]
-    /// How many bytes of the bundle come before the end of the entry.
+    /// The number of bytes of the bundle up to the end of the entry.
     package var byteEnd: Int
 
     package init(document: Document, queries: [String], byteEnd: Int = 0) {
@@ -48,7 +48,7 @@ package struct Bundle: Sendable {
   }
 }
 
-/// Which bundles were loaded, and the queries that they named.
+/// The loaded bundles, and the queries that they named.
 struct BundleTable {
   static let schema = """
     CREATE TABLE bundles (

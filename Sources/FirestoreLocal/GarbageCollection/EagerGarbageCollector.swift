@@ -6,15 +6,15 @@ import FirestoreSQLite
 /// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution and no pending write.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// Settled.
+  /// The keys that each target's views show; settled.
   let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
   /// Documents that lost a reference before this transaction.
   let unreferenced: Set<DocumentKey>
 
-  /// Removes those of the documents that nothing refers to.
+  /// Removes those of the candidates that nothing refers to.
   /// - Precondition: inside a transaction.
-  /// - Returns: what was removed.
+  /// - Returns: the keys of the removed documents.
   @discardableResult
   func collect(_ candidates: Set<DocumentKey>) throws(StoreError) -> [DocumentKey] {
     var removed: [DocumentKey] = []
@@ -65,13 +65,13 @@ extension LocalStore {
 
 /// The documents that a target's views show.
 ///
-/// Keys are hashed when the set is first asked for: only a collection asks, and the first snapshot of a large view
-/// should not wait for it.
+/// Keys are hashed when the set is first asked for: only a garbage collection asks, and the first snapshot of a large
+/// view should not wait for it.
 struct PinnedKeys: Sendable {
   private(set) var keys: Set<DocumentKey> = []
   private var added: [[DocumentKey]] = []
 
-  /// As many as there are, or more if some were added twice.
+  /// The number of keys, or more if some were added twice.
   var maximumCount: Int { added.reduce(keys.count) { $0 + $1.count } }
 
   mutating func add(_ others: [DocumentKey]) {
@@ -84,7 +84,7 @@ struct PinnedKeys: Sendable {
     keys.subtract(others)
   }
 
-  /// Makes `keys` complete.
+  /// Completes `keys` with the keys that were added since it was last complete.
   mutating func settle() {
     for list in added { keys.formUnion(list) }
     added = []

@@ -10,30 +10,30 @@ package import FirestoreQuery
 ///                                          └── no target goes ────┘
 ///
 /// Every slice is one transaction and leaves a consistent cache: a run that ends anywhere, also with the process, has
-/// merely collected less. What earlier slices found out is only trusted as long as nothing else changes the cache.
-/// A slice works off pieces until its time is over, whichever phases they belong to.
+/// merely collected less. Findings of earlier slices are only trusted as long as nothing else changes the cache. A
+/// slice works off pieces until its time is over, whichever phases they belong to.
 package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
-    /// Which documents belong to targets.
+    /// Reads which documents belong to targets.
     case members(after: TargetCache.Membership?)
-    /// How old the others are.
+    /// Reads when the other documents were last used.
     case ages(after: DocumentTable.Age?)
     case choose
-    /// Makes targets that go unknown.
+    /// Makes the targets that leave the cache unknown to queries.
     case retire(after: TargetID?)
-    /// Deletes the membership of targets that go.
+    /// Deletes the memberships of the targets that leave the cache.
     case forget(index: Int)
-    /// Which documents are old enough.
+    /// Finds the documents that are old enough to be removed.
     case candidates(after: DocumentTable.Age?)
     case remove(after: DocumentNumber?)
-    /// Gives free pages back.
+    /// Gives free pages back, by moving pages in use before them.
     case compact
-    /// Shortens the file by them.
+    /// Shortens the file by the pages that were given back.
     case writeBack
     case done
   }
 
-  /// How much is done between two looks at the clock; each takes about half a millisecond.
+  /// The amounts of work between two looks at the clock; each takes about half a millisecond.
   enum Piece {
     static let rowsRead = 1_000
     static let targetsRetired = 10
@@ -49,13 +49,13 @@ package struct GarbageCollectionRun: Sendable {
   let isDryRun: Bool
 
   var phase = Phase.members(after: nil)
-  /// What belongs to a target that stays.
+  /// The documents that belong to a target; after `forget`, to a target that stays.
   var members = NumberSet()
   /// The sequence numbers of documents that belong to no target.
   var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
   var candidates = NumberSet()
-  /// What SQLite counted after the last slice. Any other number later means that other changes were made.
+  /// SQLite's count of changes after the last slice. Any other number later means that other changes were made.
   var changeCount: Int64?
   var isUndisturbed = true
   var pacer: SlicePacer
@@ -67,7 +67,7 @@ package struct GarbageCollectionRun: Sendable {
 
   package var isFinished: Bool { if case .done = phase { true } else { false } }
 
-  /// The phase changes much more than it reads.
+  /// Whether the phase changes much more than it reads.
   var isWriting: Bool {
     switch phase {
     case .retire, .forget, .remove, .compact: !isDryRun
@@ -75,7 +75,7 @@ package struct GarbageCollectionRun: Sendable {
     }
   }
 
-  /// All is removed, and only free pages are left to be given back.
+  /// Whether all removals are done, and only free pages are left to be given back.
   package var isCompacting: Bool {
     switch phase {
     case .compact, .writeBack: true
@@ -89,7 +89,7 @@ package struct GarbageCollectionRun: Sendable {
       documentsRemoved: documentsRemoved)
   }
 
-  /// Finds the sequence number up to which things go. All documents and targets are equal in this.
+  /// Finds the sequence number up to which targets and documents are collected, both alike.
   /// - Parameter targets: the targets' sequence numbers.
   mutating func setBound(targets: [Int64]) {
     for number in targets { ages.add(number) }
@@ -103,34 +103,35 @@ package struct GarbageCollectionRun: Sendable {
   }
 }
 
-/// What a run of the garbage collector removes, or would remove, and why.
+/// The targets and documents that a run of the garbage collector removes, or would remove, and why.
 package struct GarbageCollectionPlan: Sendable {
-  /// A target that was used least recently.
+  /// A target among those that were used least recently.
   package struct LeavingTarget: Sendable {
     package var target: Target
-    /// When it was last used, on the cache's own scale.
+    /// The sequence number of the target's last use, on the cache's own scale.
     package var sequenceNumber: Int64
-    /// How many documents belong to it, other targets' included.
+    /// The number of documents that belong to the target, those that other targets have as well included.
     package var documents: Int
   }
 
-  /// What was used at this point of the cache's own scale or before goes; `nil` if nothing does.
+  /// The highest sequence number that is collected, on the cache's own scale; `nil` if nothing is collected.
   package var bound: Int64?
-  /// Of how many sequence numbers, of targets and of documents that belong to none.
+  /// The number of all sequence numbers, those of targets and those of documents that belong to no target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []
-  /// Documents that then belong to no target, and that no view, limbo resolution or pending write refers to.
+  /// The number of documents that then belong to no target, and that no view, limbo resolution or pending write refers
+  /// to.
   package var documents = 0
-  /// Of these documents' fields and ids.
+  /// The size of these documents' fields and ids.
   package var bytes: Int64 = 0
 }
 
-/// The size of a cache, and what its policy makes of it.
+/// The size of a cache, and the policy that bounds it.
 package struct CacheOccupancy: Hashable, Sendable {
-  /// On disk, the log included; of the pages in use for a cache in memory.
+  /// The size on disk, the log included; for a cache in memory the size of the pages in use.
   package var bytes: Int64
-  /// Pages that hold nothing any more but have not been given back.
+  /// The size of pages that hold nothing any more but have not been given back.
   package var freeBytes: Int64
   package var documents: Int
   package var targets: Int

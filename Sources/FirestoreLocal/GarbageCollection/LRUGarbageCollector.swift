@@ -8,11 +8,11 @@ import FirestoreSQLite
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// Settled.
+  /// The keys that each target's views show; settled.
   let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
-  /// Of which other clients of a shared cache show what the cache has. All that matches is kept, also what is beyond a
-  /// limit: which documents are before it depends on each client's user.
+  /// Targets that other clients of a shared cache show from the cache. All documents that match one are kept, also
+  /// those beyond a limit: which documents are within the limit depends on each client's user.
   let shownElsewhere: [Target]
 
   /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
@@ -80,7 +80,8 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Makes targets that go unknown: from here on they only hold their documents until these have been forgotten.
+  /// Makes targets that leave the cache unknown to queries: from here on they only hold their documents until these
+  /// have been forgotten.
   private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
@@ -148,7 +149,7 @@ struct LRUGarbageCollector {
 
   // MARK: Removing
 
-  /// Ascending: neighbours share pages.
+  /// Removes the candidates in ascending order, because neighbours share pages.
   private func removeCandidates(
     _ run: inout GarbageCollectionRun, after last: DocumentNumber?
   ) throws(StoreError) {
@@ -184,7 +185,8 @@ struct LRUGarbageCollector {
       database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
   }
 
-  /// What keeps a document besides targets: views, limbo resolutions, and the pending writes of all users.
+  /// The references that keep a document besides targets: views, limbo resolutions, and the pending writes of all
+  /// users.
   private struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]
@@ -200,7 +202,7 @@ struct LRUGarbageCollector {
       let key = try database.collections.key(collection, name)
       if shown.contains(where: { $0.contains(key) }) { return true }
       let candidates = shownElsewhere.filter { $0.containsPath(of: key) }
-      // Without pending writes, everybody sees the document as the backend has it.
+      // The document has no pending writes here, so that every client sees it as the backend has it.
       guard !candidates.isEmpty, let document = try database.documents.document(key, in: collection) else {
         return false
       }

@@ -2,7 +2,7 @@
 
 /// A set of document numbers: a bit each, in blocks for neighbouring numbers, since a collection's numbers lie close.
 struct NumberSet {
-  /// How many low bits of a number are its place within a block.
+  /// The number of low bits of a document number that are its place within a block.
   private static let blockBits: Int64 = 15
   private static let wordsPerBlock = 1 << 15 / 64
 
@@ -15,7 +15,7 @@ struct NumberSet {
     if Self.set(bit, in: &blocks[block, default: Array(repeating: 0, count: Self.wordsPerBlock)][word]) { count += 1 }
   }
 
-  /// - Returns: whether it was not set before.
+  /// - Returns: whether the bit was not set before.
   private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
     defer { word |= bit }
     return word & bit == 0
@@ -53,8 +53,8 @@ struct NumberSet {
   }
 }
 
-/// How often each sequence number occurs. Neighbouring numbers are counted together, so that adding never moves much at
-/// once and finding the n-th lowest sorts only a few hundred.
+/// The number of times that each sequence number occurs. Neighbouring numbers are counted together, so that adding
+/// never moves much at once and finding the n-th lowest sorts only a few hundred.
 struct SequenceNumberCounts {
   private static let blockSize: Int64 = 256
 
@@ -69,7 +69,7 @@ struct SequenceNumberCounts {
     total += 1
   }
 
-  /// The number that is reached by counting up to `count` from the lowest on; `nil` if there are fewer.
+  /// The sequence number that is reached by counting up to `count` from the lowest on; `nil` if there are fewer.
   func number(at count: Int) -> Int64? {
     var seen = 0
     for block in totals.keys.sorted() {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how much work fits into one slice of long work, on whatever machine and disk: a slice works until its time
-/// is over and keeps the rest for what comes at its end, the commit, whose share it learns from the slices before.
+/// Decides how much work fits into one slice of long work, on any machine and disk: a slice works until its time is
+/// over and leaves the rest for the commit at its end, whose share it learns from the slices before.
 package struct SlicePacer: Sendable {
-  /// What a slice aims to take altogether; the rest of the ten milliseconds that anything else may have to wait is for
-  /// the last piece of work before the clock is looked at.
+  /// The time that a slice aims to take altogether. Anything else may have to wait ten milliseconds; the rest of these
+  /// is for the last piece of work before the clock is looked at.
   static let aim = Duration.milliseconds(6)
   private static let shortest = Duration.milliseconds(1)
 
   /// The time since some fixed point, by a clock that never goes back.
   private let now: @Sendable () -> Duration
-  /// How long a slice may work before its end: one that only reads, and one that has changes to commit.
+  /// The time that a slice may work before its commit: a slice that only reads, and one that has changes to commit.
   private var readingTime = Duration.milliseconds(2)
   private var writingTime = Duration.milliseconds(1)
   private var isWriting = false
   private var start = Duration.zero
   private var workEnd: Duration?
-  /// Instead of a time.
+  /// The number of pieces after which a slice is over, instead of a time.
   private var piecesPerSlice: Int?
   private var pieces = 0
 
   package init(now: @escaping @Sendable () -> Duration) { self.now = now }
 
-  /// By the machine's clock.
+  /// A pacer by the machine's clock.
   package static var continuous: SlicePacer {
     let clock = ContinuousClock()
     let origin = clock.now
@@ -36,7 +36,7 @@ package struct SlicePacer: Sendable {
     return pacer
   }
 
-  /// - Parameter isWriting: the slice has more to commit than it has read.
+  /// - Parameter isWriting: whether the slice has more to commit than it has read.
   mutating func begin(isWriting: Bool) {
     self.isWriting = isWriting
     pieces = 0
@@ -44,7 +44,7 @@ package struct SlicePacer: Sendable {
     workEnd = nil
   }
 
-  /// A piece of work is done.
+  /// Counts a piece of work that is done.
   /// - Returns: whether the work of this slice has taken its time.
   mutating func isOver() -> Bool {
     pieces += 1
@@ -57,13 +57,13 @@ package struct SlicePacer: Sendable {
     set { if isWriting { writingTime = newValue } else { readingTime = newValue } }
   }
 
-  /// How long the slice has taken so far.
+  /// The time that the slice has taken so far.
   var elapsed: Duration { now() - start }
 
-  /// Only the end of the slice is left to do.
+  /// Notes that only the end of the slice is left to do.
   mutating func endWork() { workEnd = now() }
 
-  /// The slice is over. Its time tells how long the next may work.
+  /// Ends the slice. Its time tells how long the next may work.
   mutating func end() {
     guard let workEnd else { return }
     let work = max(workEnd - start, .microseconds(100))
@@ -74,19 +74,19 @@ package struct SlicePacer: Sendable {
   }
 }
 
-/// Decides when long work brings the log back into the database file, which nothing can interrupt: so often that it
-/// takes no longer than a slice, on whatever disk, which the times before tell.
+/// Decides when long work writes the log back into the database file, which nothing can interrupt: so often that it
+/// takes no longer than a slice on any disk, judged by the times before.
 struct LogPacer: Sendable {
   private static let smallest: Int64 = 1 << 20
-  /// Below what makes a commit do it by itself.
+  /// The largest size that may be due, below the size at which a commit writes the log back by itself.
   private static let largest: Int64 = 8 << 20
 
-  /// A log of this size is due.
+  /// The size from which on the log is written back.
   private(set) var dueBytes: Int64 = 2 << 20
-  /// The last slice did it, so that the next one is for the work whatever the log's size.
+  /// Whether the last slice wrote the log back, so that the next one is for the work whatever the log's size.
   var wasLast = false
 
-  /// The log had this size, and took this long.
+  /// Learns from a log of this size that was written back in this time.
   mutating func took(_ time: Duration, for bytes: Int64) {
     guard time > .zero, bytes > 0 else { return }
     let fitting = Double(bytes) * (SlicePacer.aim / time)

@@ -5,7 +5,7 @@ import FirestoreQuery
 import FirestoreSQLite
 
 extension TargetCache {
-  /// That a document belongs to a target.
+  /// A document that belongs to a target.
   struct Membership: Sendable {
     var document: DocumentNumber
     var target: TargetID
@@ -25,7 +25,7 @@ extension TargetCache {
     }
   }
 
-  /// The next targets by id that were last used then or before.
+  /// The next targets by id that were last used at this sequence number or before.
   func all(
     upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
   ) throws(StoreError) -> [TargetData] {
@@ -39,8 +39,8 @@ extension TargetCache {
     }
   }
 
-  /// Makes a target one that no query finds any more: its query would be a new target. It is the first to be collected
-  /// if its documents cannot be forgotten now.
+  /// Makes a target one that no query finds any more: a new listener to its query gets a new target. It is the first to
+  /// be collected if its documents cannot be forgotten now.
   func makeUnknown(_ id: TargetID) throws(StoreError) {
     try connection.run(
       """
@@ -54,7 +54,7 @@ extension TargetCache {
     Int(try connection.integer("SELECT count(*) FROM target_documents WHERE target = ?", id) ?? 0)
   }
 
-  /// - Returns: how many memberships were removed; at most `limit`.
+  /// - Returns: the number of memberships that were removed; at most `limit`.
   func removeMembers(of id: TargetID, limit: Int) throws(StoreError) -> Int {
     try connection.run(
       """
@@ -68,7 +68,7 @@ extension TargetCache {
 }
 
 extension DocumentTable {
-  /// When a document was last used, and where it stands in the index that knows.
+  /// The time when a document was last used, and its place in the index that is ordered by it.
   struct Age: Sendable {
     var collection: CollectionNumber
     var readTime: Int64
@@ -77,7 +77,7 @@ extension DocumentTable {
   }
 
   /// Calls `body` for rows with this sequence number or a lower one, in the order of their index.
-  /// - Returns: where to go on; `nil` after the last row.
+  /// - Returns: the position to continue after; `nil` after the last row.
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void
   ) throws(StoreError) -> Age? {
@@ -100,12 +100,12 @@ extension DocumentTable {
     return count < limit ? nil : last
   }
 
-  /// - Returns: `nil` for a document that is not there.
+  /// - Returns: `nil` if the document is not in the cache.
   func sequenceNumber(_ number: DocumentNumber) throws(StoreError) -> Int64? {
     try connection.integer("SELECT sequence_number FROM documents WHERE id = ?", number)
   }
 
-  /// Of a document's fields and id.
+  /// The size of a document's fields and id.
   func byteCount(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?", number) ?? 0
   }

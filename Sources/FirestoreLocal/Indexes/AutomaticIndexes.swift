@@ -6,12 +6,13 @@ import FirestoreSQLite
 
 /// Decides from the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
 struct AutomaticIndexes {
-  /// Smaller scans are quick enough (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
+  /// The least number of documents of a scan that deserves an index (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
   static let minimumScan = 100
-  /// How many scanned documents cost as much as one that an index finds (SDKs: 2 to 8). Measured with hearth-bench,
-  /// about 0.4 µs against 1.5 µs, what both do with a document that matches aside.
+  /// The number of scanned documents that cost as much as one that an index finds (SDKs: 2 to 8). Measured with
+  /// hearth-bench, about 0.4 µs against 1.5 µs, without the work that both do with a document that matches.
   private static let relativeCost = 4
-  /// Every index slows down writing, so that queries of ever new shapes must not make ever more of them.
+  /// The bound of automatic indexes. Every index slows down writing, so that queries of ever new shapes must not make
+  /// ever more of them.
   private static let maximumCount = 32
 
   let database: CacheDatabase
@@ -45,7 +46,8 @@ struct AutomaticIndexes {
     return definitions.count > 4 ? [] : definitions
   }
 
-  /// The array first, then what the conditions fix, then the orderings, which the inequalities are among.
+  /// Orders the index's fields: the array first, then the fields that conditions fix, then the orderings, which include
+  /// the fields of inequalities.
   private static func definition(
     for conditions: [FieldFilter], _ target: Target, _ group: String
   ) -> FieldIndex? {

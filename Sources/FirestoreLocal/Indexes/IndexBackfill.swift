@@ -3,9 +3,10 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 
-/// The work that changed definitions leave behind: entries of dropped indexes go, and documents that were cached before
-/// an index get their entries. It is done in pieces, bounded in documents, entries and bytes, so that each takes about
-/// half a millisecond whatever the documents are; the position is stored with it, so that a restart goes on from there.
+/// The work that changed definitions leave behind: entries of dropped indexes are removed, and documents that were
+/// cached before an index get their entries. It is done in pieces, bounded in documents, entries and bytes, so that
+/// each takes about half a millisecond whatever the documents are; the position is stored with it, so that a restart
+/// goes on from there.
 struct IndexBackfill {
   private static let maximumDocuments = 50
   private static let maximumEntries = 50
@@ -41,7 +42,7 @@ struct IndexBackfill {
     }
   }
 
-  /// - Returns: where to go on; `nil` at the end.
+  /// - Returns: the position to continue from; `nil` at the end.
   private func advance(
     _ index: IndexTable.Index, from position: DocumentNumber
   ) throws(StoreError) -> DocumentNumber? {
@@ -67,7 +68,7 @@ struct IndexBackfill {
     return nil
   }
 
-  /// How much of an index is done.
+  /// The number of documents that the index knows, and the number of documents for it.
   func progress(of index: IndexTable.Index) throws(StoreError) -> IndexProgress {
     var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
     for collection in try collections(of: index) {

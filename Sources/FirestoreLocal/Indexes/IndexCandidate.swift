@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// What one index can do for a query, or for one alternative of it: a range of entries in which all of its documents
+/// The use of one index for a query, or for one alternative of it: a range of entries in which all of its documents
 /// have one.
 ///
 /// Leading fields that the conditions fix to one value make up a prefix of the keys; the next field may have bounds;
@@ -12,20 +12,20 @@ import FirestoreQuery
 struct IndexCandidate {
   let index: IndexTable.Index
   let range: IndexRange
-  /// Conditions that the range answers; `!=` and `not-in` never are among them.
+  /// Conditions that the range answers; never `!=` and `not-in`.
   let served: [FieldFilter]
-  /// How many leading fields are fixed to a value.
+  /// The number of leading fields that are fixed to a value.
   let fixedCount: Int
   /// Whether the entries are in the query's order, so that its first documents come first. Only as far as the keys
   /// tell: documents with the same key, and orderings after the index's fields, still need sorting.
   let isOrdered: Bool
-  /// Whether the entries have to be read backwards for that.
+  /// Whether the entries have to be read backwards to come in the query's order.
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
 
   /// - Parameters:
-  ///   - conditions: all of which the documents of the alternative satisfy.
+  ///   - conditions: the conditions that the documents of the alternative all satisfy.
   ///   - order: the target's orderings in which its documents can differ, up to `__name__`.
   /// - Returns: `nil` if documents that match might have no entry.
   init?(_ index: IndexTable.Index, _ conditions: [FieldFilter], _ order: [OrderBy], _ target: Target) {

@@ -3,13 +3,13 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// What the ready indexes of a collection group can do for a target: for each of its alternatives (`or`, `in`,
+/// The use of a collection group's ready indexes for a target: for each of its alternatives (`or`, `in`,
 /// `array-contains-any`) the ranges that hold all of its documents.
 struct IndexPlan {
-  /// More alternatives than this are cheaper to check one document after the other. The backend allows 30.
+  /// The bound of alternatives: more are cheaper to check one document after the other. The backend allows 30.
   static let maximumAlternatives = 200
 
-  /// At least one for each alternative.
+  /// The candidates for each alternative, at least one.
   let alternatives: [[IndexCandidate]]
 
   /// - Returns: `nil` if some alternative has no index.
@@ -67,10 +67,10 @@ struct IndexRange: Hashable {
   var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
 }
 
-/// One end of a range of keys: those that begin with `code` are inside, or outside.
+/// One end of a range of keys: the keys that begin with `code` are inside, or outside.
 ///
-/// Keys that were cut may differ from what they stand for, so that an end that would be cut takes in all that begin
-/// with what is left of it; documents are compared with the query in any case.
+/// Keys that were cut may differ from the values they stand for, so that an end that would be cut takes in all keys
+/// that begin with the part that is left; documents are compared with the query in any case.
 struct IndexEdge {
   let code: [UInt8]
   let isInside: Bool

@@ -7,14 +7,14 @@ import FirestoreSQLite
 /// as in a scan, so that entries change only when remote documents do.
 ///
 /// Every change of a document changes its entries in the same transaction, from the moment an index is defined; the
-/// backfill adds those of the documents that were there before. Those that come last have to wait for their entries
-/// (`IndexTails`), which readers of the table do not notice.
+/// backfill adds the entries of documents that were there before. Documents that come last have to wait for their
+/// entries (`IndexTails`), which readers of the table do not notice.
 final class IndexTable {
-  /// Where an index comes from.
+  /// The source of an index's definition.
   enum Origin: Int64 {
     case configured = 0
     case automatic = 1
-    /// No index any more; what is left of its entries is being removed.
+    /// A dropped index, whose remaining entries are being removed.
     case dropped = 2
   }
 
@@ -89,7 +89,7 @@ final class IndexTable {
     tails.forgetKeys()
   }
 
-  /// Drops what is remembered, because the transaction that changed it may have been undone.
+  /// Forgets the loaded definitions, because the transaction that changed them may have been undone.
   func forget() {
     isLoaded = false
     tails.forget()
@@ -129,10 +129,10 @@ final class IndexTable {
   /// - Precondition: inside a transaction, as for everything that changes the table.
   func add(_ definition: FieldIndex, _ origin: Origin) throws(StoreError) {
     let bytes = definition.encoded
-    // Without documents there is nothing to catch up with.
+    // A group without documents has nothing to catch up with.
     let group = try collections.group(definition.collectionGroup, below: .root)
     let isEmpty = group.isEmpty
-    // Where there was no index for a while, the tail was not kept short.
+    // Tails grow beyond their bound while a group has no index, so that the new index takes over none.
     if try !indexes.contains(where: { $0.definition.collectionGroup.equalsUTF8(definition.collectionGroup) }) {
       for collection in group { try tails.remove(of: collection) }
     }
@@ -181,8 +181,8 @@ final class IndexTable {
 
   /// Brings the entries of a document in line with its new fields.
   /// - Parameters:
-  ///   - old: its stored fields before; `nil` if it had none.
-  ///   - new: `nil` if it has none now.
+  ///   - old: the document's stored fields before; `nil` if it had none.
+  ///   - new: the document's fields now; `nil` if it has none.
   func update(
     _ document: DocumentNumber, from old: EncodedFields?, to new: EncodedFields?
   ) throws(StoreError) {
@@ -203,7 +203,7 @@ final class IndexTable {
   }
 
   /// Takes up a document that has just been stored under the highest number of its collection.
-  /// - Parameter fields: `nil` if it has none.
+  /// - Parameter fields: the document's fields; `nil` if it has none.
   func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(StoreError) {
     let collection = document.collection
     if try indexes(of: collection).isEmpty { return }
@@ -235,7 +235,7 @@ final class IndexTable {
     }
   }
 
-  /// - Returns: how many entries the document has.
+  /// - Returns: the number of entries that the document has.
   func add(
     _ document: DocumentNumber, _ fields: EncodedFieldsView, to index: Index
   ) throws(StoreError) -> Int {

@@ -2,11 +2,12 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Which documents have no entries yet because they came last.
+/// The newest documents of each collection, which have no index entries yet.
 ///
-/// An entry's place in an index is as random as its value, so that entries written one by one change a page each. Those
-/// of new documents are written many at a time and in order instead. Until then the documents of a collection from
-/// some number on, its tail, have no entries; their keys are worked out and kept in memory when a query asks for them.
+/// An entry's place in an index is as random as its value, so that entries written one by one change a page each. The
+/// entries of new documents are written many at a time and in order instead. Until then the documents of a collection
+/// from some number on, its tail, have no entries; their keys are computed and kept in memory when a query asks for
+/// them.
 final class IndexTails {
   typealias Entry = (key: [UInt8], document: DocumentNumber)
 
@@ -17,8 +18,8 @@ final class IndexTails {
     ) STRICT;
     """
 
-  /// How many numbers a tail has at most. An index of 100 000 entries has about 800 pages, and a query compares each
-  /// key of the tail.
+  /// The greatest count of document numbers in a tail. An index of 100 000 entries has about 800 pages, and a query
+  /// compares each key of the tail.
   var maximumCount: Int64 = 4096
   private var starts: [CollectionNumber: DocumentNumber?] = [:]
   private var keys: [CollectionNumber: [IndexNumber: Keys]] = [:]
@@ -27,7 +28,7 @@ final class IndexTails {
   /// The keys that one index would have.
   private struct Keys {
     var byDocument: [DocumentNumber: [[UInt8]]] = [:]
-    /// In the order of the index; `nil` until it is asked for again.
+    /// The entries in the order of the index; `nil` until a query asks for them again.
     var sorted: [Entry]?
   }
 
@@ -35,18 +36,19 @@ final class IndexTails {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Drops what is remembered, because the transaction that changed it may have been undone.
+  /// Forgets what is known of tails, because the transaction that changed them may have been undone.
   func forget() {
     starts = [:]
     keys = [:]
   }
 
-  /// Drops the keys, because the indexes are not the same any more.
+  /// Forgets the keys, because the indexes have changed.
   func forgetKeys() { keys = [:] }
 
   // MARK: Where tails start
 
-  /// - Returns: `nil` for a collection without a tail, all of whose documents have their entries.
+  /// - Returns: the first document of the tail; `nil` for a collection without a tail, all of whose documents have
+  ///   their entries.
   func start(of collection: CollectionNumber) throws(StoreError) -> DocumentNumber? {
     if let known = starts[collection] { return known }
     let start = try connection.integer("SELECT start FROM index_tails WHERE collection = ?", collection)
@@ -94,7 +96,7 @@ final class IndexTails {
   }
 
   /// The entries that an index would have for the documents of a tail, in its order.
-  /// - Parameter indexes: all of the collection.
+  /// - Parameter indexes: all indexes of the collection.
   func entries(
     of index: IndexNumber, in collection: CollectionNumber, _ indexes: [IndexTable.Index]
   ) throws(StoreError) -> [Entry] {
@@ -116,7 +118,7 @@ final class IndexTails {
       collection.documents.upperBound
     ) { row throws(StoreError) in
       let bytes = row.blobBytes(2)
-      // Reading a damaged document is an error; an index has nothing to say about it.
+      // Reading a damaged document is an error of the reader; the index skips it.
       guard try DocumentTable.State(stored: row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes)
       else {
         return

@@ -3,8 +3,9 @@ package import FirestoreClientState
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Replaces the configured indexes. Those that stay keep their entries, automatic ones are not touched; a new one is
-  /// maintained from now on and used when the documents of before have been caught up with (`backfillIndexes`).
+  /// Replaces the configured indexes. Indexes that stay keep their entries, automatic ones are not touched; a new one
+  /// is maintained from now on and used when the documents that were there before have their entries
+  /// (`backfillIndexes`).
   package mutating func setIndexes(_ definitions: [FieldIndex]) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -44,8 +45,8 @@ extension LocalStore {
     }
   }
 
-  /// How many cached documents each index knows, and how many there are for it, in the order of `indexes`. Looks at
-  /// each collection of their groups.
+  /// The number of cached documents that each index knows, and the number there is for it, in the order of `indexes`.
+  /// Looks at each collection of their groups.
   package func indexProgress() throws(StoreError) -> [IndexProgress] {
     try database.read { () throws(StoreError) in
       var progress: [IndexProgress] = []
@@ -58,14 +59,14 @@ extension LocalStore {
   /// Whether `backfillIndexes` has anything to do.
   package var needsIndexBackfill: Bool {
     get throws(StoreError) {
-      // Of several clients that share the cache, the primary does it.
+      // The primary does it for all clients that share the cache.
       guard isPrimary else { return false }
       return try IndexBackfill(database: database).isNeeded
     }
   }
 
-  /// Does one slice of what changed definitions left to do: some milliseconds of work, in one transaction. Writing a
-  /// long log back is a slice by itself, so that no commit has to.
+  /// Does one slice of the work that changed definitions left behind: some milliseconds of work, in one transaction.
+  /// Writing a long log back is a slice by itself, so that no commit has to do it.
   /// - Returns: whether there is more to do.
   package mutating func backfillIndexes() throws(StoreError) -> Bool {
     let backfill = IndexBackfill(database: database)

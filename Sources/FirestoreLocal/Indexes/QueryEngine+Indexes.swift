@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Answering from indexes. Entries say where documents may be that match; each of these is read and checked, and
+/// Answers queries from indexes. Entries say where documents may be that match; each of these is read and checked, and
 /// documents with pending writes are joined as in a scan, so that the answer is that of the scan.
 extension QueryEngine {
   /// Reading a document by its number costs about as much as scanning this many.
@@ -23,7 +23,7 @@ extension QueryEngine {
     let budget = max(16, size / Self.lookupCost)
 
     if let limit = query.limit, let ordered = plan.ordered {
-      // Conditions that the entries do not answer may make this long, so that it first has a short try.
+      // Conditions that the entries do not answer may make this long, so that a short try comes first.
       let short = limit < budget / 4 ? min(4 * limit + 100, budget) : budget
       if let result = try streaming(ordered, query, data, collections, limit, atMost: short) { return result }
       if short == budget { return nil }
@@ -39,14 +39,14 @@ extension QueryEngine {
   // MARK: In order
 
   /// Reads each range in the query's order until it has given `limit` documents.
-  /// - Returns: `nil` if that takes reading more documents than allowed.
+  /// - Returns: `nil` if more documents than allowed would have to be read.
   private func streaming(
     _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber],
     _ limit: Int, atMost budget: Int
   ) throws(StoreError) -> QueryResult? {
     let hits = Hits(query)
     let matcher = StoredMatcher(query.target)
-    /// The documents that were read, and whether they match.
+    /// The numbers of the documents that were read, with whether each matches.
     var read: [DocumentNumber: Bool] = [:]
     var keys: [DocumentNumber: DocumentKey] = [:]
     var entries = 0
@@ -58,7 +58,7 @@ extension QueryEngine {
         var lastKey: [UInt8] = []
         try database.indexes.read(candidate.range, in: collection, isReversed: candidate.isReversed) {
           key, number throws(StoreError) in
-          // What has the same key as the last one may come before it.
+          // A document with the same key as the last one may come before it.
           if matched >= limit, !key.elementsEqual(lastKey) { return false }
           entries += 1
           if overlaid.contains(number) { return true }
@@ -100,9 +100,9 @@ extension QueryEngine {
 
   // MARK: As sets
 
-  /// Where documents are that may match.
+  /// The places of documents that may match.
   private struct Found {
-    /// Ascending, each once.
+    /// The documents' numbers, ascending, each once.
     var numbers: [DocumentNumber] = []
     var uses: [IndexUse] = []
     var entries = 0
@@ -187,7 +187,7 @@ extension QueryEngine {
     return found
   }
 
-  /// - Returns: ascending, each once; `nil` if there are more entries than allowed.
+  /// - Returns: the documents' numbers, ascending, each once; `nil` if there are more entries than allowed.
   private func numbers(
     in range: IndexRange, _ collections: [CollectionNumber], atMost cap: Int, _ entries: inout Int
   ) throws(StoreError) -> [DocumentNumber]? {
@@ -211,7 +211,7 @@ extension IndexUse {
 }
 
 extension [DocumentNumber] {
-  /// Without repetitions; must be sorted.
+  /// The numbers without repetitions; the array must be sorted.
   fileprivate var unique: [DocumentNumber] {
     var previous: DocumentNumber?
     return filter { number in

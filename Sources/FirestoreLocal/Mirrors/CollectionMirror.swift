@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The existing documents of one collection as a cache in memory hands them out, so that a scan does not get each of
-/// them out of SQLite's pages, and what several views show is there once.
+/// The existing documents of one collection as a cache in memory hands them out, so that a scan does not read each of
+/// them from SQLite's pages, and a document that several views show is in memory once.
 ///
-/// Made when a collection is first scanned and kept up with each change; dropped whenever it might not agree with the
-/// table.
+/// The mirror is made when a collection is first scanned and kept up with each change; it is dropped whenever it might
+/// not agree with the table.
 final class CollectionMirror {
-  /// Each costs sixteen bytes per document, and something with each change.
+  /// The bound of columns. Each costs sixteen bytes per document, and some work with each change.
   private static let maximumColumns = 8
-  /// How many documents are looked at between two questions for the ranges.
+  /// The number of documents that are looked at before the ranges are asked for again.
   private static let blockSize = 4096
 
-  /// By number within the collection.
+  /// The documents, by number within the collection.
   private var documents: [Document?] = []
-  /// How many documents exist.
+  /// The number of documents that exist.
   private(set) var count = 0
-  /// The one used last comes first.
+  /// The columns, the one used last first.
   private var columns: [FieldColumn] = []
 
-  /// - Parameter document: `nil` if there is none any more.
+  /// - Parameter document: the document; `nil` if it does not exist any more.
   func set(_ index: Int, _ document: Document?) {
     if index >= documents.count {
       documents.append(contentsOf: repeatElement(nil, count: index - documents.count + 1))
@@ -30,7 +30,8 @@ final class CollectionMirror {
   }
 
   /// Calls `body` for all documents that may match, by number.
-  /// - Parameter ranges: what these satisfy; asked again now and then, since it may become narrower.
+  /// - Parameter ranges: the ranges that matching documents satisfy; asked again now and then, since they may become
+  ///   narrower.
   func scan<Failure: Error>(
     _ ranges: () -> [CodeRange], _ body: (Int, Document) throws(Failure) -> Void
   ) throws(Failure) {

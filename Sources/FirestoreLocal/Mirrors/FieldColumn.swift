@@ -11,7 +11,7 @@ struct FieldColumn {
     private let high: UInt64
     private let low: UInt64
 
-    /// Below the code of every value: there is no such field.
+    /// The code of an absent field, below the code of every value.
     static let absent = Code(high: 0, low: 0)
     static let least = Code(high: 0, low: 1)
     static let greatest = Code(high: .max, low: .max)
@@ -35,14 +35,14 @@ struct FieldColumn {
       left.high != right.high ? left.high < right.high : left.low < right.low
     }
 
-    /// Below all other codes of values of this one's type.
+    /// The least code for values of the same type.
     var leastOfType: Code { Code(high: high & 0xff << 56, low: 0) }
-    /// Above all other codes of values of this one's type.
+    /// The greatest code for values of the same type.
     var greatestOfType: Code { Code(high: high | .max >> 8, low: .max) }
   }
 
   let path: FieldPath
-  /// By the documents' numbers within the collection.
+  /// The codes of the field, by the documents' numbers within the collection.
   private var codes: [Code] = []
   private var writer = OrderedCode()
 
@@ -66,7 +66,7 @@ struct FieldColumn {
     return Code(writer.bytes)
   }
 
-  /// Those of the documents whose codes are in a range.
+  /// The documents of the range whose codes lie between two bounds.
   func documents(in range: Range<Int>, between lower: Code, and upper: Code) -> [Int] {
     codes.withUnsafeBufferPointer { codes in
       var found: [Int] = []
@@ -82,7 +82,7 @@ struct FieldColumn {
   }
 }
 
-/// Between which codes the values of a field must lie for a document to match. Some of those that do not match may
+/// The bounds between which the code of a field must lie for a document to match. Some documents that do not match may
 /// lie there as well.
 struct CodeRange {
   let path: FieldPath
@@ -107,7 +107,7 @@ struct CodeRange {
     }
   }
 
-  /// What does not come after a document with this value in a query's first ordering.
+  /// The range of values that do not come after this one in a query's first ordering.
   init(notAfter value: Value, _ order: OrderBy) {
     let code = FieldColumn.code(of: value)
     switch order.direction {
@@ -116,7 +116,7 @@ struct CodeRange {
     }
   }
 
-  /// What all documents of the target must satisfy.
+  /// The ranges that all documents of the target must satisfy.
   static func all(of target: Target) -> [CodeRange] {
     target.filters.compactMap { if case .field(let filter) = $0 { CodeRange(filter) } else { nil } }
   }

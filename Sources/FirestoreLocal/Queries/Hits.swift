@@ -6,17 +6,17 @@ import FirestoreSQLite
 /// Collects the documents that match a query. With a limit it keeps the first documents in the query's order (the last
 /// ones for limit-to-last) and never more than about twice as many.
 final class Hits {
-  /// For limit-to-last the target is reversed: its first documents are the query's last.
+  /// The query's target. It is reversed for limit-to-last: its first documents are the query's last.
   private let target: Target
   private let limit: Int?
   private let matcher: StoredMatcher
   private let conditions: [CodeRange]
   private var nearest: [Candidate] = []
-  /// The last of a full set; what comes after it is dropped at once.
+  /// The last of a full set; documents after it are dropped at once.
   private var last: Candidate?
   private var unlimited: [Document] = []
   private var remote: RemoteKeys
-  /// How many rows were compared with the query.
+  /// The number of rows that were compared with the query.
   private(set) var scanned = 0
 
   /// A document with the values by which it is ordered, so that they are looked up once; `nil` for `__name__`.
@@ -25,7 +25,7 @@ final class Hits {
     let document: Document
   }
 
-  /// - Parameter remote: the members of the query's target, told the keys of the documents that are met.
+  /// - Parameter remote: the members of the query's target; takes the keys of the documents that are met.
   init(_ query: Query, _ remote: RemoteKeys = RemoteKeys([])) {
     target = query.target
     limit = query.limit
@@ -37,12 +37,12 @@ final class Hits {
 
   /// Makes room for this many rows, if all of them will be hits.
   func expect(_ count: Int) {
-    // Beyond this growing costs less than room that may stay empty, since numbers of removed documents count as well.
+    // Growing beyond this costs less than room that may stay empty, since numbers of removed documents count as well.
     if matcher.matchesEverything, limit == nil { unlimited.reserveCapacity(min(count, 100_000)) }
   }
 
-  /// The documents, each once if no key was given twice, and the members whose keys are known now. Nothing is left
-  /// here.
+  /// Hands out the documents, each once if no key was given twice, and the members whose keys are known now. Nothing is
+  /// left here.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)
@@ -50,8 +50,8 @@ final class Hits {
     return (documents, remote)
   }
 
-  /// Whether a row with these fields matches and may be within the limit; `nil` where it takes the key to tell, or
-  /// where every row is wanted. What it rejects depends on what was kept so far.
+  /// A test by a row's fields: whether the row matches and may be within the limit; `nil` if the test needs the key, or
+  /// every row is wanted. The rows that it rejects depend on the rows that were kept so far.
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in
@@ -81,7 +81,7 @@ final class Hits {
   }
 
   /// Adds a stored document if it matches and is within the limit; does not count it as scanned.
-  /// - Parameter number: higher than those of all documents before.
+  /// - Parameter number: the document's number, higher than those of all documents before.
   func consider(_ document: Document, _ number: DocumentNumber) {
     guard matcher.matchesEverything || target.matchesContent(document, equality: .strict) else { return }
     guard let limit else {
@@ -97,7 +97,7 @@ final class Hits {
   /// Notes rows that were compared with the query elsewhere.
   func count(scanned rows: Int) { scanned += rows }
 
-  /// What the documents that are still wanted have in common.
+  /// The conditions that all documents satisfy that are still wanted.
   var ranges: [CodeRange] {
     guard let last, let order = target.orderBy.first, let value = last.values[0] else { return conditions }
     return [CodeRange(notAfter: value, order)] + conditions
@@ -124,7 +124,7 @@ final class Hits {
     return Array(sorted.prefix(limit))
   }
 
-  /// Compared where the fields lie. A tie that the key would break is none after the last.
+  /// Compares the fields without decoding them. A tie that only the key would break does not come after the last.
   private func comesAfterLast(_ fields: EncodedFieldsView) -> Bool {
     guard let last else { return false }
     for (order, value) in zip(target.orderBy, last.values) {
@@ -166,7 +166,7 @@ struct StoredMatcher {
     matchesEverything = target.matchesWholeCollection
   }
 
-  /// - Parameter collection: of the row.
+  /// - Parameter collection: the path of the row's collection.
   func matches(_ row: DocumentRow, in collection: ResourcePath) -> Bool {
     if matchesEverything { return true }
     return target.matchesContent(

@@ -14,7 +14,7 @@ struct LocalDocuments {
     knowsBatches = hasBatches
   }
 
-  /// Without pending batches there are no overlays to look for.
+  /// Whether there are pending batches; if not, there are no overlays to look for.
   var hasBatches: Bool { knowsBatches || database.sharing?.hasBatches == true }
 
   private static let nothingChanged = MutatedFields.some(FieldMask([]))
@@ -53,7 +53,7 @@ struct LocalDocuments {
 
   // MARK: Computing overlays
 
-  /// A document as it becomes while mutations are applied to it in order.
+  /// A document as it changes while mutations are applied to it in order.
   struct Progress {
     var view: Document
     /// The fields that pending mutations changed.
@@ -61,7 +61,7 @@ struct LocalDocuments {
     var origin: OverlayOrigin? = OverlayOrigin()
     let hasRemote: Bool
 
-    /// Before any mutation.
+    /// The document before any mutation.
     init(_ key: DocumentKey, over remote: Document?) {
       view = remote ?? LocalDocuments.nothing(key)
       hasRemote = remote != nil
@@ -88,7 +88,7 @@ struct LocalDocuments {
     switch try database.overlays.pending(collection, key.documentID, of: user) {
     case .nothing: break
     case .withoutEffect:
-      // Over another remote document they may have one.
+      // Batches without effect on this remote document may have one on another.
       progress.origin = nil
     case .overlay(let entry):
       progress.view = Self.view(of: key, over: remote, entry.mutation)
@@ -99,8 +99,8 @@ struct LocalDocuments {
   }
 
   /// Adds a new batch to the overlays of its documents.
-  /// - Parameter documents: as they were before the batch.
-  /// - Returns: the views with the batch.
+  /// - Parameter documents: the documents before the batch.
+  /// - Returns: the local views with the batch.
   func add(
     _ batch: MutationBatch, to documents: [DocumentKey: Progress]
   ) throws(StoreError) -> [DocumentKey: Document] {
@@ -129,7 +129,7 @@ struct LocalDocuments {
     return progress.view
   }
 
-  /// What results from applying all batches in order; stores nothing.
+  /// The document after all batches in order; stores nothing.
   func fold(_ batches: [MutationBatch], _ key: DocumentKey, over remote: Document?) -> Progress {
     var progress = Progress(key, over: remote)
     for batch in batches { progress.apply(batch) }
@@ -144,9 +144,9 @@ struct LocalDocuments {
       return try database.overlays.remove(collection, view.key.documentID, of: user)
     }
     let overlay =
-      // Without a remote document there is nothing to patch: the overlay is the whole document, or its deletion.
+      // An overlay without a remote document has nothing to patch: it is the whole document, or its deletion.
       Mutation.overlay(of: view, changing: progress.hasRemote ? progress.mask : .all)
-      // A write that changes no field is still pending, and shown so until it is acknowledged.
+      // A write that changes no field is still pending, and is shown as pending until it is acknowledged.
       ?? Mutation(key: view.key, operation: .patch(Fields(), FieldMask([])))
     let entry = OverlayCache.Entry(mutation: overlay, origin: progress.origin, largestBatch: batch)
     try database.overlays.set(entry, collection, view.key.documentID, of: user)
@@ -154,7 +154,7 @@ struct LocalDocuments {
 
   // MARK: Keeping overlays
 
-  /// The remote document before it changes, where what becomes of its overlay may depend on that.
+  /// The remote document before it changes; `nil` if its overlay's next form does not depend on it.
   func remoteToCompare(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Document? {
@@ -166,7 +166,7 @@ struct LocalDocuments {
   }
 
   /// The local view of a document whose remote version changed.
-  /// - Parameter before: what `remoteToCompare` gave.
+  /// - Parameter before: the result of `remoteToCompare`.
   /// - Returns: `nil` if no batch waits for it.
   func view(
     of key: DocumentKey, overChanged remote: Document?, from before: Document?,
@@ -180,7 +180,7 @@ struct LocalDocuments {
         try database.overlays.set(entry, collection, name, of: user)
       }
       return Self.view(of: key, over: remote, entry.mutation)
-    // The backend's own version of what was known before, as after an acknowledgement.
+    // The backend's own version of the document known before, as after an acknowledgement.
     case .overlay(let entry) where entry.origin != nil && before?.data != nil && before?.data == remote?.data:
       return Self.view(of: key, over: remote, entry.mutation)
     case .withoutEffect where Self.staysWithoutEffect(before, remote): return Self.view(of: key, over: remote, nil)
@@ -188,8 +188,8 @@ struct LocalDocuments {
     }
   }
 
-  /// Whether batches that did not change one remote document do not change the other one either. Over a document that
-  /// does not exist no precondition asks for more than that.
+  /// Whether batches that did not change one remote document do not change the other one either. No precondition
+  /// distinguishes two documents that do not exist.
   private static func staysWithoutEffect(_ before: Document?, _ remote: Document?) -> Bool {
     before?.exists != true && remote?.exists != true
   }
@@ -197,7 +197,7 @@ struct LocalDocuments {
   /// The local view of a document after its oldest batch has left the queue, while another one waits for it.
   /// - Parameters:
   ///   - before: the remote document under the overlay.
-  ///   - remote: what it is now.
+  ///   - remote: the remote document now.
   /// - Returns: `nil` if the overlay has to be computed anew.
   func view(
     of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,
@@ -211,7 +211,8 @@ struct LocalDocuments {
       rest.origin.stands(over: remote)
     else { return nil }
     if !rest.origin.dependent.isEmpty, rest.origin.base == nil {
-      // What depends on the fields below holds if these are now what the batch made of them here.
+      // Values that depend on the remote document's hold if the batch, applied here, gave the fields their present
+      // values.
       let expected = fold([oldest], key, over: before).view
       guard expected.exists, rest.origin.dependent.allSatisfy({ expected[$0] == remote?[$0] }) else { return nil }
     }
@@ -225,7 +226,7 @@ struct LocalDocuments {
 }
 
 extension Mutation {
-  /// What an overlay changes.
+  /// The fields that an overlay changes.
   fileprivate var mutatedFields: MutatedFields {
     switch operation {
     case .set, .delete: .all

@@ -24,10 +24,10 @@ enum Schema {
 
   /// Creates the tables in an empty database, and brings those of an earlier version up to date.
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote, which is not changed; `corrupt`
-  ///   for one that lacks what it should have.
+  ///   for one that lacks a table, column or index.
   /// - Parameters:
-  ///   - use: whether other connections may have the file open as well; in memory there are none.
-  ///   - isFirst: none has.
+  ///   - use: whether other connections may have the file open as well; always alone in memory.
+  ///   - isFirst: whether no other connection has it open.
   static func prepare(
     _ connection: Connection, isFile: Bool, _ use: DirectoryUse = .alone, isFirst: Bool = true
   ) throws(StoreError) {
@@ -57,19 +57,20 @@ enum Schema {
     for part in parts { try connection.execute(part) }
   }
 
-  /// Statements are compiled when they are first run: whether they can be is found out here, as every start must.
+  /// Compares the tables with a new cache's. Statements are compiled only when they are first run, so that a missing
+  /// table would be noticed late.
   private static func compare(_ connection: Connection) throws(StoreError) {
     if let lost = try namesOfNew.get().subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
   }
 
-  /// What a new cache has.
+  /// The names of the tables, columns and indexes of a new cache.
   private static let namesOfNew = Result { () throws(StoreError) in
     let new = try Connection(path: nil, called: "cache")
     try create(in: new)
     return try names(new)
   }
 
-  /// Tables, their columns, and indexes.
+  /// The names of tables, their columns, and indexes.
   private static func names(_ connection: Connection) throws(StoreError) -> Set<String> {
     Set(
       try connection.all(
@@ -97,10 +98,11 @@ enum Schema {
       reservedBytes: isFile ? PageChecksums.reservedBytes : 0, fullCache: 8192)
   }
 
-  /// 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.
+  /// The log's usual bound, 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more
+  /// share a page.
   static let defaultLogPages: Int64 = 4000
 
-  /// From version 5 to 6. Rows that are there have none.
+  /// Brings version 5 to 6. Rows of before have no checksums.
   private static let checksums = """
     ALTER TABLE mutation_batches ADD COLUMN checksum INTEGER;
     ALTER TABLE rejected_writes ADD COLUMN checksum INTEGER;
@@ -110,7 +112,7 @@ enum Schema {
     \(overlays)
     """
 
-  /// From version 6 to 7.
+  /// Brings version 6 to 7.
   private static let memberDigests = "ALTER TABLE targets ADD COLUMN members INTEGER DEFAULT 0"
 
   private static let overlays = """

@@ -2,14 +2,14 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// What numbers of the cache can be. SQLite does not notice when one changes on disk, and calculating with one that was
-/// never stored must not overflow.
+/// The ranges of the cache's numbers. SQLite does not notice when a number changes on disk, and calculating with one
+/// that was never stored must not overflow.
 enum StoredNumbers {
   /// Counters: targets, batches, sequence numbers.
   static let counters: Range<Int64> = 0..<1 << 53
   /// Microseconds, from the year 1 to the year 9999.
   static let times: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
-  /// Collections are the upper half of the numbers of their documents.
+  /// Collection numbers, the upper halves of the numbers of their documents.
   static let collections: Range<Int64> = 1..<1 << 31
 
   static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }
@@ -27,17 +27,17 @@ extension StoredNumber {
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { rawValue.bind(to: statement, at: index) }
 }
 
-/// Of a collection (`CollectionTable`).
+/// The number of a collection (`CollectionTable`).
 struct CollectionNumber: StoredNumber {
   let rawValue: Int64
 
-  /// The numbers that its documents can have.
+  /// The numbers that the collection's documents can have.
   var documents: ClosedRange<DocumentNumber> {
     DocumentNumber(self, 0)...DocumentNumber(self, DocumentNumber.lastOrdinal)
   }
 }
 
-/// Of a document: its collection's number in the upper half, its own within the collection in the lower one.
+/// The number of a document: its collection's in the upper half, its own within the collection in the lower one.
 struct DocumentNumber: StoredNumber {
   static let lastOrdinal: Int64 = 0xffff_ffff
 
@@ -52,12 +52,12 @@ struct DocumentNumber: StoredNumber {
   var next: DocumentNumber { DocumentNumber(rawValue: rawValue + 1) }
 }
 
-/// Of an index (`IndexTable`).
+/// The number of an index (`IndexTable`).
 struct IndexNumber: StoredNumber {
   let rawValue: Int64
 }
 
-/// Of a user who has or had pending writes (`MutationQueue`).
+/// The number of a user who has or had pending writes (`MutationQueue`).
 struct UserNumber: StoredNumber {
   let rawValue: Int64
 }

@@ -2,27 +2,27 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// One client's part in a cache that several share: who else is there, and what is to be told to them.
+/// One client's part in a cache that several share: which others are there, and the notices for them.
 ///
-/// What others stored is noticed at the beginning of each transaction, before anything is decided on what is remembered.
-/// A client that is alone tells nothing.
+/// Changes by other clients are noticed at the beginning of each transaction, before anything is decided by remembered
+/// state. A client that is alone tells nothing.
 final class CacheSharing {
-  /// In milliseconds. A transaction takes less, but for one of very many documents; a process that was stopped within one
-  /// would be waited for in vain.
+  /// The time that a transaction waits for another client's, in milliseconds. A transaction takes less, unless it has
+  /// very many documents; waiting for a process that was stopped within one is in vain.
   static let patience: Int32 = 2000
-  /// How many notices are kept for a client that does not listen, because its process is stopped.
+  /// The number of notices that are kept for a client that does not listen, because its process is stopped.
   private static let keptNotices: Int64 = 10_000
 
   let presence: ClientPresence
   let tables: SharingTables
   private let connection: Connection
-  /// The others that are registered.
+  /// The other clients that are registered.
   private(set) var others: [SharingTables.Client] = []
-  /// Whether anybody's batch waits.
+  /// Whether a batch of any user waits.
   private(set) var hasBatches = true
-  /// Of the database, when that was last looked at; `nil` if what is remembered may be undone.
+  /// The database's version when it was last looked at; `nil` if remembered state may be undone.
   private var version: Int64?
-  /// Of the database, when the last notices were read.
+  /// The database's version when the last notices were read.
   private var heardVersion: Int64?
   /// The last notice that was dealt with.
   private(set) var heard: Int64 = 0
@@ -33,7 +33,7 @@ final class CacheSharing {
   var isAlone: Bool { others.isEmpty }
 
   /// Registers a client.
-  /// - Parameter isFirst: nobody else has the cache.
+  /// - Parameter isFirst: whether no other client has the cache open.
   init(_ connection: Connection, _ presence: ClientPresence, isFirst: Bool) throws(StoreError) {
     self.connection = connection
     self.presence = presence
@@ -41,7 +41,7 @@ final class CacheSharing {
     let (tables, id) = (tables, presence.place)
     heard = try connection.transaction { () throws(StoreError) in
       if isFirst { try connection.execute(SharingTables.schema) }
-      // Somebody whose process ended may have had the place.
+      // A client whose process ended may have had the place.
       try tables.remove(id)
       let last = try tables.lastNotice()
       try tables.set(SharingTables.Client(id: id, alive: 0, usesNetwork: false, isVisible: false, heard: last))
@@ -53,7 +53,7 @@ final class CacheSharing {
 
   /// Looks whether others have changed the database.
   /// - Precondition: inside a transaction.
-  /// - Parameter forget: drops what the tables remember.
+  /// - Parameter forget: drops the state that the tables remember.
   func notice(_ forget: () throws(StoreError) -> Void) throws(StoreError) {
     let current = try connection.foreignVersion
     if current == version { return }
@@ -71,7 +71,7 @@ final class CacheSharing {
     hasBatches = try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1")
   }
 
-  /// - Precondition: inside a transaction, as for what is told.
+  /// - Precondition: inside the transaction of the change that the notice is about.
   func tell(_ notice: @autoclosure () -> Notice, of user: UserNumber? = nil) throws(StoreError) {
     if isAlone { return }
     try tables.append(notice(), of: id, user)
@@ -116,7 +116,7 @@ final class CacheSharing {
 
   // MARK: The lease
 
-  /// Makes sure that this client is still primary: nobody else can become so while the transaction runs.
+  /// Makes sure that this client is still primary: no other can become so while the transaction runs.
   func requireLease() throws(StoreError) {
     if isAlone { return }
     guard try tables.lease()?.holder == id else {
@@ -125,7 +125,7 @@ final class CacheSharing {
   }
 
   /// - Precondition: inside a transaction.
-  /// - Returns: what became of the lease, and whether clients were removed whose process has ended.
+  /// - Returns: the state of the lease now, and whether clients were removed whose process has ended.
   func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at time: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -148,7 +148,7 @@ final class CacheSharing {
     return (Lease.Refresh(isHeld: isHeld, wasLost: wasPrimary && !had), !gone.isEmpty)
   }
 
-  /// Nobody has the lease: it was given up, or the process that had it has ended.
+  /// Whether no client has the lease: it was given up, or the process that had it has ended.
   func isLeaseOpen() throws(StoreError) -> Bool {
     guard let lease = try tables.lease() else { return true }
     return !presence.isTaken(lease.holder)

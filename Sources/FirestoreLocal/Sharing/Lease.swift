@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client of a shared cache says of itself.
+/// The state of a client of a shared cache, as it announces it to the others.
 package struct SharedClientState: Hashable, Sendable {
   package var usesNetwork: Bool
-  /// Somebody looks at what it shows.
+  /// Whether a user looks at the client's screen.
   package var isVisible: Bool
 
   package init(usesNetwork: Bool, isVisible: Bool) {
@@ -12,19 +12,19 @@ package struct SharedClientState: Hashable, Sendable {
   }
 }
 
-/// Which client is primary, which has the streams of all (SPEC-FORMAT §11).
+/// The right to be the primary client, which has the streams of all clients (SPEC-FORMAT §11).
 package enum Lease {
-  /// How often each client says that it is there (SDK: CLIENT_METADATA_REFRESH_INTERVAL_MS).
+  /// The interval at which each client announces that it is there (SDK: CLIENT_METADATA_REFRESH_INTERVAL_MS).
   package static let refreshInterval = Duration.seconds(4)
-  /// In microseconds: how long a lease, or what a client said of itself, holds (SDK: MAX_PRIMARY_ELIGIBLE_AGE_MS).
+  /// The time that a lease, or a client's announced state, holds, in microseconds (SDK: MAX_PRIMARY_ELIGIBLE_AGE_MS).
   static let maximumAge: Int64 = 5_000_000
 
   static func isFresh(_ time: Int64, at now: Int64) -> Bool { time <= now && now - time <= maximumAge }
 
   /// Whether a client may be primary from now on.
   /// - Parameters:
-  ///   - lease: who has it since when; `nil` if nobody has, or who had it is gone.
-  ///   - others: all that are there besides the client.
+  ///   - lease: the client that is primary, and since when; `nil` if there is none, or it has ended.
+  ///   - others: all other clients that are there.
   static func mayBeTaken(
     by client: Int64, _ state: SharedClientState, _ lease: (holder: Int64, time: Int64)?,
     others: [SharingTables.Client], at now: Int64
@@ -41,11 +41,11 @@ package enum Lease {
     }
   }
 
-  /// What became of a client's lease when it looked at it again.
+  /// The state of a client's lease after it looked at it again.
   package struct Refresh: Sendable {
-    /// It is primary now.
+    /// Whether the client is primary now.
     package var isHeld: Bool
-    /// It was thought to be primary, and was not any more.
+    /// Whether the client took itself for primary, and was not any more.
     package var wasLost: Bool
   }
 }

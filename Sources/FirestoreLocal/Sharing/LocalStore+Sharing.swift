@@ -5,13 +5,13 @@ package import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// What others told since this client last heard them.
+/// The notices of other clients since this client last heard them.
 package struct News: Sendable {
-  /// In order. Of other users' batches only which documents they changed (`bundle`).
+  /// The notices in order; a batch of another user is there as the documents that it changed (`bundle`).
   package var notices: [Notice]
   /// The batches that were added and still wait.
   package var batches: [BatchID: MutationBatch]
-  /// What was told before has been forgotten meanwhile: everything has to be looked at.
+  /// Whether earlier notices have been forgotten meanwhile, so that everything has to be looked at.
   package var isIncomplete: Bool
   var last: Int64
   var version: Int64
@@ -21,21 +21,21 @@ extension LocalStore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { database.sharing != nil }
 
-  /// Whether nobody else uses it now, as far as is known.
+  /// Whether no other client uses the cache now, as far as is known.
   package var isAlone: Bool { database.sharing?.isAlone ?? true }
 
-  /// How many clients use it now, as far as is known.
+  /// The number of clients that use the cache now, as far as is known.
   package var clientCount: Int { (database.sharing?.others.count ?? 0) + 1 }
 
-  /// Wakes the other clients if anything was told them.
+  /// Wakes the other clients if this one has notices for them.
   package func wakeOthersIfTold() { database.sharing?.wakeOthersIfTold() }
 
-  /// A descriptor that can be read when another client says something, comes or goes; the caller closes it.
+  /// A descriptor that can be read when another client writes a notice, comes or goes; the caller closes it.
   package func watchOthers() -> Int32? { database.sharing?.presence.watch() }
 
   // MARK: The lease
 
-  /// Says that this client is there, and finds out whether it is primary from now on.
+  /// Announces that this client is there, and finds out whether it is primary from now on.
   package mutating func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at now: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -53,7 +53,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try sharing.isLeaseOpen() }
   }
 
-  /// Takes the lease from whoever has it, for tests of what follows.
+  /// Ends the lease of the client that has it, for tests of the takeover.
   package mutating func dropLease() throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in try database.sharing?.tables.setLease(nil, at: 0) }
@@ -61,14 +61,14 @@ extension LocalStore {
 
   // MARK: Hearing
 
-  /// What others have told.
-  /// - Parameter isPrimary: such a client need not look at results, which are its own.
-  /// - Returns: `nil` if the database is as it was.
+  /// The notices of other clients that were not heard yet.
+  /// - Parameter isPrimary: whether this client is primary; then results are its own and need no look.
+  /// - Returns: `nil` if the database has not changed.
   package func news(isPrimary: Bool) throws(StoreError) -> News? {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in
       guard let (records, isIncomplete, version) = try sharing.unheard() else { return nil }
-      // What this client told itself needs no hearing.
+      // Notices of this client itself are left out.
       var news = News(
         notices: [], batches: [:], isIncomplete: isIncomplete, last: try sharing.tables.lastNotice(), version: version)
       for record in records {
@@ -107,10 +107,10 @@ extension LocalStore {
     }
   }
 
-  /// What was told has been dealt with.
+  /// Marks the notices as dealt with.
   package mutating func heard(_ news: News) { database.sharing?.heard(upTo: news.last, in: news.version) }
 
-  /// The local views of documents that others may have changed.
+  /// The local views of documents that other clients may have changed.
   package func views(of keys: some Sequence<DocumentKey>) throws(StoreError) -> [DocumentKey: Document] {
     let documents = localDocuments
     return try database.read { () throws(StoreError) in
@@ -120,14 +120,14 @@ extension LocalStore {
     }
   }
 
-  /// The online state of the client that has the streams; `nil` if it did not say, or is gone.
+  /// The online state of the primary client; `nil` if it did not announce one, or is gone.
   package func sharedOnlineState() throws(StoreError) -> OnlineState? {
     try database.read { () throws(StoreError) in try database.sharing?.tables.onlineState() }
   }
 
   // MARK: Targets
 
-  /// What the listeners of other clients want from the backend.
+  /// The targets for which other clients' listeners want the backend's result.
   package func foreignTargets() throws(StoreError) -> Set<TargetID> {
     guard let sharing = database.sharing else { return [] }
     return try database.read { () throws(StoreError) in
@@ -135,31 +135,31 @@ extension LocalStore {
     }
   }
 
-  /// What another client listens to.
+  /// The target that another client listens to.
   /// - Returns: `nil` for a target that is not there any more.
   package func target(_ id: TargetID) throws(StoreError) -> Target? {
     try check(.getTargetData)
     return try database.read { () throws(StoreError) in try database.targets.target(id) }
   }
 
-  /// Whether the primary's result of a target is what the backend has.
+  /// Whether the primary's result of a target is complete, as the backend said.
   package func isSharedTargetCurrent(_ id: TargetID) throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
   }
 
-  /// Says what this client wants of a target; `nil` if it does not listen to it any more.
+  /// Announces this client's interest in a target; `nil` if it does not listen to it any more.
   package mutating func announce(_ interest: TargetInterest?, in id: TargetID) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
-      // Whoever is alone says it when somebody comes.
+      // A client that is alone announces its targets when another one comes.
       if sharing.isAlone { return }
       if try sharing.tables.set(interest, in: id, of: sharing.id) { try sharing.tell(.targets) }
     }
   }
 
-  /// The backend refused a target: nobody listens to it any more.
+  /// Ends all clients' interest in a target that the backend refused.
   package mutating func refuseTarget(_ id: TargetID, _ status: RPCStatus) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -171,7 +171,7 @@ extension LocalStore {
     }
   }
 
-  /// Says of which targets the result is what the backend has, or is not.
+  /// Announces which targets' results are complete as the backend said, and which are not any more.
   package mutating func announce(current states: [TargetID: Bool]) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -191,17 +191,17 @@ extension LocalStore {
     try database.transaction { () throws(StoreError) in
       if sharing.isAlone { return }
       try sharing.requireLease()
-      // Nothing is current then, and is said to be so again when it is.
+      // No result is current while offline; each is announced again when it is.
       if state == .offline { try sharing.tables.removeStates() }
       try sharing.tables.set(state, of: sharing.id)
       try sharing.tell(.onlineState)
     }
   }
 
-  /// Says everything that a client that is alone did not say.
+  /// Announces everything that a client that is alone did not announce.
   /// - Parameters:
-  ///   - targets: what this client listens to.
-  ///   - states: of a primary client, which results are what the backend has; with its online state.
+  ///   - targets: the targets that this client listens to.
+  ///   - states: a primary client's online state, and whether each of its results is complete.
   package mutating func announceAll(
     _ targets: [TargetID: TargetInterest], _ states: (current: [TargetID: Bool], online: OnlineState)?
   ) throws(StoreError) {
@@ -224,7 +224,7 @@ extension LocalStore {
     }
   }
 
-  /// Makes what is listened to agree with what the primary client has stored meanwhile.
+  /// Brings the active targets in line with the data that the primary client has stored meanwhile.
   package mutating func refreshActiveTargets() throws(StoreError) {
     let (database, active) = (database, activeTargets)
     activeTargets = try database.read { () throws(StoreError) in

@@ -3,17 +3,17 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// What one client of a shared cache tells the others, in the transaction of what it is about.
+/// A message of one client of a shared cache to the others, written in the transaction of the change that it is about.
 package enum Notice: Sendable {
   /// A batch waits to be sent.
   case batchAdded(BatchID)
-  /// A batch has left the queue; with the documents that it changed.
+  /// A batch has left the queue; with the keys of the documents that it changed.
   case batchSettled(BatchID, Outcome, [DocumentKey])
-  /// The backend's documents changed; `nil` for more than are named.
+  /// The backend's documents changed; `nil` if more changed than a notice names.
   case documents([DocumentKey]?)
-  /// Documents came with a bundle; `nil` for more than are named.
+  /// Documents came with a bundle; `nil` if more came than a notice names.
   case bundle([DocumentKey]?)
-  /// The primary's result of the target is what the backend has, or not (any more).
+  /// The primary's result of the target is complete as the backend said, or is not any more.
   case target(TargetID, isCurrent: Bool)
   /// The backend refused the target.
   case targetRefused(TargetID, RPCStatus)
@@ -23,7 +23,7 @@ package enum Notice: Sendable {
   case rejectedWrites
   /// A client without the streams wants a batch taken back.
   case cancellation(BatchID)
-  /// Why it cannot be.
+  /// The batch cannot be taken back, for this reason.
   case cancellationRefused(BatchID, RPCStatus)
   /// The cache is about to be deleted.
   case cleared
@@ -33,7 +33,8 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// More documents than these are looked for by those who are told, which takes no longer than storing them took.
+  /// The bound of documents that a notice names. Clients look for more by themselves, in no longer than storing them
+  /// took.
   static let maximumKeys = 256
 
   static func documents(_ keys: some Collection<DocumentKey>) -> Notice {
@@ -45,11 +46,11 @@ package enum Notice: Sendable {
   }
 }
 
-/// A notice with its place in the order of all.
+/// A notice with its place in the order of all notices.
 package struct NoticeRecord: Sendable {
   var id: Int64
   package var notice: Notice
-  /// Whose batch it is about.
+  /// The user whose batch the notice is about.
   var user: UserNumber?
 }
 
@@ -97,7 +98,7 @@ extension Notice {
     }
   }
 
-  /// The batch's number, for what is about one.
+  /// The number of the batch that the notice is about; `nil` for other notices.
   var batch: BatchID? {
     switch self {
     case .batchAdded(let id), .batchSettled(let id, _, _): id
@@ -150,7 +151,7 @@ extension Notice {
     writer.field(Field.message, string: status.message)
   }
 
-  /// What the content of any kind may hold.
+  /// The content of a notice of any kind.
   private struct Content {
     var keys: [DocumentKey] = []
     var code = StatusCode.unknown
@@ -201,7 +202,7 @@ extension Notice {
     }
   }
 
-  /// - Throws: `corrupt` for what no client writes.
+  /// - Throws: `corrupt` for content that no client writes.
   init(_ kind: Int64, _ subject: Int64?, _ bytes: [UInt8]) throws(StoreError) {
     let content: Content
     do throws(WireError) { content = try Content(bytes) } catch { throw Self.unreadable }

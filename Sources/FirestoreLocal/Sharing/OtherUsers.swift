@@ -4,14 +4,14 @@ import FirestoreSQLite
 
 /// The users besides the current one whose writes may wait in a cache that is shared.
 ///
-/// Other clients show what these writes make of documents, so that their overlays follow every remote document that
-/// changes (S9), as those of the current user do. In a cache that is not shared they do so when the user changes.
+/// Other clients show documents with these writes applied, so that their overlays follow every remote document that
+/// changes (S9), as those of the current user do. In a cache that is not shared they follow when the user changes.
 struct OtherUsers {
   private let database: CacheDatabase
   private let user: UserNumber
 
   /// - Precondition: inside a transaction.
-  /// - Returns: `nil` where nobody else's write waits.
+  /// - Returns: `nil` if no write of another user waits.
   init?(_ documents: LocalDocuments) throws(StoreError) {
     let (database, user) = (documents.database, documents.user)
     guard let sharing = database.sharing, sharing.hasBatches,
@@ -21,7 +21,7 @@ struct OtherUsers {
     self.user = user
   }
 
-  /// What those see whose writes wait for a document. O(their number), however many writes wait.
+  /// The local documents of each other user whose writes wait for a document. O(users), however many writes wait.
   func views(of collection: CollectionNumber, _ name: String) throws(StoreError) -> [LocalDocuments] {
     var found: [LocalDocuments] = []
     var last: UserNumber?

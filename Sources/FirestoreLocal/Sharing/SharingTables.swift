@@ -4,10 +4,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What the clients of one cache tell each other (SPEC-FORMAT §11). It lies in the cache itself, so that it is told in
-/// the transaction of what it is about: nothing that is told is lost, or comes before its data.
+/// The tables by which the clients of one cache inform each other (SPEC-FORMAT §11). They lie in the cache itself, so
+/// that a notice is written in the transaction of the change that it is about: no notice is lost, or comes before its
+/// data.
 ///
-/// Whoever opens the cache when nobody else has it begins the tables anew: they mean nothing beyond those who share it.
+/// The first client to open the cache begins the tables anew: their content means nothing without the clients that
+/// wrote it.
 struct SharingTables {
   static let schema = """
     DROP TABLE IF EXISTS sharing_clients;
@@ -80,7 +82,7 @@ struct SharingTables {
       """, client.id, client.alive, client.usesNetwork ? 1 : 0, client.isVisible ? 1 : 0, client.heard)
   }
 
-  /// Removes all that is known of a client, the lease included.
+  /// Removes all rows of a client, the lease included.
   func remove(_ client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_clients WHERE id = ?", client)
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
@@ -117,8 +119,8 @@ struct SharingTables {
 
   // MARK: Targets
 
-  /// - Parameter interest: what the client wants of the target besides what it wants already.
-  /// - Returns: whether that is more.
+  /// - Parameter interest: the interest that the client has besides the one it had.
+  /// - Returns: whether its interest grew.
   func add(_ interest: TargetInterest, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     try connection.run(
       """
@@ -129,7 +131,7 @@ struct SharingTables {
   }
 
   /// - Parameter interest: `nil` for a target that the client does not listen to any more.
-  /// - Returns: whether that is new.
+  /// - Returns: whether its interest changed.
   func set(_ interest: TargetInterest?, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     if let interest {
       try connection.run(
@@ -147,7 +149,7 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
   }
 
-  /// This client listens to the target no longer. What it said of the result holds as long as others want that.
+  /// Ends this client's interest in the target. The state of the result holds as long as other clients want the result.
   func withdraw(_ target: TargetID, of client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
     try connection.run(
@@ -158,14 +160,14 @@ struct SharingTables {
       """, target, TargetInterest.backend.rawValue)
   }
 
-  /// Nobody listens to the target any more.
+  /// Ends all clients' interest in the target.
   func removeEverywhere(_ target: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE target = ?", target)
     try connection.run("DELETE FROM sharing_target_states WHERE target = ?", target)
   }
 
-  /// What other clients listen to.
-  /// - Parameter interest: only what one of them wants this of.
+  /// The targets that other clients listen to.
+  /// - Parameter interest: the interest that at least one of them has; `nil` for any.
   func targets(
     ofOthersThan client: Int64, _ interest: TargetInterest? = nil
   ) throws(StoreError) -> Set<TargetID> {
@@ -193,12 +195,12 @@ struct SharingTables {
 
   // MARK: Notices
 
-  /// The newest notice that there ever was.
+  /// The number of the newest notice that there ever was.
   func lastNotice() throws(StoreError) -> Int64 {
     try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'sharing_notices'") ?? 0
   }
 
-  /// Notices up to this one are no longer there for whoever has not heard them.
+  /// The number up to which notices were forgotten, whether or not each client has heard them.
   func forgottenNotices() throws(StoreError) -> Int64 {
     try connection.integer("SELECT forgotten FROM sharing_state") ?? 0
   }
@@ -220,7 +222,7 @@ struct SharingTables {
     }
   }
 
-  /// Forgets what all have heard, and what a client that has not heard it for long cannot expect to find.
+  /// Forgets notices that all clients have heard, and those so old that no client can expect to find them.
   func forgetNotices(heardByAll heard: Int64, keeping count: Int64) throws(StoreError) {
     let bound = max(heard, try lastNotice() - count)
     try connection.run("DELETE FROM sharing_notices WHERE id <= ?", bound)

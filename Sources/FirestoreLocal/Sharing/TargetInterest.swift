@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the listeners of one client want of a target, as it tells the others that share the cache.
+/// The interest of one client's listeners in a target, as it is announced to the clients that share the cache.
 package enum TargetInterest: Int64, Sendable {
-  /// Only what the cache has: nobody listens at the backend for them, but nothing that they show is collected.
+  /// Documents from the cache alone: no client listens at the backend for these listeners, but no document they show is
+  /// collected.
   case cache = 0
   /// The backend's result.
   case backend = 1

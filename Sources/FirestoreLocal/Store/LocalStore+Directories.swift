@@ -6,9 +6,9 @@ extension LocalStore {
   /// Whether a directory holds a durable cache, in whatever state.
   package static func exists(in path: String) -> Bool { CacheDatabase.files(in: path).exists }
 
-  /// How many writes, waiting and refused ones, of all users are kept in a cache that has no owner: one that a version
-  /// made which did not note for which database. 0 for a cache that has one.
-  /// - Throws: `locked` if a store has it open, or why it cannot be read.
+  /// The number of writes of all users, waiting and refused ones, in a cache without an owner: one made by a version
+  /// that did not note the database. 0 for a cache with an owner.
+  /// - Throws: `locked` if a store has the cache open, or the reason why it cannot be read.
   package static func ownerlessWriteCount(in path: String) throws(StoreError) -> Int {
     let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
     defer { database.close() }
@@ -17,8 +17,8 @@ extension LocalStore {
 }
 
 extension LocalStore {
-  /// Tells the clients that share a durable cache, if there are any, that it is about to be deleted, so that they let go
-  /// of it. Nothing happens where there is none.
+  /// Tells the clients that share a durable cache, if there are any, that it is about to be deleted, so that they let
+  /// go of it. Nothing happens if there is no cache.
   package static func announceErasure(of path: String) throws(StoreError) {
     guard exists(in: path) else { return }
     let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
@@ -27,23 +27,24 @@ extension LocalStore {
   }
 
   /// Deletes a durable cache, and ends the clients that share it before.
-  /// - Parameter clock: measures how long they may take to let go of it: five seconds.
-  /// - Throws: as `erase`; `locked` also for a client that does not let go, as its process is stopped.
+  /// - Parameter clock: measures the time that the clients may take to let go of it: five seconds.
+  /// - Throws: as `erase`; `locked` also for a client that does not let go, because its process is stopped.
   package static func eraseShared(_ path: String, clock: any Clock<Duration>) async throws(StoreError) {
     let refusal: StoreError
     do throws(StoreError) { return try erase(path) } catch { refusal = error }
     guard refusal.kind == .locked else { throw refusal }
-    // Whoever has it alone is not told anything.
+    // A client that has the cache alone gets no notice.
     do throws(StoreError) { try announceErasure(of: path) } catch { throw refusal }
     for _ in 0..<100 {
       do throws(StoreError) { return try erase(path) } catch { if error.kind != .locked { throw error } }
-      // Cancelled means that it is not to be deleted.
+      // A cancelled task means that the cache is not to be deleted.
       guard (try? await clock.sleep(for: .milliseconds(50))) != nil else { throw refusal }
     }
     throw refusal
   }
 
-  /// Deletes a durable cache: the database with its log, and what was moved aside. Nothing happens where there is none.
+  /// Deletes a durable cache: the database with its log, and files that were moved aside. Nothing happens if there is
+  /// none.
   /// - Throws: `locked` if a store has it open; `notWritable`.
   package static func erase(_ path: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return }

@@ -4,11 +4,11 @@ import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Begins to remove what was used least recently.
+  /// Begins to remove the least recently used targets and documents.
   ///
   /// Nothing that an active target, a view, a limbo resolution or anyone's pending write refers to is removed.
   /// - Parameters:
-  ///   - thresholdBytes: a smaller cache is left alone.
+  ///   - thresholdBytes: the size below which a cache is left alone.
   ///   - percentile: how many of a hundred sequence numbers to collect (SDK: 10).
   ///   - maximumSequenceNumbers: the most to collect in one run (SDK: 1000).
   ///   - isDryRun: only fills in the run's plan; then the threshold and the policy do not matter.
@@ -22,7 +22,7 @@ extension LocalStore {
       thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun,
       pacer: pacer)
     if isDryRun { return run }
-    // Whoever has the streams knows what all listen to.
+    // The primary client has the streams, and knows the targets of all.
     guard isPrimary, case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return nil }
     return run
   }
@@ -39,7 +39,7 @@ extension LocalStore {
     for id in pins.keys { pins[id]?.settle() }
     let (own, shown, lookedUp, user) = (Set(activeTargets.keys), pins, limboReferences, user)
     func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
-      // Of the others in the transaction, so that nobody begins to listen meanwhile.
+      // Targets of other clients are read in the transaction, so that none begins to listen meanwhile.
       let others = try database.listening(besides: user)
       let collector = LRUGarbageCollector(
         database: database, activeTargets: own.union(others.targets), pins: shown, limboReferences: lookedUp,
@@ -62,7 +62,7 @@ extension LocalStore {
     run = next
   }
 
-  /// - Returns: whether that was the slice.
+  /// - Returns: whether writing the log back was this slice.
   private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(StoreError) -> Bool {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
@@ -82,7 +82,7 @@ extension LocalStore {
     return true
   }
 
-  /// All slices of a run at once.
+  /// Does all slices of a run at once.
   package mutating func collectGarbage(
     thresholdBytes: Int64, percentile: Int, maximumSequenceNumbers: Int
   ) throws(StoreError) -> GarbageCollectionResult {
@@ -93,7 +93,7 @@ extension LocalStore {
     return run.result
   }
 
-  /// How many bytes the cache occupies: on disk, the log included; for one in memory that of its pages.
+  /// The size of the cache in bytes: on disk, the log included; for a cache in memory the size of its pages.
   package func byteSize() throws(StoreError) -> Int64 {
     try database.read { () throws(StoreError) in try database.byteSize() }
   }
@@ -111,10 +111,10 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// What other clients listen to, which is kept, and of which of these targets they show what the primary client does
-  /// not know: of the others it has the same views, except for what another user's pending writes let move up into a
+  /// The targets that other clients listen to, which are kept, and the targets whose views the primary client does not
+  /// know: it has the same views of the others, except for documents that another user's pending writes move up into a
   /// limit. As long as such writes wait, everything that a limit could take is spared.
-  /// - Parameter user: of the primary client.
+  /// - Parameter user: the primary client's user.
   fileprivate func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }
     var shown: [Target] = []

@@ -22,7 +22,7 @@ extension LocalStore {
     return result
   }
 
-  /// How many documents there are at most where a query looks; those that a pending write makes come on top.
+  /// The greatest number of documents that a query may look at, without those that pending writes create.
   package func extent(of query: Query) throws(StoreError) -> Int {
     if query.isDocumentQuery { return 1 }
     return try database.read { () throws(StoreError) in

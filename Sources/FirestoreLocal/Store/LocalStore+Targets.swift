@@ -6,7 +6,7 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).
-  /// - Parameter interest: what the other clients are told that this one wants of it.
+  /// - Parameter interest: this client's interest in the target, announced to the other clients.
   package mutating func allocateTarget(
     _ target: Target, announcing interest: TargetInterest? = nil
   ) throws(StoreError) -> TargetData {
@@ -16,7 +16,7 @@ extension LocalStore {
     let database = database
     let data = try database.transaction { () throws(StoreError) in
       let data = try database.targets.allocate(target, database)
-      // Before it can be collected.
+      // The interest is stored before the target can be collected.
       if let interest, let sharing = database.sharing, !sharing.isAlone {
         if try sharing.tables.add(interest, in: data.id, of: sharing.id) { try sharing.tell(.targets) }
       }
@@ -27,18 +27,19 @@ extension LocalStore {
     return data
   }
 
-  /// Ends listening. Stores the newest token and when the target was used; with eager collection the target is
+  /// Ends listening. Stores the newest token and the sequence number of this use; with eager collection the target is
   /// forgotten together with the documents that only it held.
   ///
   /// The target is inactive afterwards even if this throws; then the stored token stays the older one.
-  /// - Parameter isForeign: of another client. It stays active if this throws, to be released again.
+  /// - Parameter isForeign: whether another client listens. Its target stays active if this throws, to be released
+  ///   again.
   package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
     if isForeign { try check(.releaseTarget) }
     guard let active = activeTargets.removeValue(forKey: id) else { return }
     activeIDs[active.data.target] = nil
     var shown = pins.removeValue(forKey: id) ?? PinnedKeys()
     try check(.releaseTarget)
-    // What is stored is the primary client's.
+    // The stored data of targets belong to the primary client.
     if !isPrimary { return }
     // Practically all documents of a large view belong to its target, and need no place of their own.
     let isFew = shown.maximumCount <= Self.individuallyTouched
@@ -66,7 +67,7 @@ extension LocalStore {
     unreferenced = []
   }
 
-  /// What the cache knows about a target, active or not.
+  /// The stored data of a target, active or not.
   package func targetData(for target: Target) throws(StoreError) -> TargetData? {
     try check(.getTargetData)
     return try knownTarget(target)
@@ -77,7 +78,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.targets.data(for: target) }
   }
 
-  /// An active target's data with the newest token, whether or not that is stored yet.
+  /// An active target's data with the newest token, whether or not that token is stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
   /// The documents that belong to a target as far as the backend has said.
@@ -91,8 +92,8 @@ extension LocalStore {
     }
   }
 
-  /// Records what views show: pinned documents are not collected, and a view without documents in limbo lets its
-  /// query start from the target's documents next time. What is shown is known even if storing fails.
+  /// Records which documents views show: pinned documents are not collected, and a view without documents in limbo lets
+  /// its query start from the target's documents next time. The pins are kept even if storing fails.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
@@ -130,7 +131,7 @@ extension LocalStore {
   private mutating func pin(_ change: LocalViewChanges) {
     pins[change.targetID, default: PinnedKeys()].add(change.added)
     pins[change.targetID]?.remove(change.removed)
-    // This collector asks in nearly every transaction.
+    // The eager collector asks for the keys in nearly every transaction.
     if policy == .eager { pins[change.targetID]?.settle() }
   }
 
@@ -159,7 +160,7 @@ extension LocalStore {
 }
 
 extension LocalStore.ActiveTarget {
-  /// How old a stored token or limbo-free version may get (SDK: RESUME_TOKEN_MAX_AGE).
+  /// The greatest age of a stored token or limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
   static let maximumAgeMicroseconds: Int64 = 5 * 60 * 1_000_000
 
   /// Whether the snapshot version of `data` is far enough ahead of the stored one to be stored for that alone.

@@ -36,7 +36,7 @@ extension LocalStore {
     return result
   }
 
-  /// What the batches hid comes back.
+  /// Marks the documents of batches as changed, because the remote documents below them show again.
   private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(StoreError) {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()

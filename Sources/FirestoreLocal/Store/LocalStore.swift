@@ -13,7 +13,7 @@ package struct LocalStore: ~Copyable {
   /// A target that is listened to.
   struct ActiveTarget {
     var data: TargetData
-    /// What the database holds; `data` may be newer.
+    /// The versions that the database holds; those of `data` may be newer.
     var storedSnapshotVersion: SnapshotVersion?
     var storedLimboFreeVersion: SnapshotVersion?
 
@@ -29,19 +29,19 @@ package struct LocalStore: ~Copyable {
 
   /// The actions that fail until they are taken out again, before they do anything.
   package var faults: Set<StoreAction> = []
-  /// Whether scans that cost more than an index would make one. Not stored (SDK: off until it is switched on).
+  /// Whether scans that cost more than an index make one. Not stored (SDK: off until it is switched on).
   package var createsIndexesAutomatically = false
-  /// How many documents such a scan reads at least.
+  /// The least number of documents that such a scan reads.
   package var minimumScanForIndexes = AutomaticIndexes.minimumScan
   /// Keeps the slices of an index backfill short.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
-  /// Why the store is not the one that was asked for.
+  /// The reason why the store is in memory, or begun anew, instead of the one that was asked for.
   package let fallback: StoreError?
-  /// Where a damaged database was moved.
+  /// The path that a damaged database was moved to.
   package let movedAside: String?
 
-  /// Whether this client is the one that has the streams: always, unless the cache is shared.
+  /// Whether this client is primary, and has the streams: always, unless the cache is shared.
   package var isPrimary = true
   var user: UserNumber
   /// Batches of the current user.
@@ -65,9 +65,9 @@ package struct LocalStore: ~Copyable {
     self.init(try Opening(database), configuration.policy)
   }
 
-  /// Opens what the configuration names. A damaged database is moved aside, never deleted, and a new one begun; one
+  /// Opens the configured location. A damaged database is moved aside, never deleted, and a new one begun; a database
   /// that is locked, not writable, not private, newer or another database's is left alone, and the store is in memory.
-  /// `fallback` says so.
+  /// `fallback` has the reason.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
     do throws(StoreError) {
@@ -90,11 +90,11 @@ package struct LocalStore: ~Copyable {
     user = opening.user
     batchCount = opening.batchCount
     isPrimary = database.sharing == nil
-    // A log that grows larger than it should is no reason not to open.
+    // A log that grows larger than it should does not keep a store from opening.
     try? database.boundLog(policy)
   }
 
-  /// What opening a database yields.
+  /// The result of opening a database.
   private struct Opening {
     let database: CacheDatabase
     let fallback: StoreError?
@@ -123,12 +123,13 @@ package struct LocalStore: ~Copyable {
     }
   }
 
-  /// Drawn anew at each opening; batches that are made now carry it.
+  /// A number drawn at each opening, which the batches of this opening carry.
   package var generation: Int64 { database.generation }
 
-  /// Names a batch of the current user for ever, also when the cache is put back to an earlier state and numbers other
-  /// batches as it did this one. Each user is a sender of its own: a server remembers a sender's last answers, and while
-  /// one user's batches are sent, those of another whose answers were lost may have to wait for long.
+  /// A name for a batch of the current user that is unique for ever, also when the cache is put back to an earlier
+  /// state and gives other batches the numbers that it gave before. Each user is a sender of its own: a server
+  /// remembers a sender's last answers, and while one user's batches are sent, another user's batches whose answers
+  /// were lost may have to wait for long.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
     let generation = batch.generation.map(bytes) ?? []
@@ -139,7 +140,7 @@ package struct LocalStore: ~Copyable {
   /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
   package consuming func close() { database.close() }
 
-  /// That the files were taken away while they are in use.
+  /// The error once the files were taken away while they are in use; `nil` before.
   package var loss: StoreError? { database.openFiles?.loss }
 
   /// - Parameter observer: called once, on some thread, when the files are found missing.

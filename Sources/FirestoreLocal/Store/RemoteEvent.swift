@@ -7,7 +7,7 @@ package import FirestoreSQLite
 package struct RemoteEvent: Sendable {
   package var version: SnapshotVersion?
   package var targetChanges: [TargetID: TargetChange]
-  /// Targets whose documents do not add up: to be re-sent without a token, for the given purpose.
+  /// Targets whose documents do not add up: to be sent again without a token, for the given purpose.
   package var targetMismatches: [TargetID: TargetPurpose]
   /// `found` or `missing`, as the backend said.
   package var documents: [DocumentKey: Document]
@@ -30,10 +30,10 @@ package struct RemoteEvent: Sendable {
   }
 }
 
-/// What a remote event says about one target.
+/// The change of one target in a remote event.
 package struct TargetChange: Sendable {
   package var resumeToken: ResumeToken?
-  /// The target was up to date with the backend at the event's version.
+  /// Whether the target was up to date with the backend at the event's version.
   package var isCurrent: Bool
   package var added: Set<DocumentKey>
   package var modified: Set<DocumentKey>

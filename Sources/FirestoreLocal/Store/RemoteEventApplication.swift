@@ -16,12 +16,12 @@ struct RemoteEventApplication {
   private(set) var targets: [TargetID: LocalStore.ActiveTarget]
   /// The local views of the documents that the event changed.
   private var changed: [DocumentKey: Document] = [:]
-  /// Where the event's documents are stored.
+  /// The numbers under which the event's documents are stored.
   private var numbers: [DocumentKey: DocumentNumber] = [:]
   /// Documents to be forgotten, since access to them was lost.
   private var lost: [DocumentNumber] = []
   private var unreferenced: [DocumentNumber] = []
-  /// The last document was new: then the next one probably is, and storing it finds out without looking first.
+  /// Whether the last document was new: then the next one probably is, and storing it finds out without looking first.
   private var expectsNewDocuments = false
   private var lastCollection: (path: ResourcePath, number: CollectionNumber)?
 
@@ -130,13 +130,13 @@ struct RemoteEventApplication {
     let change = event.targetChanges[id] ?? TargetChange()
     let isMismatch = event.targetMismatches[id] != nil
     if isMismatch {
-      // What the cache believed about the target is wrong: it starts again from what this event says.
+      // The target's members in the cache are wrong: they start again from this event's documents.
       unreferenced += collector == nil ? [] : try database.targets.members(of: id)
       try database.targets.removeMembers(of: id)
       try add(change.modified, to: id)
     }
     try remove(change.removed, from: id)
-    // Of what moves up into the limit, the members tell nothing.
+    // The members do not tell which document moves up into the limit.
     if target.data.target.limit != nil, !change.removed.isEmpty { target.data.lastLimboFreeSnapshotVersion = nil }
     try add(change.added, to: id)
 
@@ -157,7 +157,7 @@ struct RemoteEventApplication {
     targets[id] = target
   }
 
-  /// Ascending: neighbours share pages.
+  /// Adds members in ascending order: neighbours share pages.
   private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     members.reserveCapacity(keys.count)
@@ -202,7 +202,7 @@ struct RemoteEventApplication {
     if version > last ?? .min { try database.globals.set(.lastRemoteSnapshotVersion, version) }
   }
 
-  /// Most events are about one collection.
+  /// The number of a key's collection; remembered, since most events are about one collection.
   private mutating func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber {
     let path = key.collection
     if let lastCollection, lastCollection.path == path { return lastCollection.number }

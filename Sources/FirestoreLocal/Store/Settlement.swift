@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What the answer to a batch does to one of its documents, after the batch has left the queue.
+/// The effect of a batch's answer on one of its documents, after the batch has left the queue.
 struct Settlement {
   private let key: DocumentKey
   private let batch: MutationBatch
@@ -15,7 +15,7 @@ struct Settlement {
     self.response = response
   }
 
-  /// - Parameter others: whose writes may wait for the document as well.
+  /// - Parameter others: the other users whose writes may wait for the document as well.
   /// - Returns: the document's local view.
   func perform(_ documents: LocalDocuments, _ others: OtherUsers?) throws(StoreError) -> Document {
     let database = documents.database
@@ -36,7 +36,7 @@ struct Settlement {
         _ = try other.view(of: key, overChanged: remote, from: before, collection, name)
       }
     } else if let header {
-      // What the batch hid comes back.
+      // The remote document that the batch hid shows again.
       try database.documents.renew(
         header.number, readTime: readTime, sequenceNumber: try database.sequenceNumbers.next())
     }
@@ -49,9 +49,9 @@ struct Settlement {
     {
       return view
     }
-    // If the commit did what the local view already showed, the overlay still holds: the later batches see the same
-    // document as before. This keeps acknowledging independent of the length of the queue. If the next batch might do
-    // nothing, though, the document may not be changed locally any more.
+    // The overlay still holds if the commit had the effect that the local view already showed: the later batches see
+    // the same document as before. This keeps acknowledging independent of the length of the queue. If the next batch
+    // might do nothing, though, the document may not be changed locally any more.
     if wasApplied, let data = remote?.data, documents.fold([batch], key, over: before).view.data == data,
       let next = try database.mutations.batch(next, of: documents.user), changes(next),
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)

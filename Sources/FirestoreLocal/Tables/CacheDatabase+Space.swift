@@ -3,13 +3,13 @@ import FirestoreSQLite
 import Foundation
 
 extension CacheDatabase {
-  /// On disk, the log included; of all pages for a database in memory.
+  /// The size on disk, the log included; for a database in memory the size of all pages.
   func byteSize() throws(StoreError) -> Int64 {
     guard let path else { return try pageCount() * pageSize() }
     return Self.fileSize(path) + logByteSize
   }
 
-  /// Of the log of changes that are not in the database file yet.
+  /// The size of the log of changes that are not in the database file yet.
   var logByteSize: Int64 { path.map { Self.fileSize($0 + "-wal") } ?? 0 }
 
   private static func fileSize(_ path: String) -> Int64 {
@@ -17,7 +17,7 @@ extension CacheDatabase {
     return stat(path, &information) == 0 ? Int64(information.st_size) : 0
   }
 
-  /// Keeps the log small where the cache is to be: by default it grows to as much as pays for writing speed.
+  /// Bounds the log of a cache that has a threshold; by default the log grows as far as pays for writing speed.
   func boundLog(_ policy: GarbageCollectionPolicy) throws(StoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Schema.defaultLogPages)
@@ -25,7 +25,7 @@ extension CacheDatabase {
     try connection.execute("PRAGMA journal_size_limit = \(pages * (try pageSize()))")
   }
 
-  /// Of pages that hold nothing any more.
+  /// The size of pages that hold nothing any more.
   func freeByteSize() throws(StoreError) -> Int64 {
     try freePageCount() * pageSize()
   }
@@ -46,10 +46,10 @@ extension CacheDatabase {
     return try pageCount() < pages
   }
 
-  /// Brings everything from the log into the database file, which ends with its last page then, and
-  /// empties the log, unless others use it.
+  /// Writes everything from the log into the database file, which then ends with its last page, and empties the log,
+  /// unless others use it.
   func writeLogBack() throws(StoreError) {
-    // Others may be reading what is in the log.
+    // Other connections may be reading from the log.
     try connection.execute("PRAGMA wal_checkpoint(\(sharing == nil ? "TRUNCATE" : "PASSIVE"))")
   }
 }

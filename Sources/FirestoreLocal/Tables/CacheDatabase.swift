@@ -3,7 +3,7 @@ import FirestoreSQLite
 
 /// The tables on their connection, and the transaction around them.
 final class CacheDatabase {
-  /// Of the file; `nil` for a database in memory.
+  /// The path of the file; `nil` for a database in memory.
   let path: String?
   let connection: Connection
   let collections: CollectionTable
@@ -20,13 +20,13 @@ final class CacheDatabase {
   let signedOutUser: UserNumber
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
-  /// Drawn at each opening: with the identity it names the batches that are made from here on.
+  /// A number drawn at each opening: with the identity it names the batches that are made from here on.
   let generation: Int64
-  /// Held as long as the database is open.
+  /// The directory's lock, held as long as the database is open.
   private var directory: StoreDirectory?
-  /// Whether the files are still where they were; `nil` in memory.
+  /// The files' presence, watched: whether they are still in their place; `nil` in memory.
   private(set) var openFiles: OpenFiles?
-  /// Of a cache that others may use as well.
+  /// The part of this client in a cache that others may use as well; `nil` in one that is not shared.
   private(set) var sharing: CacheSharing?
 
   /// A database in memory.
@@ -91,8 +91,8 @@ final class CacheDatabase {
 
   private static let name = "cache.sqlite3"
 
-  /// As `open`, but a damaged database is renamed and a new one begun.
-  /// - Returns: also what was wrong and where the damaged database is now.
+  /// Opens as `open` does, but a damaged database is renamed and a new one begun.
+  /// - Returns: the database, the damage, and the damaged database's path now.
   static func openRecovering(
     in path: String, claim: CacheClaim?, use: DirectoryUse, report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) -> (database: CacheDatabase, damage: StoreError?, movedAside: String?) {
@@ -103,7 +103,7 @@ final class CacheDatabase {
     do throws(StoreError) {
       database = try open(directory, claim, use)
     } catch {
-      // What others use stays where it is.
+      // A database that others use stays in its place.
       guard error.kind == .corrupt, directory.isFirst else { throw error }
       let aside = try directory.files.moveAside()
       database = try open(directory, claim, use)
@@ -122,7 +122,7 @@ final class CacheDatabase {
   ) throws(StoreError) -> CacheDatabase {
     var database = try open(directory, use)
     if let claim {
-      // What others use is not begun anew.
+      // A cache that others use is not begun anew.
       let claim = directory.isFirst ? claim : CacheClaim(claim.identity)
       if try !database.accept(claim, in: directory.path) {
         database.close()
@@ -161,7 +161,7 @@ final class CacheDatabase {
     } catch {
       throw Self.explaining(error, directory.files.path)
     }
-    // What every start reads must be readable, or the database is not the one to go on with.
+    // The tables that every start reads must be readable, or the database is not the one to go on with.
     _ = try database.mutations.count(of: database.signedOutUser)
     if directory.isFirst, directory.files.isMarkedDamaged {
       try database.verify()
@@ -172,7 +172,7 @@ final class CacheDatabase {
     return database
   }
 
-  /// What errors call it.
+  /// The name of the database in errors.
   private static let title = "cache"
 
   private static func make(_ path: String) throws(StoreError) {
@@ -181,7 +181,7 @@ final class CacheDatabase {
     try Schema.prepare(connection, isFile: true)
   }
 
-  /// Gives the pages of a cache checksums that an earlier version made; one for which there is no room goes without.
+  /// Gives the pages of a cache that an earlier version made checksums; a cache without room for them goes without.
   private static func addChecksums(_ files: DatabaseFiles) throws(StoreError) {
     guard PageFormat(path: files.path) == .unchecked else { return }
     do throws(StoreError) {
@@ -196,7 +196,7 @@ final class CacheDatabase {
 
   func close() {
     if let sharing {
-      // Whoever cannot say it is found out to be gone all the same.
+      // A client that cannot announce its leaving is found out to be gone all the same.
       try? transaction { () throws(StoreError) in try sharing.leave() }
       sharing.wakeOthersIfTold()
       self.sharing = nil
@@ -206,7 +206,7 @@ final class CacheDatabase {
     directory = nil
   }
 
-  /// Runs `body` in one transaction; what tables remember is dropped when it fails.
+  /// Runs `body` in one transaction; the tables forget their remembered state when it fails.
   func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) {
       guard let sharing else { return try connection.transaction(body) }
@@ -227,7 +227,7 @@ final class CacheDatabase {
     }
   }
 
-  /// Runs `body` without a transaction of its own where nobody else changes the database; else in one that only reads.
+  /// Runs `body` without a transaction of its own if no other client changes the database; else in one that only reads.
   func read<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     guard let sharing else { return try perform(body) }
     return try perform { () throws(StoreError) in
@@ -247,7 +247,7 @@ final class CacheDatabase {
     }
   }
 
-  /// Drops what tables remember when another client has changed the database.
+  /// Has the tables forget their remembered state when another client has changed the database.
   private func noticeOthers(_ sharing: CacheSharing) throws(StoreError) {
     try sharing.notice { () throws(StoreError) in
       documents.forget()
@@ -263,7 +263,7 @@ final class CacheDatabase {
     return Self.explaining(error, path)
   }
 
-  /// An error with the way out, where a process that shares the cache has had it locked for too long.
+  /// An error with advice, if a process that shares the cache has had it locked for too long.
   private static func explaining(_ error: StoreError, _ path: String) -> StoreError {
     guard error.kind == .locked, let holder = WriteLockHolder.process(of: path) else {
       return StoreError(error.kind, error.message.contains(path) ? error.message : "\(error.message) (\(path))")

@@ -3,19 +3,19 @@ import FirestoreModel
 import FirestoreSQLite
 
 extension DocumentTable {
-  /// Column `state`.
+  /// The values of column `state`.
   enum State: Int64 {
     case placeholder = 0
     case found = 1
     case missing = 2
     case unknown = 3
-    /// Found or missing as a write left it that the backend has acknowledged but not sent back.
+    /// A document as a write left it that the backend has acknowledged but not sent back.
     case foundCommitted = 5
     case missingCommitted = 6
     case unknownCommitted = 7
   }
 
-  /// What is stored in a document's row.
+  /// The columns of a document's row.
   struct Columns {
     let number: DocumentNumber
     let collection: CollectionNumber
@@ -85,10 +85,10 @@ struct DocumentRow {
   var number: DocumentNumber { row.number(0) }
   var collection: CollectionNumber { row.number(1) }
   var name: String { row.text(2) }
-  /// Valid until the scan goes on; not checked.
+  /// The bytes of the fields, unchecked; valid until the scan goes on.
   var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 
-  /// `nil` if they are not those that were stored.
+  /// The fields; `nil` if their checksum shows that they are not the stored ones.
   var intactFields: EncodedFields? { try? StoredFields.read(row.blobBytes(6), checksum: row.integer(7)) }
 
   /// - Parameter collection: the path of this row's collection.
@@ -122,7 +122,7 @@ struct DocumentRow {
   }
 
   /// - Returns: `nil` for a placeholder.
-  /// - Throws: `corrupt` if it is not the document that was stored.
+  /// - Throws: `corrupt` if the row is not the document that was stored.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     try check()
     let state = try DocumentTable.State(stored: row.integer(5))

@@ -3,11 +3,11 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The remote documents: what the backend last said, without local writes.
+/// The remote documents: the backend's last versions, without local writes.
 ///
 /// A row in state `placeholder` only gives a key its number, for a target that names a document without content here.
 final class DocumentTable {
-  /// What deciding about a change needs to know of a stored document.
+  /// The facts about a stored document that decide about its change.
   struct Header {
     var number: DocumentNumber
     var version: Int64?
@@ -19,7 +19,7 @@ final class DocumentTable {
   private let indexes: IndexTable
   /// The next free number of a collection, once asked for.
   private var nextNumbers: [CollectionNumber: DocumentNumber] = [:]
-  /// Of collections that have been scanned; for a database in memory only.
+  /// The mirrors of collections that have been scanned; for a database in memory only.
   private var mirrors: [CollectionNumber: CollectionMirror] = [:]
   private let rowFilter: RowFilter
 
@@ -67,7 +67,7 @@ final class DocumentTable {
   }
 
   /// Calls `body` for the rows of a collection in the order in which they were first stored, placeholders included.
-  /// - Parameter admits: from their fields, whether rows may be wanted; `nil` for all rows.
+  /// - Parameter admits: tells from its fields whether a row may be wanted; `nil` for all rows.
   func scan(
     _ collection: CollectionNumber, where admits: RowFilter.Admits?,
     _ body: (DocumentRow) throws(StoreError) -> Void
@@ -123,7 +123,7 @@ final class DocumentTable {
   }
 
   /// Reads every row. O(size).
-  /// - Throws: `corrupt` for one that is not as it was stored.
+  /// - Throws: `corrupt` for a row that is not as it was stored.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents"
@@ -134,13 +134,13 @@ final class DocumentTable {
     }
   }
 
-  /// How many numbers a collection has given out and may still use: the number of its documents or somewhat more.
+  /// The numbers that a collection has given out and may still use, counted: its documents or somewhat more.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1
   }
 
-  /// What a scan reads instead of the rows; `nil` for a database on disk.
+  /// The mirror that a scan reads instead of the rows; `nil` for a database on disk.
   func mirror(of collection: CollectionNumber) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
     if let known = mirrors[collection] { return known }
@@ -153,7 +153,7 @@ final class DocumentTable {
     return mirror
   }
 
-  /// Keeps what scans read in step with the table.
+  /// Keeps the mirror in step with the table.
   /// - Parameter encoded: the document's fields, if it has any.
   private func note(_ number: DocumentNumber, _ document: Document?, _ encoded: EncodedFields?) {
     if mirrors.isEmpty { return }
@@ -195,7 +195,7 @@ final class DocumentTable {
   }
 
   /// Stores a document unless there is something under its key.
-  /// - Returns: `nil` if there is.
+  /// - Returns: `nil` if there is already a row.
   func insertIfAbsent(
     _ document: Document, _ name: String, in collection: CollectionNumber, readTime: SnapshotVersion?,
     sequenceNumber: Int64
@@ -259,7 +259,7 @@ final class DocumentTable {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
-  /// Lists the document among the changed ones: it left a result that it may belong to all the same.
+  /// Marks the document as changed now: it left a result that it may belong to all the same.
   func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(StoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,
@@ -283,12 +283,12 @@ final class DocumentTable {
       old = row.intactFields
       isDamaged = old == nil
     }
-    // What the entries were made of is not known any more.
+    // The old fields are not known any more, so that their entries cannot be found by them.
     if isDamaged { try indexes.removeAll(of: number) }
     try indexes.update(number, from: old, to: fields)
   }
 
-  /// Drops what is remembered, because the transaction that changed it may have been undone.
+  /// Forgets remembered state, because the transaction that changed it may have been undone.
   func forget() {
     nextNumbers = [:]
     mirrors = [:]

@@ -5,17 +5,17 @@ import FirestoreSQLite
 /// Numbers that the cache keeps once.
 struct Globals {
   enum Name: String {
-    /// Microseconds.
+    /// The version of the last remote event, in microseconds.
     case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
-    /// Target ids are not used twice, also after their target was collected.
+    /// The highest target id: ids are not used twice, also after their target was collected.
     case highestTargetID = "highest_target_id"
-    /// Batches up to this number have left the queue; their numbers are not used again.
+    /// The highest batch that has left the queue; numbers up to it are not used again.
     case highestSettledBatch = "highest_settled_batch"
-    /// Sequence numbers up to here may have been used.
+    /// The sequence number up to which numbers may have been used.
     case reservedSequenceNumber = "reserved_sequence_number"
     /// The user whose overlays are up to date with the documents.
     case currentUser = "current_user"
-    /// Tells this cache's batches from those of every other cache; drawn when the cache is made.
+    /// The number that tells this cache's batches from those of every other cache; drawn when the cache is made.
     case clientIdentity = "client_identity"
   }
 
@@ -47,17 +47,17 @@ struct Globals {
       value)
   }
 
-  /// The read time of what is learnt now about a document: later than every snapshot in which a result was complete, so
-  /// that a query that starts from such a result finds the document among the changed ones.
-  /// - Parameter version: of the backend's snapshot that it is learnt from, if it comes from one.
+  /// The read time of news about a document: later than every snapshot in which a result was complete, so that a query
+  /// that starts from such a result finds the document among the changed ones.
+  /// - Parameter version: the backend's snapshot that the news comes from, if it comes from one.
   func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
     let last = SnapshotVersion(microseconds: try value(.lastRemoteSnapshotVersion).map { $0 + 1 } ?? 1)
     return version.map { max($0, last) } ?? last
   }
 }
 
-/// Numbers the batches of all users: ascending, also across restarts, and none is used twice (S4). The last one is the
-/// highest that waits, or is stored when that leaves the queue.
+/// Numbers the batches of all users: ascending, also across restarts, and none is used twice (S4). The last number is
+/// that of the newest waiting batch, or is stored when that batch leaves the queue.
 final class BatchNumbers {
   private let connection: Connection
   private let globals: Globals
@@ -76,9 +76,9 @@ final class BatchNumbers {
     return number
   }
 
-  /// A batch leaves the queue.
+  /// Notes that a batch leaves the queue.
   func settled(_ number: Int64) throws(StoreError) {
-    // As long as the last batch waits, its row tells its number.
+    // The last batch's row tells its number as long as it waits.
     if try number == lookedUp() { try globals.set(.highestSettledBatch, number) }
   }
 
@@ -95,8 +95,8 @@ final class BatchNumbers {
   }
 }
 
-/// Counts the transactions that use documents and targets; what was used least recently has the lowest number.
-/// Numbers grow across restarts. They are reserved in blocks, so that most transactions need not store the last one.
+/// Counts the transactions that use documents and targets; the least recently used ones have the lowest number. Numbers
+/// grow across restarts. They are reserved in blocks, so that most transactions need not store the last one.
 final class SequenceNumbers {
   private static let block: Int64 = 1000
 
@@ -123,7 +123,7 @@ final class SequenceNumbers {
   /// Reserves anew, because the transaction that reserved may have been undone.
   func forget() { reserved = last }
 
-  /// Goes on behind what other stores have reserved.
+  /// Goes on above the numbers that other stores have reserved.
   func reload() throws(StoreError) {
     last = max(last, try globals.value(.reservedSequenceNumber) ?? 0)
     reserved = last

@@ -2,8 +2,8 @@
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What tells whether the documents of a target are still those that were stored, in whatever order: the exclusive or
-/// of a hash of each, so that a change costs the same however many there are.
+/// A digest that tells whether the documents of a target are still the stored ones, in any order: the exclusive or of a
+/// hash of each, so that a change costs the same however many there are.
 struct MemberDigest: Hashable {
   private(set) var value: Int64 = 0
 
@@ -20,7 +20,7 @@ struct MemberDigest: Hashable {
 }
 
 extension TargetCache {
-  /// - Throws: `corrupt` for a target whose documents are others than those that were stored.
+  /// - Throws: `corrupt` for a target whose documents are not the stored ones.
   func check(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     let stored = try connection.integer("SELECT members FROM targets WHERE id = ?", id)
     if let stored, stored != digest.value { throw Self.exchanged }
@@ -42,7 +42,7 @@ extension TargetCache {
     }
   }
 
-  /// Takes the members that there are for those that were stored, for what an earlier version stored without digests.
+  /// Stores the digests of the present members, for targets that an earlier version stored without digests.
   func establishDigests() throws(StoreError) {
     for (id, digest) in try memberDigests() {
       try connection.run("UPDATE targets SET members = ? WHERE id = ?", digest.value, id)
@@ -64,7 +64,7 @@ extension TargetCache {
 
 extension CacheDatabase {
   /// Calls `body` with the rows of a target's documents, ascending.
-  /// - Throws: `corrupt`, at the end, if they are others than those that were stored.
+  /// - Throws: `corrupt`, at the end, if they are not the stored ones.
   func scanMembers(
     of id: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void
   ) throws(StoreError) {

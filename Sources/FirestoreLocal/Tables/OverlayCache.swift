@@ -3,20 +3,20 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// For each document with pending writes of a user the one mutation that makes the local view out of the remote
-/// document (S9).
+/// The overlays of each user: for each document with pending writes the one mutation that makes the local view out of
+/// the remote document (S9).
 struct OverlayCache {
-  /// An overlay with what it comes from, and the newest batch that is part of it.
+  /// An overlay with its origin, and the newest batch that is part of it.
   struct Entry {
     var mutation: Mutation
     var origin: OverlayOrigin?
     var largestBatch: BatchID
   }
 
-  /// What waits for a document.
+  /// The state of a user's pending writes for a document.
   enum Pending {
     case nothing
-    /// Batches that do not change it.
+    /// Batches that do not change the document.
     case withoutEffect
     case overlay(Entry)
 
@@ -50,7 +50,7 @@ struct OverlayCache {
     return found ?? .nothing
   }
 
-  /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these, and whose overlay it is.
+  /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these, and the overlay's user.
   private static func entry(_ row: Row, from column: Int32) throws(StoreError) -> Entry {
     let mutation = try mutation(row, from: column)
     let largestBatch = BatchID(row.integer(column + 2))

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Which pending batches an overlay comes from, field by field.
+/// The pending batches that an overlay comes from, field by field.
 ///
 /// With it, the batch at the front of the queue is taken out of the overlay when it leaves, and the overlay is put over
 /// another version of the remote document, without applying the waiting batches again: both cost what the overlay
 /// holds, however many batches wait for the document (S9).
 ///
-/// It exists where the batches change the same fields over every existing remote document: for sets, deletions and
+/// An origin exists if the batches change the same fields over every existing remote document: for sets, deletions and
 /// patches, whose transforms give one of three kinds of value.
-/// - Fixed: an increment adds to what its batch's base mutation has put there.
+/// - Fixed: an increment adds to the value that its batch's base mutation has set.
 /// - A server timestamp, which shows the value from before it: the remote document's, or that of an older batch.
-/// - Dependent on what is below, like an array that elements are added to. It stays as it is while that does.
+/// - Dependent on the value below, like an array that elements are added to. It stays as it is while that value does.
 ///
-/// What a precondition that the remote document may fail, or the deletion of a field inside a map leaves is found by
-/// applying the batches in order.
+/// The effect of a precondition that the remote document may fail, or of the deletion of a field inside a map, is found
+/// by applying the batches in order.
 struct OverlayOrigin: Equatable {
-  /// Where the value comes from that a server timestamp shows until it is known.
+  /// The source of the value that a server timestamp shows until its time is known.
   enum Before: Equatable {
     case remote
     case batch(BatchID)
   }
 
-  /// The last batch that set or deleted the whole document: what lies below it does not matter.
+  /// The last batch that set or deleted the whole document; values below it do not matter.
   fileprivate(set) var base: BatchID?
   /// The last batch that changed each path, after `base`, or in it by a server timestamp.
   fileprivate(set) var fields: [FieldPath: BatchID] = [:]
-  /// Those of the fields that hold a server timestamp.
+  /// The fields that hold a server timestamp, with the source of the value each shows.
   fileprivate(set) var timestamps: [FieldPath: Before] = [:]
-  /// Those of the fields whose value depends on the one below.
+  /// The fields whose value depends on the one below.
   fileprivate(set) var dependent: Set<FieldPath> = []
 
-  /// Of a document without pending batches.
+  /// The origin for a document without pending batches.
   init() {}
 
   init(
@@ -46,8 +46,8 @@ struct OverlayOrigin: Equatable {
   /// Whether the overlay holds over this remote document, once server timestamps show its values (`showing`).
   func holds(over remote: Document?) -> Bool { dependent.isEmpty && stands(over: remote) }
 
-  /// Whether all the batches change this remote document as they did the one they were applied to. A patch may need one
-  /// that exists, and what it wrote below `base` is still what a server timestamp shows.
+  /// Whether all the batches change this remote document as they did the one they were applied to. A patch may need a
+  /// document that exists, and a server timestamp still shows the value that the patch wrote below `base`.
   func stands(over remote: Document?) -> Bool {
     if remote?.exists == true { return true }
     guard let base else { return false }
@@ -79,14 +79,14 @@ struct OverlayOrigin: Equatable {
 
   /// The origin with one more mutation.
   /// - Parameters:
-  ///   - origin: of the overlay so far; `nil` if it has none.
+  ///   - origin: the origin of the overlay so far; `nil` if it has none.
   ///   - document: the local view before the mutation.
   static func adding(
     _ mutation: Mutation, of batch: BatchID, to origin: OverlayOrigin?, over document: Document
   ) -> OverlayOrigin? {
     switch (mutation.operation, mutation.precondition) {
     case (.set, .none):
-      // Its transforms see nothing but the set, except that a server timestamp shows the value from before.
+      // The set's transforms see nothing but the set, except that a server timestamp shows the value from before.
       var new = OverlayOrigin(base: batch, fields: [:])
       for transform in mutation.transforms where transform.operation == .serverTimestamp {
         guard let before = origin?.before(transform.path) else { return nil }
@@ -110,13 +110,13 @@ struct OverlayOrigin: Equatable {
   }
 
   private mutating func record(_ path: FieldPath, of batch: BatchID) {
-    // What is inside is replaced with it.
+    // Fields inside the path are replaced with it.
     for inner in fields.keys where path.isPrefix(of: inner) {
       fields[inner] = nil
       timestamps[inner] = nil
       dependent.remove(inner)
     }
-    // What is outside becomes a map that holds it.
+    // Fields around the path become maps that hold it.
     for outer in fields.keys where outer.isPrefix(of: path) {
       timestamps[outer] = nil
       dependent.remove(outer)
@@ -124,14 +124,14 @@ struct OverlayOrigin: Equatable {
     fields[path] = batch
   }
 
-  /// - Parameter before: where the value from before the mutation comes from.
-  /// - Returns: whether it is known where the transform's result comes from.
+  /// - Parameter before: the source of the value from before the mutation.
+  /// - Returns: whether the source of the transform's result is known.
   private mutating func record(_ transform: FieldTransform, of batch: BatchID, before: Before?) -> Bool {
     let path = transform.path
     let isFixed = isFixed(path, by: batch)
     switch transform.operation {
     case .increment:
-      // Without a base mutation, the sum depends on what is below.
+      // The sum depends on the value below, if there is no base mutation.
       if !isFixed { return false }
       record(path, of: batch)
     case .serverTimestamp:
@@ -150,7 +150,7 @@ struct OverlayOrigin: Equatable {
     return fields.contains { $0.value == batch && $0.key.isPrefix(of: path) }
   }
 
-  /// Where the value at a path comes from, looking below a server timestamp; `nil` if from several places.
+  /// The source of the value at a path, looking below a server timestamp; `nil` if there are several.
   private func before(_ path: FieldPath) -> Before? {
     if let timestamp = timestamps[path] { return timestamp }
     if dependent.contains(path) { return nil }
@@ -172,7 +172,7 @@ struct OverlayOrigin: Equatable {
   /// - Returns: `nil` if the overlay has to be computed anew.
   func removing(_ batch: BatchID, from overlay: Mutation) -> Origined? {
     var rest = self
-    // What the batch wrote is the remote document's now, or undone.
+    // Values that the batch wrote are the remote document's now, or undone.
     for (path, before) in timestamps where before == .batch(batch) { rest.timestamps[path] = .remote }
     if let base, base > batch { return Origined(overlay: overlay, origin: rest) }
     rest.base = nil
@@ -195,7 +195,7 @@ struct OverlayOrigin: Equatable {
 }
 
 extension Mutation {
-  /// Whether one transform changes what another one, or the same field's, has left.
+  /// Whether one transform changes a value that another one, or one of the same field, has left.
   fileprivate var hasNestedTransforms: Bool {
     transforms.indices.contains { index in
       transforms[..<index].contains {
@@ -208,7 +208,7 @@ extension Mutation {
 // MARK: - Storage
 
 extension OverlayOrigin {
-  /// - Parameter largestBatch: the newest batch of the overlay. Where all of a patch comes from it, as most often, the
+  /// - Parameter largestBatch: the newest batch of the overlay. If the whole patch comes from it, as most often, the
   ///   fields are left out.
   func encoded(_ overlay: Mutation, largestBatch: BatchID) -> [UInt8] {
     var writer = WireWriter()

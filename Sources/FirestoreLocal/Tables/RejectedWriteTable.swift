@@ -10,7 +10,7 @@ import FirestoreSQLite
 /// one that was refused last.
 struct RejectedWriteTable {
   static let maximumCount: Int64 = 1_000
-  /// As much as one commit may have.
+  /// The bound of bytes, which is that of one commit.
   static let maximumBytes: Int64 = 10_485_760
 
   static let schema = """
@@ -51,19 +51,19 @@ struct RejectedWriteTable {
       """, user, Self.maximumCount, Self.maximumBytes)
   }
 
-  /// - Returns: whether it was there.
+  /// - Returns: whether the write was there.
   func remove(_ id: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     try connection.run("DELETE FROM rejected_writes WHERE id = ? AND user = ?", id.rawValue, user)
     return connection.rowsChangedLast > 0
   }
 
-  /// - Returns: how many there were.
+  /// - Returns: the number of writes that were removed.
   func removeAll(of user: UserNumber) throws(StoreError) -> Int {
     try connection.run("DELETE FROM rejected_writes WHERE user = ?", user)
     return connection.rowsChangedLast
   }
 
-  /// In the order in which they were written.
+  /// The refused writes of a user, in the order in which they were written.
   func writes(of user: UserNumber) throws(StoreError) -> [RejectedWrite] {
     try connection.all(
       """

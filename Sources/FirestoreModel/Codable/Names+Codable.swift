@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What names something, and times, as one text or number each.
+// Names and times are encoded as one text or number each.
 
 extension ResourcePath: Codable {
   package func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Values in the form of Firestore's REST interface, `{"integerValue": 42}`, exactly: what is decoded equals what was
-// encoded in every bit that the total order or strict equality can tell.
+// Values in the form of Firestore's REST interface, `{"integerValue": 42}`, exactly: the decoded value equals the
+// encoded one in every bit that the total order or strict equality distinguishes.
 
 /// A name that is data.
 private struct Name: CodingKey {
@@ -86,7 +86,7 @@ extension Value: Codable {
   }
 }
 
-/// A double of which no bit is lost: text for what is no JSON number, and for negative zero.
+/// A double of which no bit is lost: text for a number that JSON cannot write, and for negative zero.
 private struct ExactDouble: Codable {
   let number: Double
 
@@ -128,7 +128,7 @@ extension GeoPoint: Codable {
   }
 }
 
-/// An object; where a name is not ASCII, a list of names and values, since names that look alike differ here.
+/// An object, or a list of names and values if a name is not ASCII, since names that look alike differ here.
 extension Fields: Codable {
   package func encode(to encoder: any Encoder) throws {
     if entries.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) {

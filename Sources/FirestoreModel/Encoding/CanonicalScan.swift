@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognises bytes that are already what `WireWriter` writes for the same content, so that they can be kept as they
-/// are instead of being decoded and encoded again.
+/// Recognises bytes that `WireWriter` would write for the same content, so that they can be kept instead of being
+/// decoded and encoded again.
 ///
-/// Whatever is not plainly so, malformed bytes included, is answered with "no", and the general reader decides. What is
-/// accepted is well formed, and decoding and encoding it gives the same bytes.
+/// All other bytes, malformed ones included, are answered with "no", and the general reader decides. Accepted bytes are
+/// well formed, and decoding and encoding them gives the same bytes.
 struct CanonicalScan {
   let bytes: UnsafeRawBufferPointer
 
@@ -32,14 +32,14 @@ struct CanonicalScan {
     return first.count < second.count
   }
 
-  /// The content of a length-delimited field with this one-byte tag that starts here.
+  /// The content of the length-delimited field with this one-byte tag at a position.
   @inline(__always)
   func field(_ tag: UInt8, at position: Int, before end: Int) -> Range<Int>? {
     guard position < end, bytes[position] == tag else { return nil }
     return content(at: position + 1, before: end)
   }
 
-  /// What follows a length, which is written in as few bytes as possible.
+  /// The bytes after a length, which is written in as few bytes as possible.
   @inline(__always)
   private func content(at position: Int, before end: Int) -> Range<Int>? {
     guard position < end else { return nil }
@@ -64,7 +64,7 @@ struct CanonicalScan {
       position += 1
       value |= UInt64(byte & 0x7f) << shift
       if byte < 0x80 {
-        // A last byte of zero says nothing, and the tenth has only one bit left.
+        // A last byte of zero is superfluous, and the tenth has only one bit left.
         if shift > 0, byte == 0 { return nil }
         return shift == 63 && byte > 1 ? nil : (value, position)
       }
@@ -169,7 +169,7 @@ struct CanonicalScan {
       if let last {
         if !isAscending(last, name) { return false }
       } else if !name.isEmpty, bytes[name.lowerBound] == UInt8(ascii: "_") {
-        // It may stand for another type, which has a form of its own.
+        // A map with this name may stand for another type, which has another form.
         return false
       }
       last = name

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How messages name documents: by the names of one database, or by paths alone.
+/// The form in which messages name documents: by the names of one database, or by paths alone.
 package struct DocumentNames: Sendable {
   /// Paths alone, as a cache stores them.
   package static let relative = DocumentNames(prefix: "")
@@ -12,7 +12,8 @@ package struct DocumentNames: Sendable {
   /// The names of one database, `projects/P/databases/D/documents/…`.
   package init(_ database: DatabaseID) { self.init(prefix: database.documentsName + "/") }
 
-  /// - Throws: for a name outside the database and for one that is not a document's.
+  /// The key of a name.
+  /// - Throws: an error for a name outside the database and for one that is not a document's.
   package func key(_ name: UnsafeRawBufferPointer) throws(WireError) -> DocumentKey {
     guard name.count > prefix.count, name.starts(with: prefix) else {
       let (name, root) = (String(decoding: name, as: UTF8.self), String(decoding: prefix, as: UTF8.self))

@@ -5,11 +5,12 @@
 ///
 /// A field is found and compared in place, without decoding the others.
 package struct EncodedFields: Sendable, Hashable {
-  /// `google.firestore.v1.Document.fields`.
+  /// The field number of `google.firestore.v1.Document.fields`.
   package static let fieldNumber = 2
 
   package let bytes: [UInt8]
 
+  /// Takes bytes without checking them.
   /// - Parameter bytes: canonical and well formed, that is written by `init(_ fields:)`; bytes from outside go
   ///   through `init(validating:)`. Malformed bytes are never read beyond their end; they look like absent fields.
   package init(trusted bytes: [UInt8]) { self.bytes = bytes }
@@ -26,10 +27,10 @@ package struct EncodedFields: Sendable, Hashable {
     self = try decode(bytes, "document") { reader throws(WireError) in try EncodedFields(document: reader.unread) }
   }
 
-  /// All fields. What does not read back (bytes damaged on disk) is left out.
+  /// All fields, up to the first that cannot be read (bytes damaged on disk).
   package func decoded() -> Fields { withView { $0.decoded() } }
 
-  /// The value at a path; only it is decoded.
+  /// The value at a path; only this value is decoded.
   package subscript(path: FieldPath) -> Value? { withView { $0[path] } }
 
   /// Compares the field at `path` with `value` in the total order, in place; `nil` if there is no such field.
@@ -43,7 +44,7 @@ package struct EncodedFields: Sendable, Hashable {
 }
 
 extension EncodedFields {
-  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical. Where each field is canonical by
+  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical. If each field is canonical by
   /// itself, as other clients and servers write them, nothing is decoded: the bytes are copied, in the order of names.
   package init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
     if let canonical = Self.canonicalEntries(ofDocument: bytes) {
@@ -56,10 +57,11 @@ extension EncodedFields {
 
   private static let tag = UInt8(fieldNumber << 3 | 2)
 
-  /// - Returns: `nil` if there is anything to decode or to refuse.
+  /// The canonical entries of a document's message.
+  /// - Returns: `nil` if any of them must be decoded or refused.
   private static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag)
-    // What is copied as a whole: entries that follow each other, their names ascending.
+    // Entries that follow each other with ascending names are copied as a whole.
     guard let first = entries.next() else { return entries.isCanonical ? [] : nil }
     var last = first
     while let entry = entries.next() {
@@ -71,7 +73,7 @@ extension EncodedFields {
     return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
-  /// The same with entries anywhere, in any order.
+  /// The canonical entries of a document's message in which they are scattered or unordered.
   private static func sortedEntries(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag)
     var found: [CanonicalEntries.Entry] = []
@@ -80,7 +82,7 @@ extension EncodedFields {
     guard entries.isCanonical else { return nil }
     let scan = entries.scan
     found.sort { scan.isAscending($0.name, $1.name) }
-    // Of several fields with one name the last counts, which is for the general reader.
+    // The last of several fields with one name counts, which the general reader decides.
     for index in found.indices.dropFirst() where !scan.isAscending(found[index - 1].name, found[index].name) {
       return nil
     }
@@ -91,17 +93,18 @@ extension EncodedFields {
   }
 }
 
-/// The fields of a document's message, in its order; what else the message holds is passed over.
+/// The fields of a document's message, in its order; other content is passed over.
 private struct CanonicalEntries {
   typealias Entry = (name: Range<Int>, all: Range<Int>)
 
   let scan: CanonicalScan
-  /// False once something came that has to be decoded or refused; then there are no more entries.
+  /// Whether all entries so far were canonical; after one that has to be decoded or refused there are no more entries.
   private(set) var isCanonical = true
   private let tag: UInt8
   private var reader: WireReader
 
-  /// - Parameter tag: of the fields, one byte.
+  /// Begins at the first entry.
+  /// - Parameter tag: the tag of the fields, one byte.
   init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8) {
     scan = CanonicalScan(bytes)
     reader = WireReader(bytes)
@@ -122,14 +125,15 @@ private struct CanonicalEntries {
     return nil
   }
 
-  /// - Returns: whether something else than a field was there, and well formed.
+  /// Passes over other content than a field.
+  /// - Returns: whether there was such content, and well formed.
   private mutating func passOver() -> Bool {
     guard let found = try? reader.tag() else { return false }
     return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
   }
 }
 
-/// Runs a reader over stored bytes and names what could not be read.
+/// Runs a reader over stored bytes; its error names the kind of thing that could not be read.
 package func decode<T>(
   _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
 ) throws(ModelError) -> T {

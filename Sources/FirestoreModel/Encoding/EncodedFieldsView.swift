@@ -17,7 +17,7 @@ package struct EncodedFieldsView {
     var entries: [Fields.Entry] = []
     entries.reserveCapacity(16)
     var reader = WireReader(bytes)
-    // Where bytes on disk were damaged, what reads back is all there is to return; the store checks its checksums.
+    // Damaged bytes end the fields, of which only those before are returned; the store checks its checksums.
     while let tag = try? reader.tag() {
       guard tag.type == .lengthDelimited, tag.field == EncodedFields.fieldNumber, var message = try? reader.message(),
         let entry = try? message.entry(depth: 0)
@@ -28,7 +28,7 @@ package struct EncodedFieldsView {
   }
 
   /// The encoded value at a path.
-  /// - Returns: `nil` where a segment is absent, its parent is not a map, or the bytes are malformed.
+  /// - Returns: `nil` if a segment is absent, its parent is not a map, or the bytes are malformed.
   package func find(_ path: FieldPath) -> EncodedValueView? {
     var entries = bytes
     var number = EncodedFields.fieldNumber
@@ -52,13 +52,13 @@ package struct EncodedValueView {
 
   fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// `nil` for malformed bytes: the field then looks absent.
+  /// The value; `nil` for malformed bytes, so that the field looks absent.
   package func decoded() -> Value? {
     var reader = WireReader(bytes)
     return try? reader.value()
   }
 
-  /// The rank of the type in the total order, as `Value.typeRank`.
+  /// The rank of the type in the total order, equal to `Value.typeRank`.
   package var typeRank: Int? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag() else { return nil }
@@ -115,8 +115,8 @@ package struct EncodedValueView {
     }
   }
 
-  /// The entries of the map that this value is; `nil` for other types, also those that maps stand for (vector, server
-  /// timestamp), since what these hold inside is not a field.
+  /// The entries of the map that this value is; `nil` for other types, also for those that are stored as maps (vector,
+  /// server timestamp), since their entries are no fields.
   fileprivate var mapContent: UnsafeRawBufferPointer? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag(), tag.field == 6, tag.type == .lengthDelimited,
@@ -130,11 +130,11 @@ package struct EncodedValueView {
 }
 
 extension WireReader {
-  /// The encoded value of the map entry with this name; entries are fields of this number. Names are compared where
-  /// they lie, so that entries that do not match cost little more than their two tags.
+  /// The encoded value of the map entry with this name; entries are fields of this number. Names are compared in place,
+  /// so that entries that do not match cost little more than their two tags.
   fileprivate func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
-      // A scan spends most of its time here, so that entries as this client writes them are passed over without
+      // A scan spends most of its time here, so entries in the form that this client writes are passed over without
       // reading them as messages. Any other entry makes the general reader go on from there.
       var reader = self
       let tag = UInt8(truncatingIfNeeded: number << 3 | 2)
@@ -155,14 +155,14 @@ extension WireReader {
     }
   }
 
-  /// Whether the entry's name, after its tag and length, is this one; the lengths are known to agree.
+  /// Whether the entry's name, after its tag and length, is the given one; the lengths are known to agree.
   @inline(__always)
   private static func isEqual(_ entry: UnsafeRawBufferPointer, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<name.count where entry[index + 2] != name[index] { return false }
     return true
   }
 
-  /// The encoded value of this map entry, if its name is this one. Canonical entries hold the name first.
+  /// The encoded value of this map entry, if it has the given name. Canonical entries hold the name first.
   @inline(__always)
   private func value(ifNamed name: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer? {
     var reader = self

@@ -10,7 +10,8 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// - Returns: `nil` for what is no such text.
+  /// The bytes of a text.
+  /// - Returns: `nil` for a text that is not hexadecimal.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
     guard digits.count.isMultiple(of: 2) else { return nil }

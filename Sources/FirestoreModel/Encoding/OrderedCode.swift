@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes numbers, texts and bytes so that comparing the result bytewise compares what was written: the form of index
+/// Writes numbers, texts and bytes so that comparing the result bytewise compares the written values: the form of index
 /// entries in the SDKs (VALUE-ORDER "Index encodings", JavaScript's numbers). Here NaN sorts last and -0.0 before 0.0;
-/// writers of values in Firestore's order give NaN a place of its own and write -0.0 as 0.0.
+/// writers of values in Firestore's order encode NaN separately and write -0.0 as 0.0.
 package struct OrderedCode: Sendable {
   package private(set) var bytes: [UInt8] = []
-  /// Complements every byte that is appended from now on, which reverses its order.
+  /// Whether every byte that is appended from now on is complemented, which reverses its order.
   package var isDescending: Bool
 
   package init(isDescending: Bool = false) { self.isDescending = isDescending }
 
-  /// The bits, made to sort as unsigned, without leading zero bytes, after their number.
+  /// Appends the number's bits, made to sort as unsigned, without leading zero bytes, after their count.
   package mutating func append(_ number: Double) {
     let sign: UInt64 = 1 << 63
     let bits = number.bitPattern
@@ -22,7 +22,7 @@ package struct OrderedCode: Sendable {
 
   package mutating func append(_ text: String) { append(text.utf8) }
 
-  /// Two values are escaped, so that the end (00 01) sorts before every continuation.
+  /// Appends bytes, of which two values are escaped, so that the end (00 01) sorts before every continuation.
   package mutating func append(_ content: some Sequence<UInt8>) {
     for byte in content {
       append(byte: byte)
@@ -33,7 +33,7 @@ package struct OrderedCode: Sendable {
     append(byte: 0x01)
   }
 
-  /// Sorts after everything else; ends an entry of which only a prefix is given.
+  /// Appends a mark that sorts after everything else; ends an entry of which only a prefix is given.
   package mutating func appendInfinity() {
     append(byte: 0xff)
     append(byte: 0xff)
@@ -42,23 +42,22 @@ package struct OrderedCode: Sendable {
   @inline(__always)
   mutating func append(byte: UInt8) { bytes.append(isDescending ? ~byte : byte) }
 
-  /// Goes back to the first `count` bytes.
+  /// Removes all bytes after the first `count`.
   package mutating func cut(to count: Int) {
     if bytes.count > count { bytes.removeSubrange(count...) }
   }
 }
 
-/// Values of every type, written so that comparing the bytes is `Value.compare`: what ties there has equal bytes, and
-/// no value's bytes begin another's, so that one value may follow another. The first byte is never 0x00 or 0xFF.
-///
-/// Numbers do not have the form of the SDKs' entries, which round integers to doubles: here they are exact.
+/// Writes values of every type so that comparing the bytes is `Value.compare`: values that tie have equal bytes, and no
+/// value's bytes begin another's, so that one value may follow another. The first byte is never 0x00 or 0xFF.
+/// Numbers are exact here, unlike in the SDKs' entries, which round integers to doubles.
 extension OrderedCode {
   /// The byte that starts every value of a type, and no other.
   package static func rank(of value: Value) -> UInt8 { rank(value.typeRank) }
 
   private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 2) << 3) }
 
-  /// Sorts before everything that an array or map may go on with.
+  /// The end of an array or map, which sorts before every further element.
   private static let endOfList: UInt8 = 0x01
 
   package mutating func append(_ value: Value) {
@@ -97,8 +96,8 @@ extension OrderedCode {
     }
   }
 
-  /// As `append(_: Value)`, reading the value where it lies.
-  /// - Returns: false for malformed bytes; what was appended then means nothing.
+  /// Appends a value in encoded form, with the same result as `append(_: Value)`.
+  /// - Returns: whether the bytes were well formed; if not, the appended bytes mean nothing.
   package mutating func append(_ view: EncodedValueView) -> Bool {
     var reader = WireReader(view.bytes)
     guard let tag = try? reader.tag() else { return false }
@@ -126,7 +125,7 @@ extension OrderedCode {
     return true
   }
 
-  /// What follows the rank.
+  /// Appends the content of a BSON value, after its rank.
   private mutating func append(_ value: BSONValue) {
     switch value {
     case .number(.integer(let number)): append(exactly: number)
@@ -142,7 +141,8 @@ extension OrderedCode {
     append(remainder: 0)
   }
 
-  /// The greatest double that is not above the number, and what is left: less than 1024, the distance of doubles there.
+  /// Appends the greatest double that is not above the number, and the remainder: less than 1024, the distance of
+  /// doubles there.
   private mutating func append(exactly number: Int64) {
     var floor = Double(number)
     // Near the ends of the range the conversion may round up, even out of it.
@@ -151,7 +151,7 @@ extension OrderedCode {
     append(remainder: number - Int64(floor))
   }
 
-  /// NaN first, the two zeros the same.
+  /// Appends a double so that NaN sorts first and the two zeros tie.
   private mutating func append(sortable number: Double) {
     if number.isNaN { return append(bigEndian: 0) }
     let bits = (number == 0 ? 0.0 : number).bitPattern
@@ -178,7 +178,7 @@ extension OrderedCode {
     }
   }
 
-  /// Sorts before every text.
+  /// Appends the end of texts, which sorts before every text.
   private mutating func appendEndOfTexts() {
     append(byte: 0x00)
     append(byte: 0x00)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keys of maps that stand for other types.
+/// The keys of maps that stand for other types.
 enum TypedMap {
   static let type = "__type__"
   static let vector = "__vector__"
@@ -41,7 +41,7 @@ extension WireWriter {
     }
   }
 
-  /// Map entries as fields of this number, which is how protobuf writes `map<string, Value>`.
+  /// Map entries as fields of this number, the protobuf form of `map<string, Value>`.
   package mutating func entries(_ number: Int, _ fields: Fields) {
     for entry in fields.entries {
       field(number) { writer in
@@ -53,7 +53,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// Deeper nesting than the backend's limit of 20 is refused, so that hostile bytes cannot exhaust the stack.
+  /// The greatest depth that is read, above the backend's limit of 20, so that hostile bytes cannot exhaust the stack.
   static let maximumDepth = 64
 
   /// The content of a `google.firestore.v1.Value`.
@@ -157,7 +157,7 @@ extension WireReader {
 extension Value {
   /// A map, or the type that it stands for (vector, unresolved server timestamp).
   package init(map fields: Fields) {
-    // Sorted by name, a map that stands for another type begins with a name in underscores; most maps end here.
+    // A map that stands for another type begins, sorted by name, with a name in underscores; most maps end here.
     guard let first = fields.entries.first, first.name.utf8.first == UInt8(ascii: "_") else {
       self = .map(fields)
       return
@@ -177,6 +177,7 @@ extension Value {
     self = .map(fields)
   }
 
+  /// Makes the reference of a document's name; fails for any other text.
   /// - Parameter referenceName: `projects/P/databases/D/documents/…`.
   package init?(referenceName: String) {
     let parts = referenceName.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false)

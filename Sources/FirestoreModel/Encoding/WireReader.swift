@@ -3,14 +3,14 @@
 /// Bytes that are not well-formed protobuf, or not of the expected message.
 package struct WireError: Error, Hashable, Sendable {
   package var reason: String
-  /// The text that should name a document, where that is what is wrong.
+  /// The text that should name a document and does not; `nil` for other errors.
   package var referenceName: String?
   package init(_ reason: String, referenceName: String? = nil) {
     self.reason = reason
     self.referenceName = referenceName
   }
 
-  /// A `Value` without any of its types, which servers name in a way of their own.
+  /// The error of a `Value` without any of its types, for which servers have a special message.
   package static let untypedValue = WireError("a value has no type")
 }
 
@@ -36,7 +36,7 @@ package struct WireReader {
   package var remaining: Int { bytes.count - position }
   var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[position...]) }
 
-  /// Goes on from here.
+  /// Continues at a position.
   mutating func move(to position: Int) { self.position = min(position, bytes.count) }
 
   @inline(__always)
@@ -111,7 +111,8 @@ package struct WireReader {
   package mutating func integer() throws(WireError) -> Int64 { Int64(bitPattern: try varint()) }
   package mutating func boolean() throws(WireError) -> Bool { try varint() != 0 }
 
-  /// - Throws: for bytes that are not UTF-8.
+  /// The text of a length-delimited field.
+  /// - Throws: an error for bytes that are not UTF-8.
   package mutating func string() throws(WireError) -> String {
     let bytes = try lengthDelimited().assumingMemoryBound(to: UInt8.self)
     // The validating initialiser is not specialised for buffers and costs some hundred nanoseconds; ASCII, which most

@@ -64,7 +64,7 @@ package struct WireWriter {
     }
   }
 
-  /// Fields already in wire format.
+  /// Appends fields that are already in wire format.
   package mutating func raw(_ fields: some Collection<UInt8>) { bytes.append(contentsOf: fields) }
 
   package mutating func field(_ number: Int, timestamp value: Timestamp) {

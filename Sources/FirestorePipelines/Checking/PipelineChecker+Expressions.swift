@@ -74,7 +74,8 @@ extension PipelineChecker {
     throw .invalid("The function '\(name)' takes \(wanted) arguments, not \(count).")
   }
 
-  /// The array, the names of the variables for the element and, of a transformation, for its place, and the expression.
+  /// Reads the array, the names of the variables for the element and, in a transformation, its index, and the
+  /// expression.
   private mutating func arrayWalk(
     _ kind: ArrayWalk.Kind, _ arguments: [ExpressionMessage]
   ) throws(RPCStatus) -> Expression {

@@ -38,7 +38,7 @@ extension PipelineChecker {
     }
   }
 
-  /// The path that an argument names: by a reference, or by its text below the root.
+  /// The path that an argument names, by a reference or by its text below the root.
   private func path(_ message: ExpressionMessage, _ stage: StageArguments) throws(RPCStatus) -> ResourcePath {
     switch message {
     case .constant(.reference(let named, let key)):

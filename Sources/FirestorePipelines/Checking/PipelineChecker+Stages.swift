@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension PipelineChecker {
-  /// A stage behind the first.
+  /// Checks a stage after the first.
   mutating func stage(_ stage: StageArguments) throws(RPCStatus) -> Stage {
     switch stage.name {
     case "where":
@@ -56,7 +56,7 @@ extension PipelineChecker {
     }
   }
 
-  /// The last stage of a pipeline that writes.
+  /// Checks the last stage of a pipeline that writes.
   mutating func write(_ stage: StageArguments) throws(RPCStatus) -> Pipeline.Write {
     if stage.name == "delete" {
       try stage.expect(0...0)
@@ -84,7 +84,7 @@ extension PipelineChecker {
     }
     if accumulations.isEmpty { throw stage.fail("requires at least one accumulator.") }
     let groups = stage.arguments.count > 1 ? try assignments(stage.arguments[1], stage.name) : []
-    // Its rows are no documents for which anything was defined.
+    // The rows of the stage are no documents for which variables were defined.
     variables = inherited
     return .aggregate(accumulations, groups: groups)
   }

@@ -3,15 +3,16 @@ package import FirestoreModel
 package import FirestoreProtocol
 
 extension Pipeline {
-  /// - Parameter database: that of the request, to which references belong.
-  /// - Throws: `invalid-argument` for what cannot be executed; it names the stage or function, and what exists.
+  /// - Parameter database: the database of the request, to which references belong.
+  /// - Throws: `invalid-argument` if the message cannot be executed; it names the stage or function, and those that
+  ///   exist.
   package init(_ message: PipelineMessage, in database: DatabaseID) throws(RPCStatus) {
     var checker = PipelineChecker(database)
     self = try checker.pipeline(message, .whole)
   }
 }
 
-/// Turns messages into pipelines, refusing what cannot be executed.
+/// Turns messages into pipelines, and refuses those that cannot be executed.
 struct PipelineChecker {
   enum Place {
     case whole
@@ -22,13 +23,13 @@ struct PipelineChecker {
   }
 
   let database: DatabaseID
-  /// How many subqueries there are so far: each has a number of its own.
+  /// The number of subqueries so far: each has a number of its own.
   private var subqueries = 0
-  /// Whether the expression stands inside of one for the elements of an array.
+  /// Whether the current expression is inside an expression for the elements of an array.
   private var isInArrayWalk = false
-  /// Those that are defined where the expression stands.
+  /// The names of the variables that are defined where the current expression stands.
   var variables: Set<String> = []
-  /// Those that the pipeline that is checked has from around it.
+  /// The names of the variables that the current pipeline takes over from the pipeline around it.
   private(set) var inherited: Set<String> = []
 
   init(_ database: DatabaseID) { self.database = database }
@@ -42,7 +43,7 @@ struct PipelineChecker {
   mutating func pipeline(_ message: PipelineMessage, _ place: Place) throws(RPCStatus) -> Pipeline {
     let around = (variables, inherited)
     defer { (variables, inherited) = around }
-    // What a pipeline defines is not known in one that is united with it.
+    // A variable that one pipeline defines is unknown in the pipeline that is united with it.
     if place == .union { variables = inherited } else { inherited = variables }
     guard let first = message.stages.first else {
       throw .invalid("A pipeline needs a first stage, one of: \(Self.inputs.joined(separator: ", ")).")
@@ -95,7 +96,7 @@ struct PipelineChecker {
     }
   }
 
-  /// A field as an expression, or its path as a constant string.
+  /// The path of a field, given as a field expression or as a constant string.
   static func path(of message: ExpressionMessage, _ stage: String) throws(RPCStatus) -> FieldPath {
     switch message {
     case .field(let text), .constant(.string(let text)): return try path(text, stage)
@@ -134,8 +135,8 @@ struct PipelineChecker {
     return .subquery(Subquery(id: subqueries, kind: kind, pipeline: pipeline))
   }
 
-  /// The expression for the elements of an array, which has no pipelines.
-  /// - Parameter names: of the variables for the element and its place.
+  /// Checks the expression for the elements of an array, which has no pipelines.
+  /// - Parameter names: the variables for the element and its index.
   mutating func elementExpression(
     _ message: ExpressionMessage, knowing names: [String]
   ) throws(RPCStatus) -> Expression {

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// The arguments of a stage as it came, and what may be asked of them.
+/// The arguments of a stage as the message has them, with the checks that stages share.
 struct StageArguments {
   let name: String
   let arguments: [ExpressionMessage]
@@ -12,12 +12,12 @@ struct StageArguments {
     (name, arguments, options) = (message.name, message.arguments, message.options)
   }
 
-  /// What a stage says about indexes says nothing about its result.
+  /// Options that advise on indexes and have no effect on the result.
   private static let indexHints: Set = ["index_mode", "force_index"]
 
   func fail(_ reason: String) -> RPCStatus { .invalid("The stage '\(name)' \(reason)") }
 
-  /// - Throws: if there are not so many arguments, or options that the stage does not have.
+  /// - Throws: if the number of arguments is not in `count`, or the stage does not have one of the options.
   func expect(_ count: ClosedRange<Int>, options known: [String] = []) throws(RPCStatus) {
     guard count.contains(arguments.count) else {
       let wanted =
@@ -38,8 +38,8 @@ struct StageArguments {
     return text
   }
 
-  /// A constant integer that is not negative; beyond the range of 32 bits the largest of these, so that sums of some
-  /// cannot overflow.
+  /// A constant integer that is not negative; one beyond 32 bits counts as the largest of 32 bits, so that sums of a
+  /// few cannot overflow.
   func count(_ message: ExpressionMessage) throws(RPCStatus) -> Int {
     guard case .constant(.integer(let count)) = message, count >= 0 else {
       throw fail("takes a constant integer that is not negative.")

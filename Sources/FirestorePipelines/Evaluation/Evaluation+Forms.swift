@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension Evaluation {
-  /// Functions that see whether an argument is absent or an error, or do not look at all of them.
+  /// Evaluates functions that tell absent arguments and errors from values, or do not evaluate all arguments.
   func apply(_ form: LazyForm, to arguments: [Expression]) throws(EvaluationError) -> Value? {
     switch form {
     case .and: return Self.value(try all(arguments, are: true, in: form))
@@ -29,7 +29,7 @@ extension Evaluation {
 
   private static func value(_ truth: Bool?) -> Value { truth.map { .boolean($0) } ?? .null }
 
-  /// `nil` for null and for what is absent.
+  /// The truth value of an argument; `nil` if it is null or absent.
   private func truth(_ expression: Expression, in form: LazyForm) throws(EvaluationError) -> Bool? {
     switch try evaluate(expression) {
     case .boolean(let value)?: return value
@@ -38,8 +38,8 @@ extension Evaluation {
     }
   }
 
-  /// Whether all are so: false as soon as one is not, whatever the others are; an error if one has no value; `nil` if
-  /// one is null.
+  /// Whether all arguments are `wanted`: false as soon as one is not, whatever the others are; an error if one has no
+  /// value; `nil` if one is null.
   private func all(
     _ arguments: [Expression], are wanted: Bool, in form: LazyForm
   ) throws(EvaluationError) -> Bool? {
@@ -65,7 +65,7 @@ extension Evaluation {
     return Self.value(result)
   }
 
-  /// The first that is neither null nor absent; else null if one was null.
+  /// The first argument that is neither null nor absent; else null if one was null.
   private func firstValue(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var result: Value?
     for argument in arguments {
@@ -78,7 +78,7 @@ extension Evaluation {
     return result
   }
 
-  /// Conditions and results in turn; a result alone at the end is for when no condition holds.
+  /// Evaluates conditions and results in turn; a single result at the end is for the case that no condition holds.
   private func switched(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var rest = arguments[...]
     while rest.count > 1 {

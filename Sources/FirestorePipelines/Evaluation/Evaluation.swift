@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Works out expressions for one document. An absent value is `nil`, which is not null.
+/// Evaluates expressions for one document. An absent value is `nil`, which is not null.
 struct Evaluation {
   let row: Row
   let context: EvaluationContext
@@ -13,7 +13,7 @@ struct Evaluation {
     self.context = context
   }
 
-  /// The value, of a size that a document could hold several times.
+  /// The value of an expression, small enough that a document could hold several of its size.
   func value(_ expression: Expression) throws(EvaluationError) -> Value? {
     let value = try evaluate(expression)
     switch expression {
@@ -23,7 +23,7 @@ struct Evaluation {
     return value
   }
 
-  /// Whether a condition holds. One that cannot be worked out does not.
+  /// Whether a condition is true. A condition whose evaluation fails is not.
   func holds(_ condition: Expression) -> Bool {
     guard let value = try? evaluate(condition), case .boolean(true) = value else { return false }
     return true
@@ -92,8 +92,8 @@ struct Evaluation {
     return .array(values.map { $0 ?? .null })
   }
 
-  /// The values of several expressions, which together are not larger than one may be.
-  /// - Returns: also what is held for them, which whoever uses them gives back.
+  /// The values of several expressions, which together may not be larger than one value may.
+  /// - Returns: also the bytes held for them, which the caller gives back after use.
   private func arguments(
     _ expressions: some Collection<Expression>
   ) throws(EvaluationError) -> (values: [Value?], held: Int) {
@@ -181,7 +181,7 @@ struct Evaluation {
 }
 
 extension EvaluationError {
-  /// An argument of a type that the function does not take.
+  /// The error of an argument whose type the function does not take.
   static func type(_ function: String, _ wanted: String, _ value: Value) -> EvaluationError {
     EvaluationError("\(function)() takes \(wanted), not a value of type \(value.pipelineType).")
   }

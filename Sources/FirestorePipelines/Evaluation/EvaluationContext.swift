@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Why an expression has no value for a document.
+/// The reason why an expression has no value for a document.
 struct EvaluationError: Error, Hashable, Sendable {
   let status: RPCStatus
 
@@ -9,22 +9,22 @@ struct EvaluationError: Error, Hashable, Sendable {
   init(_ status: RPCStatus) { self.status = status }
 }
 
-/// What expressions may know beside the document.
+/// The surroundings that expressions may use beside the document.
 package struct EvaluationContext: Sendable {
   package let database: DatabaseID
-  /// When the request was made: one time for all of it.
+  /// The time of the request, the same for all its expressions.
   package let time: Timestamp
   /// Random bits, for `rand` and samples.
   package let random: @Sendable () -> UInt64
-  /// What the pipeline does and holds.
+  /// The steps and the memory that the pipeline uses.
   let work: PipelineWork
   let zones = TimeZones()
   let patterns = PatternCache()
 
-  /// For one pipeline.
+  /// Makes the context of one pipeline.
   /// - Parameters:
-  ///   - heldBytes: what it may hold; by default Cloud Firestore's limit for a query.
-  ///   - isOver: whether nobody waits for it any more.
+  ///   - heldBytes: the most bytes that the pipeline may hold; by default Cloud Firestore's limit for a query.
+  ///   - isOver: whether no caller waits for the result any more.
   package init(
     database: DatabaseID, time: Timestamp, heldBytes: Int = 128 << 20,
     isOver: @escaping @Sendable () -> Bool = { Task.isCancelled }, random: @escaping @Sendable () -> UInt64
@@ -35,7 +35,7 @@ package struct EvaluationContext: Sendable {
     self.random = random
   }
 
-  /// Evenly distributed in 0..<1.
+  /// A random number, evenly distributed in 0..<1.
   func randomShare() -> Double { Double(random() >> 11) * 0x1p-53 }
 }
 
@@ -45,9 +45,9 @@ struct Row: Sendable {
   var createTime: SnapshotVersion?
   var updateTime: SnapshotVersion?
   var data: DocumentData { didSet { knownBytes = nil } }
-  /// `nil` as a value for what was defined as absent.
+  /// The values of the variables; `nil` for one that was defined as absent.
   var variables: [String: Value?] = [:] { didSet { knownBytes = nil } }
-  /// By the subqueries' ids, while the row is worked on.
+  /// The answers of the subqueries by their ids, while an expression is evaluated for the row.
   var answers: [Int: Result<Value?, EvaluationError>] = [:]
   var score: Double?
   private var knownBytes: Int?
@@ -63,10 +63,10 @@ struct Row: Sendable {
     self.variables = variables
   }
 
-  /// What a field of it takes beside its name and value.
+  /// The memory that one field takes beside its name and value, in bytes.
   static let fieldBytes = MemoryLayout<Fields.Entry>.stride
 
-  /// What is held for it, in bytes; measured once.
+  /// The bytes that count as held for the row; measured once.
   var heldBytes: Int {
     mutating get {
       if let knownBytes { return knownBytes }
@@ -81,30 +81,30 @@ struct Row: Sendable {
     }
   }
 
-  /// Takes over what is known of what is held for it.
+  /// Sets the row's held bytes to a known number.
   mutating func assumeHeldBytes(_ bytes: Int) { knownBytes = bytes }
 }
 
-/// How large things may become in a pipeline.
+/// The limits on the sizes of things in a pipeline.
 enum PipelineLimits {
-  /// A value that is worked out.
+  /// The largest value that an expression may give, in bytes.
   static let valueBytes = 16 << 20
-  /// Elements of a list that is made from a text.
+  /// The largest number of elements of a list that is made from a text.
   static let elements = valueBytes / MemoryLayout<Value>.stride
-  /// Documents that are written at once.
+  /// The largest number of documents that one pipeline writes.
   static let writes = 10_000
 }
 
 extension Value {
-  /// About what a block takes that is allocated for a value.
+  /// The approximate overhead of a block of memory that is allocated for a value, in bytes.
   private static let block = 32
-  /// Longer texts are not in the value itself.
+  /// The longest text that is stored inside the value itself, in UTF-8 bytes.
   private static let shortText = 15
 
-  /// What it takes in memory, in bytes.
+  /// The memory that the value takes, in bytes.
   var memorySize: Int { MemoryLayout<Value>.stride + Self.outside(self) }
 
-  /// What it takes besides the value itself.
+  /// The memory that the value takes outside of itself, in bytes.
   private static func outside(_ value: Value) -> Int {
     switch value {
     case .null, .boolean, .integer, .double, .timestamp, .geoPoint: 0

@@ -2,23 +2,24 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Documents of a database that a pipeline reads.
+/// The documents of a database that a pipeline reads.
 package enum DocumentSelection: Hashable, Sendable {
   case collection(ResourcePath)
   case collectionGroup(String)
   case database
-  /// Those of them that exist, in this order.
+  /// The existing documents among these, in this order.
   case documents([DocumentKey])
 }
 
-/// Where a pipeline's documents come from. All that is read for one pipeline is of one version.
+/// The source of a pipeline's documents. All documents read for one pipeline are of one version of the database.
 package protocol DocumentSource: Sendable {
-  /// Begins to read, in the order of names.
-  /// - Parameter constraints: documents for which these do not all hold are not asked for; some may come all the same.
+  /// Begins to read the selected documents, in the order of their names.
+  /// - Parameter constraints: conditions of the documents that are needed; documents that do not meet them may come
+  ///   too.
   func open(_ selection: DocumentSelection, _ constraints: [Filter]) async throws(RPCStatus) -> any DocumentCursor
 }
 
-/// How far documents have been read.
+/// The place up to which documents have been read.
 package protocol DocumentCursor: Sendable {
   /// The next documents, not more than memory has room for; `nil` at the end.
   mutating func next() async throws(RPCStatus) -> [Document]?

@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreQuery
 
 extension Pipeline {
-  /// Conditions that hold of every document that passes the stages with which the pipeline begins, as far as a query
-  /// could ask for them: comparisons of fields with constants.
+  /// The conditions that all documents meet that pass the pipeline's first stages, if a query can ask for them:
+  /// comparisons of fields with constants.
   var constraints: [Filter] {
     var constraints: [Filter] = []
     for stage in stages {
@@ -22,7 +22,7 @@ extension Expression {
     "array_contains_any": .arrayContainsAny,
   ]
 
-  /// What holds wherever the expression is true.
+  /// The conditions that hold wherever the expression is true.
   fileprivate var constraints: [Filter] {
     switch self {
     case .form(.and, let arguments): return arguments.flatMap(\.constraints)

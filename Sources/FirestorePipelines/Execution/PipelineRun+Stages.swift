@@ -126,7 +126,7 @@ extension PipelineRun {
 }
 
 extension Expression {
-  /// What `document_matches` looks for in it, where that is constant.
+  /// The constant texts that `document_matches` searches for in the expression.
   fileprivate var searchedWords: [SearchQuery] {
     switch self {
     case .call(let function, let arguments):

@@ -4,7 +4,7 @@ package import FirestoreProtocol
 import FirestoreQuery
 
 /// Executes a pipeline: each slice of documents goes through the stages when its results are asked for. Only stages
-/// that have to see all documents hold them, a sort with a limit no more than twice that.
+/// that have to see all documents hold them; a sort with a limit holds at most twice as many as the limit.
 package struct PipelineRun: Sendable {
   let documents: any DocumentSource
   let context: EvaluationContext
@@ -14,18 +14,18 @@ package struct PipelineRun: Sendable {
     self.context = context
   }
 
-  /// What a pipeline in an expression knows of the document for which it is executed.
+  /// The variables and the key that a subquery takes over from the document for which it is executed.
   struct Scope: Sendable {
     var variables: [String: Value?] = [:]
     var key: DocumentKey?
   }
 
-  /// The results of a pipeline, those to write aside.
+  /// The results of a pipeline, before its writes.
   package func results(of pipeline: Pipeline) async throws(RPCStatus) -> PipelineResults {
     PipelineResults(rows: try await rows(of: pipeline, Scope()), context.work)
   }
 
-  /// The writes with which a pipeline ends, all of them.
+  /// All writes with which a pipeline ends.
   /// - Throws: `resource-exhausted` if there are too many.
   package func mutations(of pipeline: Pipeline, _ write: Pipeline.Write) async throws(RPCStatus) -> [Mutation] {
     var (rows, mutations, keys) = (try await rows(of: pipeline, Scope()), [Mutation](), Set<DocumentKey>())
@@ -45,7 +45,7 @@ package struct PipelineRun: Sendable {
         }
       }
     }
-    // A condition that was not worked out to its end has left a document out.
+    // A condition that was cut short by the caller's leaving has left documents out.
     try await context.work.step()
     return mutations
   }
@@ -81,7 +81,7 @@ package struct PipelineRun: Sendable {
     return rows
   }
 
-  /// How many rows the stages behind a sort let through at most.
+  /// The largest number of rows that the stages after a sort use; `nil` for no limit.
   private static func need(of stages: ArraySlice<Stage>) -> Int? {
     var skipped = 0
     for stage in stages {
@@ -114,7 +114,7 @@ package struct PipelineRun: Sendable {
       cursor: try await documents.open(selection, constraints), variables: scope.variables, work: context.work)
   }
 
-  /// Works something out for a row, with what its subqueries give.
+  /// Evaluates `body` for a row, with the answers of its subqueries.
   func evaluate<Result>(
     _ row: Row, _ subqueries: [Subquery], _ body: (Row) throws(EvaluationError) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -158,7 +158,7 @@ package struct PipelineResults: Sendable {
 
   init(rows: any RowSource, _ work: PipelineWork) { (self.rows, self.work) = (rows, work) }
 
-  /// Results that are no documents.
+  /// Makes results that are no documents.
   package init(_ results: [Fields]) {
     (rows, work) = (HeldRows(results.map { Row(data: DocumentData($0)) }), nil)
   }
@@ -166,7 +166,7 @@ package struct PipelineResults: Sendable {
   /// - Returns: `nil` at the end.
   package mutating func next() async throws(RPCStatus) -> [PipelineResult]? {
     let slice = try await rows.next()
-    // Also behind the last row: what was not worked out to its end is no result.
+    // The check comes also after the last row: an evaluation that was cut short is no result.
     try await work?.step()
     return slice?.map { row in
       PipelineResult(key: row.key, createTime: row.createTime, updateTime: row.updateTime, data: row.data)
@@ -175,7 +175,7 @@ package struct PipelineResults: Sendable {
 }
 
 extension Expression {
-  /// The pipelines in it, those of pipelines in them aside.
+  /// The subqueries in the expression, without the subqueries inside these.
   var subqueries: [Subquery] {
     switch self {
     case .constant, .field, .metadata, .variable, .currentDocument: []

@@ -2,17 +2,17 @@
 import FirestoreModel
 import Synchronization
 
-/// What a pipeline has done so far, and what all its stages and expressions hold together.
+/// The steps that a pipeline has done so far, and the memory that all its stages and expressions hold together.
 ///
-/// Rows that a stage takes, calls of functions and elements that an expression walks over are steps; large ones count as
-/// several. Once the caller has gone no step is done, and after so many of them others are let in between.
+/// Rows that a stage takes, calls of functions and elements that an expression walks over are steps; large ones count
+/// as several. No step is done once the caller has gone, and after every `turn` steps other tasks may run.
 package final class PipelineWork: Sendable {
   /// Steps between two pauses: a millisecond or two.
   static let turn = 2_000
-  /// What may be looked at in one step.
+  /// The number of bytes that one step may read.
   static let stepBytes = 512
 
-  /// What may be held.
+  /// The most bytes that may be held.
   let limit: Int
   private let isOver: @Sendable () -> Bool
   private let steps = Atomic(0)
@@ -25,21 +25,21 @@ package final class PipelineWork: Sendable {
     self.isOver = isOver
   }
 
-  /// How many steps were done.
+  /// The number of steps done.
   var stepCount: Int { steps.load(ordering: .relaxed) }
-  /// What is held now, and what was at the worst moment, in bytes.
+  /// The bytes held now, and the most that were held at any moment.
   var heldBytes: Int { held.load(ordering: .relaxed) }
   var mostHeldBytes: Int { most.load(ordering: .relaxed) }
 
-  /// Notes what is done next.
-  /// - Parameter bytes: of what is looked at.
+  /// Counts the next step.
+  /// - Parameter bytes: the size of the values that the step reads.
   /// - Returns: false once the caller has gone.
   func goesOn(_ bytes: Int = 0) -> Bool {
     steps.wrappingAdd(1 + bytes / Self.stepBytes, ordering: .relaxed)
     return !isOver()
   }
 
-  /// As `goesOn`, and lets others in when it is their turn.
+  /// Counts the next step, and lets other tasks run after every `turn` steps.
   func step(_ bytes: Int = 0) async throws(RPCStatus) {
     guard goesOn(bytes) else { throw .cancelled }
     let count = stepCount
@@ -62,7 +62,7 @@ package final class PipelineWork: Sendable {
   func release(_ bytes: Int) { held.wrappingSubtract(bytes, ordering: .relaxed) }
 }
 
-/// What one stage holds of a pipeline's memory. It is given back with the stage.
+/// The part of a pipeline's memory that one stage holds. It is given back with the stage.
 final class Holding: Sendable {
   private let stage: String
   private let work: PipelineWork
@@ -98,7 +98,7 @@ final class Holding: Sendable {
 extension RPCStatus {
   static let cancelled = RPCStatus(.cancelled, "The request was cancelled.")
 
-  /// A stage that would hold more than memory has room for.
+  /// The error of a stage that would hold more memory than the limit.
   static func exhausted(_ stage: String, _ limit: Int) -> RPCStatus {
     RPCStatus(
       .resourceExhausted,

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension Row {
-  /// Sets fields to what the expressions give for the row as it was; one that gives nothing changes nothing.
+  /// Sets fields to the expressions' values for the row as it was; an absent value changes no field.
   mutating func assign(_ assignments: [Assignment], _ context: EvaluationContext) throws(EvaluationError) {
     let evaluation = Evaluation(self, context)
     var fields = data.fields
@@ -13,7 +13,7 @@ extension Row {
     data = DocumentData(fields)
   }
 
-  /// The row with these fields alone.
+  /// The row with only these fields.
   func selecting(_ assignments: [Assignment], _ context: EvaluationContext) throws(EvaluationError) -> Row {
     let evaluation = Evaluation(self, context)
     var (result, fields) = (derived(), Fields())
@@ -25,7 +25,7 @@ extension Row {
     return result
   }
 
-  /// A row that is no document but knows what this one knows.
+  /// A row that is no document, but has this row's variables and score.
   private func derived() -> Row {
     var row = Row(data: DocumentData(Fields()), variables: variables)
     row.score = score
@@ -45,7 +45,7 @@ extension Row {
     data = DocumentData(fields)
   }
 
-  /// Takes a map's entries as fields, `__name__` as the name.
+  /// Replaces the fields by the entries of a map, of which `__name__` becomes the row's name.
   mutating func replaceFields(by map: Fields, _ context: EvaluationContext) throws(EvaluationError) {
     var fields = map
     if let name = fields["__name__"] {
@@ -90,7 +90,7 @@ extension Row {
     }
   }
 
-  /// As the value of an expression: of one field its value, else a map.
+  /// The row as the value of an expression: the value of its only field, else a map.
   var value: Value {
     let fields = data.fields
     return fields.count == 1 ? fields.entries[0].value : .map(fields)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Rows of a pipeline, slice by slice, when they are asked for.
+/// The rows of a pipeline, slice by slice, made when they are asked for.
 protocol RowSource: Sendable {
   /// - Returns: `nil` at the end; never an empty slice.
   mutating func next() async throws(RPCStatus) -> [Row]?
 }
 
-/// Rows on their way out of a stage: so many, and but for the last one not more than so many bytes.
+/// Rows on their way out of a stage, limited in number, and but for the last row also in bytes.
 struct Slice {
   static let rows = 500
   static let bytes = 256 << 10
@@ -16,7 +16,7 @@ struct Slice {
   private var bytes = 0
 
   var isFull: Bool { rows.count >= Self.rows || bytes >= Self.bytes }
-  /// What a source returns.
+  /// The rows as a source returns them; `nil` if there are none.
   var result: [Row]? { rows.isEmpty ? nil : rows }
 
   mutating func append(_ row: Row) {
@@ -26,12 +26,12 @@ struct Slice {
   }
 }
 
-/// The rows that a stage takes one by one from the one before it, each a step of the pipeline's work. Those of a slice
-/// that wait are held, but for documents as they are read: of these there is no more than a piece.
+/// The rows that a stage takes one by one from the stage before it, each a step of the pipeline's work. Waiting rows of
+/// a slice count as held, except documents as they are read: of these there is only one piece.
 struct Inflow: Sendable {
-  /// `nil` at the end: what it holds is given back.
+  /// The source of the rows; `nil` at the end, when its memory is given back.
   private var source: (any RowSource)?
-  /// The last one first.
+  /// The rows of the current slice that wait, the last one first.
   private var rest: [Row] = []
   private let holding: Holding?
   private let work: PipelineWork
@@ -59,14 +59,14 @@ struct Inflow: Sendable {
     return row
   }
 
-  /// Nothing more is wanted.
+  /// Ends the flow: the stage wants no more rows.
   mutating func end() {
     (source, rest) = (nil, [])
     holding?.clear()
   }
 }
 
-/// Documents of the database.
+/// The documents of the database, as rows.
 struct DocumentRows: RowSource {
   var cursor: any DocumentCursor
   let variables: [String: Value?]
@@ -81,13 +81,13 @@ struct DocumentRows: RowSource {
   }
 }
 
-/// Rows that a stage has gathered, which it lets go as they are taken.
+/// Rows that a stage has gathered, and that are released as the next stage takes them.
 struct HeldRows: RowSource {
-  /// The last one first.
+  /// The rows that are left, the last one first.
   private var rest: [Row]
   private let holding: Holding?
 
-  /// - Parameter holding: holds the rows' bytes.
+  /// - Parameter holding: the holding that counts the rows' bytes.
   init(_ rows: [Row], _ holding: Holding? = nil) {
     rest = rows.reversed()
     self.holding = holding
@@ -109,7 +109,7 @@ struct HeldRows: RowSource {
   }
 }
 
-/// Maps of fields that the pipeline itself has, each worked out when its turn comes.
+/// Rows from the pipeline's own maps of fields, each evaluated when its turn comes.
 struct LiteralRows: RowSource {
   private var rest: ArraySlice<Expression>
   private let run: PipelineRun
@@ -139,13 +139,13 @@ struct LiteralRows: RowSource {
   }
 }
 
-/// Rows that each become another one, or none.
+/// Rows that a function transforms, each into another row or none.
 struct TransformedRows: RowSource {
   typealias Transform = @Sendable (Row) throws(EvaluationError) -> Row?
 
   private var input: Inflow
   private let run: PipelineRun
-  /// What has to be known of a row before.
+  /// The subqueries that are answered for each row before it is transformed.
   private let subqueries: [Subquery]
   private let transform: Transform
 
@@ -168,7 +168,7 @@ struct TransformedRows: RowSource {
   }
 }
 
-/// Rows without the first ones, up to a number.
+/// Rows without a number of first ones, up to a limit.
 struct LimitedRows: RowSource {
   private var input: Inflow
   private var skipped: Int
@@ -194,7 +194,7 @@ struct LimitedRows: RowSource {
   }
 }
 
-/// The rows of a pipeline, then those of another.
+/// The rows of a pipeline, followed by those of another.
 struct UnitedRows: RowSource {
   private var input: any RowSource
   private let other: Pipeline
@@ -210,7 +210,7 @@ struct UnitedRows: RowSource {
     if let rows = try await input.next() { return rows }
     if isInOther { return nil }
     isInOther = true
-    // What the first one held is given back before the other begins.
+    // The first pipeline gives its memory back before the other begins.
     input = HeldRows([])
     input = try await run.rows(of: other, scope)
     return try await input.next()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Rows in an order; equal ones in that of their names, in the direction of the last key, as queries have them; those
-/// without names as they came.
+/// Rows in an order; equal rows in the order of their names, in the direction of the last key, as queries have them;
+/// rows without names in the order in which they came.
 struct SortedRows: RowSource {
   typealias Keys = @Sendable (Row) throws(EvaluationError) -> [Value?]
 
@@ -13,14 +13,14 @@ struct SortedRows: RowSource {
     let bytes: Int
   }
 
-  /// So many are sorted at once, in a few milliseconds; then they are merged.
+  /// The number of rows that are sorted at once, in a few milliseconds; then they are merged.
   private static let atOnce = 2_048
 
   private var input: Inflow
   private let run: PipelineRun
   private let subqueries: [Subquery]
   private let isDescending: [Bool]
-  /// How many of the first ones are wanted.
+  /// The number of first rows that later stages use; `nil` for all.
   private let limit: Int?
   private let keys: Keys
   private let holding: Holding
@@ -46,7 +46,7 @@ struct SortedRows: RowSource {
     while limit != 0, var row = try await input.next() {
       let keys = try await run.evaluate(row, subqueries, keys)
       let bytes = row.heldBytes + keys.reduce(0) { $0 + ($1?.memorySize ?? 1) }
-      // Twice as many are held as are wanted, so that each is sorted twice or so.
+      // Twice the limit is held, so that each row is sorted about twice.
       if let limit, entries.count / 2 - 32 >= limit { entries = try await first(limit, of: entries) }
       if !holding.takes(bytes) {
         if let limit, entries.count > limit { entries = try await first(limit, of: entries) }
@@ -58,27 +58,27 @@ struct SortedRows: RowSource {
     input.end()
     return try await first(limit ?? entries.count, of: entries).map { entry in
       var row = entry.row
-      // From here on only the row is held.
+      // The row alone is held from here on, without its keys.
       holding.remove(entry.bytes - row.heldBytes)
       return row
     }
   }
 
-  /// The first of the entries, in order; what the others held is given back.
+  /// Sorts the entries and keeps the first ones; gives back the memory of the others.
   private func first(_ count: Int, of entries: [Entry]) async throws(RPCStatus) -> [Entry] {
     let order = try await order(of: entries)
     for place in order.dropFirst(count) { holding.remove(entries[place].bytes) }
     return order.prefix(count).map { entries[$0] }
   }
 
-  /// The places of the entries in their order (merge sort).
+  /// The indices of the entries in their order (merge sort).
   private func order(of entries: [Entry]) async throws(RPCStatus) -> [Int] {
     let work = run.context.work
     var (order, width) = (Array(entries.indices), Self.atOnce)
     for start in stride(from: 0, to: order.count, by: width) {
       var isOver = false
       order[start..<min(start + width, order.count)].sort { left, right in
-        // Whose caller has gone compares no more.
+        // A sort whose caller has gone compares no more entries.
         if isOver { return false }
         isOver = !work.goesOn()
         return !isOver && precedes(entries[left], entries[right])
@@ -114,7 +114,7 @@ struct SortedRows: RowSource {
     return left.place < right.place
   }
 
-  /// What is absent comes first.
+  /// Compares two values, of which an absent one comes first.
   private static func compare(_ left: Value?, _ right: Value?) -> Ordering {
     switch (left, right) {
     case (let left?, let right?): left.compare(right)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A row for each element of an array. What is no array stays as it is, without an index.
+/// A row for each element of an array. A row whose value is no array stays as it is, without an index.
 struct UnnestedRows: RowSource {
-  /// A row whose elements are still to come, from a place on.
+  /// A row whose elements from an index on are still to be returned.
   private struct Unnested {
     let row: Row
-    /// The row's fields, which all its rows share.
+    /// The fields of the row, shared by all rows made from it.
     let fields: Fields
     let bytes: Int
     let elements: [Value]
@@ -65,7 +65,7 @@ struct UnnestedRows: RowSource {
     fields[unnesting.path] = element
     if let path = unnesting.indexPath { fields[path] = index.map { .integer(Int64($0)) } ?? .null }
     row.data = DocumentData(fields)
-    // The rest is not measured again for each element.
+    // The other fields are not measured again for each element.
     row.assumeHeldBytes(unnested.bytes + 2 * Row.fieldBytes + (element?.memorySize ?? 0))
     return row
   }

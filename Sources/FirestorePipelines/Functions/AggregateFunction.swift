@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A figure over documents.
+/// A function that aggregates documents.
 enum AggregateFunction: String, Sendable, CaseIterable {
   case count, sum, average, minimum, maximum, first, last
   case countIf = "count_if"
@@ -9,11 +9,11 @@ enum AggregateFunction: String, Sendable, CaseIterable {
   case arrayAgg = "array_agg"
   case arrayAggDistinct = "array_agg_distinct"
 
-  /// Whether it also counts documents, without an expression.
+  /// The allowed numbers of arguments: `count` also counts documents, without an expression.
   var arity: ClosedRange<Int> { self == .count ? 0...1 : 1...1 }
 }
 
-/// A figure on its way, and what it holds.
+/// The state of an aggregation, and the memory that it holds.
 struct Accumulator {
   private let function: AggregateFunction
   private let countsDocuments: Bool
@@ -23,10 +23,10 @@ struct Accumulator {
   private var values: [Value] = []
   private var seen: Set<GroupKey> = []
   private var hasFirst = false
-  /// Of the list that it keeps, in bytes.
+  /// The bytes of the list that the function keeps.
   private var listBytes = 0
 
-  /// Of the values it keeps, in bytes.
+  /// The bytes of all values that the function keeps.
   var heldBytes: Int { listBytes + (best?.memorySize ?? 0) }
 
   init(_ accumulation: Accumulation) {
@@ -34,7 +34,7 @@ struct Accumulator {
     countsDocuments = accumulation.value == nil
   }
 
-  /// Takes the value of the next document; an absent one counts as null.
+  /// Adds the value of the next document; an absent one counts as null.
   mutating func add(_ value: Value?) throws(EvaluationError) {
     if countsDocuments {
       count += 1

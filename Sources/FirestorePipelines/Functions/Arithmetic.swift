@@ -87,7 +87,7 @@ enum Arithmetic {
     return result.value
   }
 
-  /// - Parameter values: the number, and to how many decimal places.
+  /// - Parameter values: the number, and the number of decimal places to round to.
   private static func round(
     _ function: String, _ values: [Value], _ rule: FloatingPointRoundingRule
   ) throws(EvaluationError) -> Value {
@@ -108,7 +108,7 @@ enum Arithmetic {
       if places == 0 || !value.isFinite { return .double(value.rounded(rule)) }
       let unit = pow(10, Double(abs(places)))
       let scaled = places > 0 ? value * unit : value / unit
-      // Digits beyond a double's precision are there already.
+      // Digits beyond the precision of a double change nothing.
       guard scaled.isFinite, unit.isFinite else { return .double(places > 0 ? value : 0) }
       let rounded = scaled.rounded(rule)
       return .double(places > 0 ? rounded / unit : rounded * unit)

@@ -61,7 +61,7 @@ enum Arrays {
     Function("join", 2...3) { values, _ throws(EvaluationError) in try joined(values) },
   ]
 
-  /// From the end for a negative place; nothing outside of the array.
+  /// The element at an index, which counts from the end if negative; absent if it is outside of the array.
   private static func element(_ function: String, _ values: [Value]) throws(EvaluationError) -> Value? {
     let elements = try values[0].elements(of: function)
     let place = try values[1].integer(of: function)
@@ -101,7 +101,7 @@ enum Arrays {
     return .array(Array(elements[start...].prefix(length)))
   }
 
-  /// - Parameter values: the array, what to look for, which may be null, and `first` or `last`.
+  /// - Parameter values: the array, the value to look for, which may be null, and `first` or `last`.
   private static func index(_ values: [Value?]) throws(EvaluationError) -> Value {
     guard let array = values[0], let wanted = values[1] else { return .null }
     if case .null = array { return .null }
@@ -121,8 +121,8 @@ enum Arrays {
     return .integer(Int64(index ?? -1))
   }
 
-  /// - Parameter values: the array, what stands between its elements, and what stands for null; null is left out
-  ///   without that.
+  /// - Parameter values: the array, the text between its elements, and the text for null elements, which are left out
+  ///   without it.
   private static func joined(_ values: [Value]) throws(EvaluationError) -> Value {
     let separator = try StringOrBytes(values[1], "join")
     var (result, isFirst) = (separator.with([]), true)
@@ -143,14 +143,14 @@ enum Arrays {
   }
 }
 
-/// A sum of numbers: an integer as long as all are integers and the sum has room in 64 bits.
+/// The sum of numbers: an integer as long as all are integers and the sum fits into 64 bits.
 struct NumberSum {
   private(set) var count: Int64 = 0
-  /// Wide enough for any number of 64-bit integers that memory holds.
+  /// The sum of the integers, wide enough for as many as memory can hold.
   private var integers: Int128 = 0
   private var doubles: Double?
 
-  /// What is no number adds nothing.
+  /// Adds a value to the sum, if it is a number.
   mutating func add(_ value: Value) {
     switch Number(value) {
     case .integer(let number)?: integers += Int128(number)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for bytes in bytes in time that is proportional to both (Knuth, Morris, Pratt, 1977).
+/// A search for bytes in bytes, in time proportional to both (Knuth, Morris, Pratt, 1977).
 struct ByteSearch {
   private let pattern: [UInt8]
-  /// By how many bytes that match: with how many of the pattern these end.
+  /// The length of the longest proper prefix of the pattern that ends each of its prefixes, by their length less one.
   private let borders: [Int]
 
-  /// - Precondition: not empty.
+  /// - Precondition: `pattern` is not empty.
   init(_ pattern: [UInt8]) {
     self.pattern = pattern
     var (borders, length) = ([0], 0)
@@ -18,7 +18,7 @@ struct ByteSearch {
     self.borders = borders
   }
 
-  /// Where the first occurrence begins, from a place on.
+  /// The index at which the first occurrence from a place on begins.
   func first(in text: [UInt8], from start: Int = 0) -> Int? {
     var length = 0
     for index in start..<max(start, text.count) {
@@ -30,7 +30,7 @@ struct ByteSearch {
   }
 
   /// The parts of a text between the occurrences, which do not overlap.
-  /// - Parameter most: how many occurrences count.
+  /// - Parameter most: the largest number of occurrences that split the text.
   func split(_ text: [UInt8], most: Int = .max) -> [ArraySlice<UInt8>] {
     var (parts, start) = ([ArraySlice<UInt8>](), 0)
     while parts.count < most, let found = first(in: text, from: start) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A time as a calendar and a clock show it somewhere.
+/// A time as the calendar and the clock of a time zone show it.
 struct CalendarTime {
-  /// Since 1970-01-01, there.
+  /// The days since 1970-01-01, in the time zone.
   var days: Int64
-  /// Since midnight, as the clock counts.
+  /// The seconds since midnight by the zone's clock.
   var secondOfDay: Int64
   var microseconds: Int64
 
@@ -16,28 +16,28 @@ struct CalendarTime {
 
   var localSeconds: Int64 { days * 86_400 + secondOfDay }
   var date: (year: Int64, month: Int64, day: Int64) { Timestamp.civilDate(daysSinceEpoch: days) }
-  /// 0 for Sunday.
+  /// The day of the week, 0 for Sunday.
   var weekday: Int64 { (days + 4).flooredQuotientAndRemainder(dividingBy: 7).1 }
   var firstOfYear: Int64 { Timestamp.daysSinceEpoch(year: date.year, month: 1, day: 1) }
 
-  /// The days since the last such weekday.
+  /// The number of days since the last such weekday.
   func daysSince(weekday first: Int64) -> Int64 { (weekday - first + 7) % 7 }
 
-  /// The weeks that have begun on such a weekday this year.
+  /// The number of weeks that have begun on such a weekday this year.
   func week(from first: Int64) -> Int64 { (days - firstOfYear + 7 - daysSince(weekday: first)) / 7 }
 
-  /// The year of ISO 8601: that of the week's Thursday; and the week in it.
+  /// The week of ISO 8601, and its year, which is that of its Thursday.
   var isoWeek: (year: Int64, week: Int64) {
     let thursday = days - daysSince(weekday: 1) + 3
     let year = Timestamp.civilDate(daysSinceEpoch: thursday).year
     return (year, (thursday - Timestamp.daysSinceEpoch(year: year, month: 1, day: 1)) / 7 + 1)
   }
 
-  /// The day with which that year begins, a Monday.
+  /// The day with which the ISO year begins, a Monday.
   var firstOfISOYear: Int64 { days - daysSince(weekday: 1) - (isoWeek.week - 1) * 7 }
 }
 
-/// A part of a time, or what a time is cut down to.
+/// A part of a time, or the unit to which a time is truncated.
 enum TimePart: Equatable {
   case microsecond, millisecond, second, minute, hour, day, month, quarter, year
   /// - Parameter first: the weekday with which weeks begin, 0 for Sunday.
@@ -85,7 +85,7 @@ enum TimePart: Equatable {
     }
   }
 
-  /// The beginning, in seconds of local time; `nil` for what no time can be cut down to.
+  /// The beginning of the part, in seconds of local time; `nil` for a part to which no time can be truncated.
   func start(of time: CalendarTime) -> (seconds: Int64, microseconds: Int64)? {
     let (year, month, _) = time.date
     func first(_ year: Int64, _ month: Int64) -> Int64 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Comparisons by the total order of values; between types only inequality holds, and what is absent equals nothing.
+/// Comparisons by the total order of values; between types only inequality holds, and an absent value equals none.
 enum Comparison {
   static let functions: [Function] = [
     Function("equal", 2...2, anything: { values, _ in .boolean(isEqual(values[0], values[1])) }),
@@ -48,7 +48,8 @@ enum Comparison {
     return left.equalsNumerically(right)
   }
 
-  /// `nil` where neither comes first: for values of two types, absent ones, and a NaN beside another number.
+  /// The order of two values; `nil` if there is none: between two types, with absent values, and for a NaN and another
+  /// number.
   private static func order(_ values: [Value?]) -> Ordering? {
     guard let left = values[0], let right = values[1], left.typeRank == right.typeRank else { return nil }
     if isNaN(left) != isNaN(right) { return nil }
@@ -59,7 +60,7 @@ enum Comparison {
     if case .double(let number) = value { number.isNaN } else { false }
   }
 
-  /// Whether the first is among the elements of the second; `nil` for a list that is null or absent.
+  /// Whether the first value is among the elements of the second; `nil` for a list that is null or absent.
   private static func isAny(_ values: [Value?], _ function: String) throws(EvaluationError) -> Bool? {
     guard let list = values[1] else { return nil }
     if case .null = list { return nil }
@@ -67,7 +68,7 @@ enum Comparison {
     return elements.contains { isEqual(values[0], $0) }
   }
 
-  /// The first or last in the order, null left aside; of one array its elements are meant.
+  /// The first or last value in the order, ignoring nulls; a single array stands for its elements.
   private static func extreme(_ values: [Value?], _ wanted: Ordering) -> Value {
     if values.count == 1, case .array(let elements)? = values[0] { return extreme(elements, wanted) ?? .null }
     return extreme(values.compactMap { $0 }, wanted) ?? .null

@@ -3,21 +3,21 @@ import FirestoreModel
 
 /// The yearly rule with which a file of the time zone database ends: `PST8PDT,M3.2.0,M11.1.0` (POSIX, `TZ`).
 struct DaylightRule: Sendable {
-  /// When the clocks change: the seconds after the beginning of a day.
+  /// The moment at which clocks change: a day, and seconds after its beginning.
   private struct Change: Sendable {
     enum Day: Sendable {
-      /// The so-manyth weekday of a month; 5 for the last.
+      /// A weekday of a month by its ordinal number; 5 for the last.
       case weekday(month: Int64, week: Int64, day: Int64)
-      /// 1 to 365, the 29th of February not counted.
+      /// A day of the year, 1 to 365, with the 29th of February not counted.
       case julian(Int64)
-      /// 0 to 365.
+      /// A day of the year, 0 to 365.
       case ordinal(Int64)
     }
 
     let day: Day
     let seconds: Int64
 
-    /// Seconds since 1970 by the local clock.
+    /// The seconds since 1970 by the local clock.
     func moment(in year: Int64) -> Int64 {
       func first(_ month: Int64) -> Int64 { Timestamp.daysSinceEpoch(year: year, month: month, day: 1) }
       let days: Int64
@@ -40,7 +40,7 @@ struct DaylightRule: Sendable {
   private let daylight: (offset: Int64, start: Change, end: Change)?
 
   /// - Parameter bytes: the text between two ends of lines.
-  /// - Returns: `nil` for anything else.
+  /// - Returns: `nil` for any other text.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.first == 10, bytes.last == 10, bytes.count > 2 else { return nil }
     var scanner = RuleScanner(bytes.dropFirst().dropLast())
@@ -100,7 +100,7 @@ private struct RuleScanner {
     return true
   }
 
-  /// `PST`, or anything between angle brackets.
+  /// Reads a name: `PST`, or any text between angle brackets.
   mutating func name() -> Bool {
     let before = rest.count
     if take("<") {
@@ -121,7 +121,7 @@ private struct RuleScanner {
     return digits > 0 ? number : nil
   }
 
-  /// `8`, `-3:30`, in seconds.
+  /// Reads an offset, `8` or `-3:30`, in seconds.
   mutating func offset() -> Int64? {
     let sign: Int64 = take("-") ? -1 : 1
     if sign > 0 { _ = take("+") }

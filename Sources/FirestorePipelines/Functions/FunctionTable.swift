@@ -11,7 +11,7 @@ extension Function {
     return Dictionary(uniqueKeysWithValues: groups.joined().map { ($0.name, $0) })
   }()
 
-  /// What a pipeline can call, for whoever called something else.
+  /// The names of all functions that a pipeline can call, for the message that refuses any other name.
   static let names: [String] = {
     let forms = LazyForm.allCases.map(\.rawValue)
     return (table.keys + forms + ["array_filter", "array_transform", "current_document", "scalar"]).sorted()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Functions of maps, and those that take several types.
+/// Functions of maps, and functions that take several types.
 enum Maps {
   static let functions: [Function] = [
     Function(
@@ -91,14 +91,14 @@ enum Maps {
     return key
   }
 
-  /// Nothing for a name that the map has not.
+  /// The value of a name in a map; absent if the map has no such name.
   private static func entry(_ function: String, _ values: [Value?]) throws(EvaluationError) -> Value? {
     guard let map = values[0], let name = values[1] else { return nil }
     if case .null = map { return nil }
     return try map.fields(of: function)[name.text(of: function)]
   }
 
-  /// - Parameter pairs: names and values in turn; an absent value takes the name away.
+  /// - Parameter pairs: names and values in turn; an absent value removes the name.
   private static func setting(
     _ fields: Fields, _ pairs: ArraySlice<Value?>, _ function: String
   ) throws(EvaluationError) -> Fields {

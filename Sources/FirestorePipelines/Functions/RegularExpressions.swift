@@ -27,7 +27,7 @@ enum RegularExpressions {
     },
   ]
 
-  /// Comparisons of a character with a step of the pattern, for one value.
+  /// The limit on comparisons of a character with a step of the pattern, for one value.
   private static let work = 200_000_000
 
   private static func arguments(
@@ -56,7 +56,7 @@ enum RegularExpressions {
   }
 }
 
-/// Patterns by their texts, each read once.
+/// The compiled patterns by their texts, each compiled once.
 final class PatternCache: Sendable {
   private static let mostKept = 64
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A text as UTF-8, or bytes: functions that look for parts treat them alike.
+/// A text as UTF-8, or bytes: functions that search for parts treat both alike.
 struct StringOrBytes {
   var bytes: [UInt8]
   let isText: Bool
@@ -14,7 +14,7 @@ struct StringOrBytes {
     }
   }
 
-  /// The same kind with other bytes; of a text these are whole characters.
+  /// A value of the same kind with other bytes, which for a text are whole characters.
   func with(_ part: some Sequence<UInt8>) -> StringOrBytes {
     var copy = self
     copy.bytes = Array(part)
@@ -24,7 +24,7 @@ struct StringOrBytes {
   var text: String { String(decoding: bytes, as: UTF8.self) }
   var value: Value { isText ? .string(text) : .bytes(bytes) }
 
-  /// In characters (Unicode scalars), or bytes.
+  /// The length in characters (Unicode scalars), or bytes.
   var length: Int { isText ? bytes.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) } : bytes.count }
 
   /// The characters or bytes, each as a value.
@@ -39,7 +39,7 @@ struct StringOrBytes {
     return .string(String(scalars))
   }
 
-  /// So many characters or bytes from a place on, as far as there are some.
+  /// A number of characters or bytes from a place on, as far as there are any.
   func slice(_ start: Int, _ count: Int) -> Value {
     guard isText else { return .bytes(Array(bytes.dropFirst(start).prefix(count))) }
     var scalars = String.UnicodeScalarView()
@@ -48,7 +48,7 @@ struct StringOrBytes {
   }
 }
 
-/// A pattern of `like`: `%` stands for any text, `_` for any character, a backslash takes that from them.
+/// A pattern of `like`: `%` stands for any text, `_` for any character; after a backslash both stand for themselves.
 struct LikePattern {
   private enum Step: Equatable {
     case scalar(Unicode.Scalar)
@@ -56,7 +56,7 @@ struct LikePattern {
     case any
   }
 
-  /// Each character of a text is compared with as many steps at most.
+  /// The largest number of steps in a pattern; each character of a text is compared with at most as many.
   private static let longest = 1_000
 
   private let steps: [Step]
@@ -80,11 +80,11 @@ struct LikePattern {
     self.steps = steps
   }
 
-  /// Whether the whole text matches; not once nobody waits for it.
+  /// Whether the whole text matches; false once no caller waits for the result any more.
   func matches(_ text: String, _ work: PipelineWork) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (place, step) = (0, 0)
-    // Where to go on if the rest does not match: at the latest `%`, which takes one more.
+    // The place to go on from if the rest does not match: the latest `%`, which then takes one character more.
     var retry: (place: Int, step: Int)?
     var comparisons = 0
     while place < scalars.count {

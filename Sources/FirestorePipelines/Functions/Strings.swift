@@ -57,7 +57,7 @@ enum Strings {
     },
   ]
 
-  /// Two texts, or two sequences of bytes.
+  /// The arguments as two texts, or as two sequences of bytes.
   private static func pair(
     _ function: String, _ values: [Value]
   ) throws(EvaluationError) -> (StringOrBytes, StringOrBytes) {
@@ -87,7 +87,7 @@ enum Strings {
     return bytes.value
   }
 
-  /// From a place on, counted from the end if it is negative; with a length or to the end.
+  /// The part from a place on, counted from the end if it is negative; of a given length, or to the end.
   private static func substring(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "substring")
     let place = try values[1].integer(of: "substring")
@@ -135,7 +135,7 @@ enum Strings {
     return .array(parts.map { text.with($0).value })
   }
 
-  /// - Parameter values: the text, and the characters to take away; white space without them.
+  /// - Parameter values: the text, and the characters to remove; white space by default.
   private static func trimmed(
     _ function: String, _ values: [Value], _ atStart: Bool, _ atEnd: Bool
   ) throws(EvaluationError) -> Value {

@@ -2,19 +2,19 @@
 import Glibc
 import Synchronization
 
-/// How far the clocks of a place are ahead of UTC at a time (RFC 8536: the files of the system's time zone database).
+/// The offsets of the clocks of a place from UTC over time (RFC 8536: the files of the system's time zone database).
 struct TimeZone: Sendable {
   static let utc = TimeZone(fixed: 0)
 
-  /// Seconds since the epoch from which on an offset holds; ascending.
+  /// The times from which each offset holds, in seconds since the epoch; ascending.
   private let times: [Int64]
   private let offsets: [Int64]
-  /// Before the first time.
+  /// The offset before the first time.
   private let first: Int64
-  /// After the last time.
+  /// The rule for offsets after the last time.
   private let rule: DaylightRule?
 
-  /// - Parameter offset: in seconds.
+  /// - Parameter offset: the offset in seconds.
   init(fixed offset: Int64) { (times, offsets, first, rule) = ([], [], offset, nil) }
 
   /// - Returns: `nil` for bytes that are no such file.
@@ -40,7 +40,7 @@ struct TimeZone: Sendable {
     rule = width == 8 ? DaylightRule(reader.rest) : nil
   }
 
-  /// In seconds.
+  /// The offset from UTC in seconds.
   func offset(at seconds: Int64) -> Int64 {
     if let last = times.last, seconds < last || rule == nil {
       var (low, high) = (0, times.count)
@@ -53,8 +53,8 @@ struct TimeZone: Sendable {
     return rule?.offset(at: seconds) ?? offsets.last ?? first
   }
 
-  /// The time at which the clocks show so many seconds since their 1970; the earlier of two, and for one that they pass
-  /// over the time of their change.
+  /// The time at which the clocks show so many seconds since their 1970: the earlier one if they show them twice, and
+  /// the moment of the change if they skip them.
   func seconds(ofLocal local: Int64) -> Int64 {
     let before = local - offset(at: local - 86_400)
     if before + offset(at: before) == local { return before }
@@ -63,16 +63,16 @@ struct TimeZone: Sendable {
   }
 }
 
-/// The zones by name; each file is read once.
+/// The time zones by name; each file is read once.
 final class TimeZones: Sendable {
   private static let folder = "/usr/share/zoneinfo/"
   private static let longestFile = 64 << 10
-  /// A request that names more reads them again.
+  /// The largest number of zones that are kept; a request that names more reads them again.
   private static let mostKept = 64
 
   private let known = Mutex<[String: TimeZone]>([:])
 
-  /// `UTC`, an offset such as `+05:30`, or a name of the system's database; `nil` for what is none of these.
+  /// The zone of `UTC`, of an offset such as `+05:30`, or of a name of the system's database; `nil` for any other text.
   func zone(_ name: String) -> TimeZone? {
     if name == "UTC" || name == "GMT" || name == "Z" { return .utc }
     if let zone = known.withLock({ $0[name] }) { return zone }
@@ -81,7 +81,7 @@ final class TimeZones: Sendable {
     return zone
   }
 
-  /// `+05:30`, `-8`
+  /// The seconds of an offset such as `+05:30` or `-8`.
   private static func offset(_ text: String) -> Int64? {
     let sign: Int64 = text.hasPrefix("-") ? -1 : 1
     guard text.hasPrefix("+") || text.hasPrefix("-") else { return nil }
@@ -93,7 +93,7 @@ final class TimeZones: Sendable {
     return sign * (numbers[0] * 3_600 + (numbers.count > 1 ? numbers[1] * 60 : 0))
   }
 
-  /// Nothing but names of the database: no way leads out of its folder.
+  /// Reads the file of a zone. Only names of the database are accepted, so that no path leads out of its folder.
   private static func read(_ name: String) -> TimeZone? {
     let isName = name.utf8.allSatisfy { byte in
       switch byte {
@@ -112,7 +112,7 @@ final class TimeZones: Sendable {
   }
 }
 
-/// Reads a file of the time zone database, never past its end.
+/// A reader of a file of the time zone database, which never reads past its end.
 private struct ZoneFileReader {
   struct Header {
     let version: Int
@@ -122,7 +122,7 @@ private struct ZoneFileReader {
     let types: Int
     let characters: Int
 
-    /// Of what follows it, in bytes.
+    /// The size of the data after the header, in bytes.
     func size(width: Int) -> Int { times * (width + 1) + types * 6 + characters + leaps * (width + 4) + indicators }
   }
 
@@ -136,7 +136,7 @@ private struct ZoneFileReader {
     return true
   }
 
-  /// Big-endian, with a sign unless it is one byte.
+  /// Reads a big-endian integer, with a sign unless it is one byte.
   mutating func integer(width: Int) -> Int64? {
     guard rest.count >= width else { return nil }
     let bits = rest.prefix(width).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension Value {
-  /// What `type()` calls it.
+  /// The name of the value's type, as `type()` gives it.
   var pipelineType: String {
     switch self {
     case .null: "null"
@@ -27,7 +27,7 @@ extension Value {
   static let numberTypes: Set<String> = ["int32", "int64", "float64", "decimal128"]
 }
 
-/// A number, in the type in which it is worked with.
+/// A number, in the type that computations use.
 enum Number {
   case integer(Int64)
   case double(Double)
@@ -99,7 +99,7 @@ extension Value {
   }
 }
 
-/// A value by which documents are grouped: numbers that are equal are one.
+/// A value by which documents are grouped: numbers of equal value are one group.
 struct GroupKey: Hashable {
   private let value: Value?
 

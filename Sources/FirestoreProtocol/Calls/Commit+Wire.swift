@@ -6,7 +6,7 @@ package struct CommitMessage: Sendable {
   package var database = ""
   package var writes: [WriteMessage] = []
   package var transaction: [UInt8] = []
-  /// Of a commit that its sender repeats when it does not hear the answer.
+  /// The id of a commit that its sender repeats until it has the answer.
   package var requestID: WriteRequestID?
 }
 
@@ -23,14 +23,14 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.CommitResponse`.
-  /// - Parameter mutations: what was committed.
+  /// - Parameter mutations: the mutations that were committed.
   package mutating func commitResponse(_ response: CommitResponse, to mutations: [Mutation]) {
     for (mutation, result) in zip(mutations, response.results) { writeResult(1, result, of: mutation) }
     field(2, timestamp: response.commitTime.timestamp)
   }
 
   /// The content of a `google.firestore.v1.BatchWriteResponse`.
-  /// - Parameter mutations: what was written, each on its own.
+  /// - Parameter mutations: the mutations that were written, each on its own.
   package mutating func batchWriteResponse(_ results: [Result<MutationResult, RPCStatus>], to mutations: [Mutation]) {
     for (mutation, result) in zip(mutations, results) {
       switch result {
@@ -64,8 +64,8 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.CommitResponse`. The commit's time stands for a version where the backend
-  /// gives none, as after a delete.
+  /// The content of a `google.firestore.v1.CommitResponse`. The commit's time takes the place of a version that the
+  /// backend leaves out, as after a delete.
   package mutating func commitResponse() throws(WireError) -> CommitResponse {
     var received = ReceivedCommit()
     while let tag = try tag() {
@@ -81,7 +81,7 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// A field with a `google.firestore.v1.WriteResult`. That of a delete has no version (PROTOCOL §3.2).
+  /// A field with a `google.firestore.v1.WriteResult`. The result of a delete has no version (PROTOCOL §3.2).
   package mutating func writeResult(_ number: Int, _ result: MutationResult, of mutation: Mutation) {
     field(number) { writer in
       if mutation.operation != .delete { writer.field(1, timestamp: result.version.timestamp) }
@@ -90,7 +90,7 @@ extension WireWriter {
   }
 }
 
-/// What a commit is answered with as it comes: results may precede the time that stands in for their versions.
+/// The parts of the answer to a commit as they come: results may precede the time that stands in for their versions.
 struct ReceivedCommit {
   private var results: [(version: SnapshotVersion?, transformResults: [Value])] = []
   var commitTime: SnapshotVersion?
@@ -112,7 +112,7 @@ struct ReceivedCommit {
     results.append((version, transformResults))
   }
 
-  /// `nil` for an answer without a time, which answers no commit.
+  /// The whole answer; `nil` without a time, since such an answer belongs to no commit.
   var response: CommitResponse? {
     commitTime.map { time in
       CommitResponse(

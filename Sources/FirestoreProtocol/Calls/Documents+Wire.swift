@@ -13,7 +13,7 @@ package struct GetDocumentMessage: Sendable {
 package struct CreateDocumentMessage: Sendable {
   package var parent = ""
   package var collectionID = ""
-  /// Empty to leave the choice to the server.
+  /// The document's id; empty to leave the choice to the server.
   package var documentID = ""
   package var document = DocumentMessage()
   package var mask: [String]?
@@ -102,14 +102,14 @@ package struct BatchGetMessage: Sendable {
 
 /// One message of BatchGetDocuments or RunQuery.
 package struct ReadResponse: Sendable {
-  /// `found`, or `missing` at the read time.
+  /// The document: `found`, or `missing` at the read time.
   package var document: Document?
   /// The transaction that the request began, in its first answer.
   package var transaction: [UInt8]
   package var readTime: SnapshotVersion?
-  /// How many results of a query its offset has left out before this one.
+  /// The number of results that a query's offset has left out before this one.
   package var skipped: Int
-  /// The query has no further results.
+  /// Whether the query has no further results.
   package var isDone: Bool
 
   package init(

@@ -4,7 +4,7 @@ package import FirestoreModel
 /// An `ExecutePipelineRequest`.
 package struct ExecutePipelineMessage: Sendable {
   package var database = ""
-  /// `nil` for a request that has none.
+  /// The pipeline; `nil` if the request has none.
   package var pipeline: PipelineMessage?
   package var options: [String: ExpressionMessage] = [:]
   package var consistency = ConsistencySelector.latest
@@ -17,7 +17,7 @@ package struct PipelineResponse: Sendable {
   package var transaction: [UInt8] = []
   package var results: [PipelineResult] = []
   package var executionTime: SnapshotVersion?
-  /// What was asked to be explained, as text.
+  /// The explanation that was asked for, as text.
   package var explanation: String?
 
   package init(
@@ -33,7 +33,7 @@ package struct PipelineResponse: Sendable {
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.ExecutePipelineRequest`.
-  /// - Parameter time: `nil` for the newest documents.
+  /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func executePipelineRequest(
     _ pipeline: PipelineMessage, at time: SnapshotVersion? = nil, in database: DatabaseID
   ) {

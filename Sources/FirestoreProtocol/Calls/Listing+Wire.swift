@@ -14,9 +14,9 @@ package struct ListDocumentsMessage: Sendable {
 
 /// One page of a collection's documents.
 package struct DocumentPage: Sendable {
-  /// Those that are `missing` have documents below them; they have no version.
+  /// The documents; `missing` ones have documents below them and no version.
   package var documents: [Document]
-  /// Asks for the page behind this one; empty if there is none.
+  /// The token that asks for the next page; empty if there is none.
   package var nextPageToken: String
 
   package init(documents: [Document], nextPageToken: String = "") {
@@ -26,9 +26,9 @@ package struct DocumentPage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection, of missing
-  /// ones too.
-  /// - Parameter time: `nil` for the newest documents, as below.
+  /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection, of
+  /// missing ones too.
+  /// - Parameter time: the read time; `nil` for the newest documents, also in the functions below.
   package mutating func listNamesRequest(
     in collection: ResourcePath, at time: SnapshotVersion? = nil, of database: DatabaseID, pageSize: Int32,
     pageToken: String
@@ -95,7 +95,7 @@ package struct ListCollectionIDsMessage: Sendable {
 /// One page of ids of collections.
 package struct CollectionIDPage: Sendable {
   package var ids: [String]
-  /// Asks for the page behind this one; empty if there is none.
+  /// The token that asks for the next page; empty if there is none.
   package var nextPageToken: String
 
   package init(ids: [String], nextPageToken: String = "") {
@@ -157,12 +157,12 @@ extension WireReader {
 
 extension WireWriter {
   /// The content of a `google.firestore.admin.v1.ListDatabasesRequest`.
-  /// - Parameter project: `nil` for all that a server has.
+  /// - Parameter project: the project; `nil` for all databases that a server has.
   package mutating func listDatabasesRequest(of project: String?) { field(1, string: "projects/\(project ?? "-")") }
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`; names that are none are left out.
+  /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`; invalid names are left out.
   package mutating func listDatabasesResponse() throws(WireError) -> [DatabaseID] {
     var databases: [DatabaseID] = []
     while let tag = try tag() {

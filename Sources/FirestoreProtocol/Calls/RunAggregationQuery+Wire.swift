@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreQuery
 
 package struct AggregationQueryMessage: Sendable {
-  /// An `Aggregation`; its function is `nil`, and its alias empty, where it is left out.
+  /// An `Aggregation`; its function is `nil`, and its alias empty, if the request leaves them out.
   package struct Aggregation: Sendable {
     package enum Function: Sendable {
       case count(upTo: Int64?)
@@ -16,17 +16,17 @@ package struct AggregationQueryMessage: Sendable {
   }
 
   package var parent = ""
-  /// `nil` for a request that does not say what is aggregated.
+  /// The query to aggregate; `nil` if the request has none.
   package var query: QueryMessage?
   package var aggregations: [Aggregation] = []
   package var consistency = ConsistencySelector.latest
-  /// Whether a query that is to be explained is to be run too.
+  /// Whether a query that is to be explained is also to be run; `nil` if it is not to be explained.
   package var explain: Bool?
 }
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.RunAggregationQueryRequest`.
-  /// - Parameter time: `nil` for the newest documents.
+  /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func aggregationRequest(
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil, in database: DatabaseID
   ) {
@@ -48,7 +48,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.RunAggregationQueryResponse`.
-  /// - Parameter figures: by alias.
+  /// - Parameter figures: the figures by alias.
   package mutating func aggregationResponse(
     _ figures: Fields, readTime: SnapshotVersion, explaining metrics: ExplainMetrics? = nil
   ) {
@@ -126,7 +126,7 @@ extension WireReader {
   }
 
   /// The content of a `google.firestore.v1.RunAggregationQueryResponse`.
-  /// - Returns: the figures by alias; `nil` for a message without a result, as the one that names a new transaction is.
+  /// - Returns: the figures by alias; `nil` for a message without a result, such as one that names a new transaction.
   package mutating func aggregationResponse() throws(WireError) -> Fields? {
     var figures: Fields?
     while let tag = try tag() {

@@ -7,21 +7,21 @@ package struct RunQueryMessage: Sendable {
   package var parent = ""
   package var query: QueryMessage?
   package var consistency = ConsistencySelector.latest
-  /// Whether a query that is to be explained is to be run too.
+  /// Whether a query that is to be explained is also to be run; `nil` if it is not to be explained.
   package var explain: Bool?
 }
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.RunQueryRequest` for the newest documents, or of a `Target.QueryTarget`.
-  /// - Precondition: not a document target.
+  /// - Precondition: the target is no document target.
   package mutating func runQueryRequest(_ target: Target, in database: DatabaseID) {
     parent(1, of: target, in: database)
     field(2) { $0.structuredQuery(of: target) }
   }
 
   /// The content of a `google.firestore.v1.RunQueryRequest`.
-  /// - Parameter offset: how many documents to leave out before the limit.
-  /// - Precondition: not a document target.
+  /// - Parameter offset: the number of documents to leave out before the limit.
+  /// - Precondition: the target is no document target.
   package mutating func runQueryRequest(
     _ target: Target, _ view: ReadView, passing offset: Int = 0, in database: DatabaseID
   ) {
@@ -46,7 +46,7 @@ extension WireWriter {
     if let time = request.view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// What a query returns of its documents.
+  /// A field with the fields that a query returns of its documents.
   private mutating func selection(_ projection: FieldMask) {
     field(1) { select in
       for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
@@ -58,7 +58,8 @@ extension WireWriter {
     field(number, string: database.name(of: target.collectionGroup == nil ? target.path.parent : target.path))
   }
 
-  /// The content of the `google.firestore.v1.StructuredQuery` that a backend is asked; its limit is an `int32` there.
+  /// The content of the `google.firestore.v1.StructuredQuery` that a backend is asked, in which the limit is an
+  /// `int32`.
   mutating func structuredQuery(of target: Target) {
     var query = target.query
     query.limit = query.limit.map { Int(Int32(clamping: $0)) }
@@ -115,7 +116,7 @@ extension WireReader {
 }
 
 extension FieldMask {
-  /// The paths in their order. A mask without any would mean all fields: the name stands for none.
+  /// The paths in their order. A mask without any would mean all fields, so the document's name stands for none.
   var wireTexts: [String] { paths.isEmpty ? ["__name__"] : paths.sorted().map(\.canonicalText) }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// At which version a request reads (`consistency_selector`).
+/// The version at which a request reads (`consistency_selector`).
 package enum ConsistencySelector: Sendable {
   case latest
   case transaction([UInt8])
@@ -10,9 +10,11 @@ package enum ConsistencySelector: Sendable {
 }
 
 package enum TransactionOptions: Sendable {
-  /// - Parameter readTime: instead of the time at which the transaction begins.
+  /// A transaction that only reads.
+  /// - Parameter readTime: the time to read at, instead of the time at which the transaction begins.
   case readOnly(readTime: Timestamp?)
-  /// - Parameter retrying: an earlier attempt at the same work.
+  /// A transaction that reads and writes.
+  /// - Parameter retrying: the id of an earlier attempt at the same work.
   case readWrite(retrying: [UInt8]?)
 }
 
@@ -43,7 +45,7 @@ extension WireReader {
   }
 }
 
-// How transactions begin, and end without a commit.
+// The messages with which transactions begin, and end without a commit.
 
 extension WireReader {
   /// The content of a `google.firestore.v1.BeginTransactionRequest`.

@@ -3,7 +3,7 @@ package import FirestoreModel
 
 extension WireReader {
   /// The content of a `google.firestore.v1.ListenResponse`.
-  /// - Returns: `nil` for a kind of message or change that is not known, which is to be passed over.
+  /// - Returns: `nil` for an unknown kind of message or change, which is to be passed over.
   package mutating func watchChange(_ names: DocumentNames) throws(WireError) -> WatchChange? {
     var change: WatchChange?
     while let tag = try tag() {
@@ -59,7 +59,7 @@ extension WireReader {
 
   mutating func targetID() throws(WireError) -> TargetID { TargetID(Int32(truncatingIfNeeded: try varint())) }
 
-  /// Repeated `int32`, packed or not.
+  /// A field of repeated `int32`, packed or not.
   private mutating func targetIDs(_ ids: inout [TargetID], _ type: WireType) throws(WireError) {
     switch type {
     case .varint: ids.append(try targetID())
@@ -154,9 +154,10 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListenResponse`, as Google's emulator sends it (PROTOCOL §2.4): a reset carries
-  /// a read time as `current` does, and a deletion names every target that it concerns as one that the document left.
-  /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved`, where the change itself carries none.
+  /// The content of a `google.firestore.v1.ListenResponse`, as Google's emulator sends it (PROTOCOL §2.4): a reset
+  /// carries a read time as `current` does, and a deletion names every target that it concerns as one that the document
+  /// left.
+  /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved` if the change itself carries none.
   package mutating func watchChange(_ change: WatchChange, _ names: DocumentNames, readTime: SnapshotVersion? = nil) {
     switch change {
     case .added(let ids): targetChange(1, ids)
@@ -226,7 +227,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.rpc.Status`; `nil` for OK. A number that is no code counts as `unknown`.
+  /// The content of a `google.rpc.Status`; `nil` for OK. An unknown number counts as the code `unknown`.
   mutating func status() throws(WireError) -> RPCStatus? {
     var code = 0
     var text = ""

@@ -7,13 +7,13 @@ package struct ListenMessage: Sendable {
   package struct Target: Sendable {
     package enum Content: Sendable {
       case query(RunQueryMessage)
-      /// By name.
+      /// Documents by their names.
       case documents([String])
       case pipeline
     }
 
     package var id = TargetID(0)
-    /// `nil` where it is left out. What cannot be read of it concerns this target alone.
+    /// The query or documents; `nil` if the request has none. An error in reading them concerns this target alone.
     package var content: Result<Content, WireError>?
     package var resume: WatchTarget.Resume?
     package var expectedCount: Int?
@@ -104,7 +104,7 @@ extension WireReader {
 }
 
 extension TargetPurpose {
-  /// The label of a request that says why it is made.
+  /// The label of a request with the reason for which it is made.
   static let label = "goog-listen-tags"
 
   fileprivate var tag: String? {

@@ -7,16 +7,17 @@ package struct WriteStreamMessage: Sendable {
   package var streamID = ""
   package var writes: [WriteMessage] = []
   package var streamToken: [UInt8] = []
-  /// What the client calls this request for ever.
+  /// The client's permanent name of this request.
   package var requestID: WriteRequestID?
 }
 
 /// One message of the server on a write stream (PROTOCOL §3.1).
 package struct WriteResponse: Sendable {
-  /// Names the stream; only in the answer to the handshake.
+  /// The stream's id; only in the answer to the handshake.
   package var streamID: String
   package var streamToken: [UInt8]
-  /// `nil` in the answer to the handshake, and to the message with which a client ends the stream.
+  /// The answer to a commit; `nil` in the answer to the handshake, and to the message with which a client ends the
+  /// stream.
   package var commit: CommitResponse?
 
   package init(streamID: String = "", streamToken: [UInt8], commit: CommitResponse? = nil) {
@@ -48,7 +49,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.WriteResponse`.
-  /// - Parameter mutations: what was committed, if anything was.
+  /// - Parameter mutations: the mutations that were committed, if any.
   package mutating func writeResponse(_ response: WriteResponse, to mutations: [Mutation] = []) {
     if !response.streamID.isEmpty { field(1, string: response.streamID) }
     if !response.streamToken.isEmpty { field(2, bytes: response.streamToken) }
@@ -108,18 +109,19 @@ extension WireReader {
   }
 }
 
-/// How the id of a write request travels: as a label of google.firestore.v1's `WriteRequest`. A backend that knows it
+/// The id of a write request as a label of google.firestore.v1's `WriteRequest`. A backend that knows the label
 /// recognises a batch that comes again; others ignore it.
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
-  /// The field in which it stands in a `CommitRequest`, which has no labels. google.firestore.v1 has no such field:
-  /// other backends skip it.
+  /// The field for the id in a `CommitRequest`, which has no labels. google.firestore.v1 has no such field: other
+  /// backends skip it.
   static let commitField = 18_533
 
-  /// Caches make ids of 8 or 16 bytes; nothing longer than this is one.
+  /// The longest id of a client, in bytes; caches make ids of 8 or 16.
   private static let longestClientID = 64
 
+  /// Reads a label; fails if it is no id.
   /// - Parameter label: `CLIENT-BATCH`, the client in hexadecimal.
   package init?(label: String, sender: Sender = .cache) {
     let parts = label.split(separator: "-", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Document` as a request has it: its name and fields, not checked.
+/// A `google.firestore.v1.Document` of a request: its name and fields, not checked.
 package struct DocumentMessage: Sendable {
   package var name = ""
   package var fields = Fields()
@@ -27,7 +27,7 @@ extension WireReader {
     return document
   }
 
-  /// A field that holds a `google.firestore.v1.DocumentMask`, whose order means nothing.
+  /// A field that holds a `google.firestore.v1.DocumentMask`; the order of its paths means nothing.
   mutating func documentMask() throws(WireError) -> [String] {
     var paths: [String] = []
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in paths.append(try reader.string()) }
@@ -41,7 +41,8 @@ extension WireReader {
   }
 
   /// A field that holds a `google.firestore.v1.Document`.
-  /// - Parameter mayBeMissing: whether one without times stands for one that does not exist, as in a list that shows these.
+  /// - Parameter mayBeMissing: whether a document without times does not exist, as in a list that shows missing
+  ///   documents.
   package mutating func document(_ names: DocumentNames, mayBeMissing: Bool = false) throws(WireError) -> Document {
     let bytes = try lengthDelimited()
     var key: DocumentKey?
@@ -67,7 +68,7 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Document`; of one that does not exist its name.
+  /// The content of a `google.firestore.v1.Document`; for a missing document only its name.
   /// - Parameter mask: the fields to send; all for `nil`.
   package mutating func document(_ document: Document, _ names: DocumentNames, mask: FieldMask? = nil) {
     names.write(document.key, as: 1, to: &self)

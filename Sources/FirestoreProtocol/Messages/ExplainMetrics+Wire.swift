@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What a query that asks to be explained is told: the plan and, if it was run, what that took.
+/// The explanation of a query: the plan and, if the query was run, its cost.
 package struct ExplainMetrics: Sendable {
   package struct Execution: Sendable {
-    /// How many documents or aggregates were returned.
+    /// The number of documents or aggregates that were returned.
     package var results: Int
     package var duration: Duration
-    /// How many documents and index entries were read for them.
+    /// The number of documents that were read for the results.
     package var documents: Int
     package var indexEntries: Int
 
@@ -19,9 +19,9 @@ package struct ExplainMetrics: Sendable {
     }
   }
 
-  /// Where the index lies that answers the query: `Collection` or `Collection group`.
+  /// The scope of the index that answers the query: `Collection` or `Collection group`.
   package var scope: String
-  /// What the index holds, as `(a ASC, __name__ ASC)`.
+  /// The fields of the index, such as `(a ASC, __name__ ASC)`.
   package var properties: String
   package var execution: Execution?
 
@@ -85,7 +85,7 @@ extension WireWriter {
 
 extension WireReader {
   /// A field that holds a `google.firestore.v1.ExplainOptions`.
-  /// - Returns: whether the query is to be run too.
+  /// - Returns: whether the query is also to be run.
   mutating func explainOptions() throws(WireError) -> Bool {
     var isRun = false
     try message(with: 1, .varint) { reader throws(WireError) in isRun = try reader.boolean() }

@@ -20,7 +20,7 @@ extension WireReader {
     return PipelineMessage.Stage(call.name, call.arguments, options: call.options)
   }
 
-  /// A field that holds a `Pipeline.Stage` or a `Function`, which are alike.
+  /// A field that holds a `Pipeline.Stage` or a `Function`, which have the same form.
   private mutating func call(
     depth: Int
   ) throws(WireError) -> (name: String, arguments: [ExpressionMessage], options: [String: ExpressionMessage]) {
@@ -120,6 +120,7 @@ extension WireError {
 }
 
 extension ExpressionMessage {
+  /// A reference by its text.
   /// - Parameter text: the name of a document, or a path.
   package static func reference(_ text: String) -> ExpressionMessage {
     Value(referenceName: text).map { .constant($0) } ?? .path(text)

@@ -17,18 +17,18 @@ package struct PipelineMessage: Hashable, Sendable {
     }
   }
 
-  /// How deep expressions and pipelines may be nested, so that hostile bytes cannot exhaust the stack.
+  /// The greatest depth of nested expressions and pipelines, so that hostile bytes cannot exhaust the stack.
   package static let maximumDepth = 64
 
   package var stages: [Stage]
 
   package init(_ stages: [Stage] = []) { self.stages = stages }
 
-  /// Whether its last stage writes.
+  /// Whether the last stage writes.
   package var writes: Bool { stages.last.map { ["update", "delete"].contains($0.name) } ?? false }
 }
 
-/// A `google.firestore.v1.Value` of a pipeline, where a value may also stand for what is worked out of a document.
+/// A `google.firestore.v1.Value` of a pipeline: a constant, or an expression that is evaluated for each document.
 package indirect enum ExpressionMessage: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     package var name: String
@@ -63,7 +63,7 @@ package indirect enum ExpressionMessage: Hashable, Sendable {
   }
 }
 
-/// One result of a pipeline: a document, or what was made of documents, which has no name.
+/// One result of a pipeline: a document, or fields that were made of documents, without a name.
 package struct PipelineResult: Sendable {
   package var key: DocumentKey?
   package var createTime: SnapshotVersion?
@@ -79,6 +79,7 @@ package struct PipelineResult: Sendable {
     self.data = data
   }
 
+  /// Makes the result of a document.
   /// - Precondition: the document exists.
   package init(_ document: Document) {
     self.init(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.StructuredQuery` as it came: every part that is known, and none of them checked. What may be
-/// asked, and in which words the rest is refused, is for its reader to say: a cache reads its own queries, a server any.
+/// A `google.firestore.v1.StructuredQuery` as it came: every known part, none of them checked. Its reader decides which
+/// queries are allowed, and words the refusal of the rest: a cache reads its own queries, a server any.
 package struct QueryMessage: Sendable {
   package struct Selector: Sendable {
     package var collectionID: String
@@ -14,13 +14,13 @@ package struct QueryMessage: Sendable {
     }
   }
 
-  /// A `Filter`. Operators are the protocol's numbers, paths its text; both are 0 or empty where they are left out.
+  /// A `Filter`. Operators are the protocol's numbers, paths its text; both are 0 or empty if they are left out.
   package indirect enum Condition: Sendable {
     case none
     case composite(op: Int64, [Condition])
     case field(path: String, op: Int64, Value?)
     case unary(path: String, op: Int64)
-    /// Nested too deep to be read, so that hostile bytes cannot exhaust the stack.
+    /// A condition nested too deep to be read, so that hostile bytes cannot exhaust the stack.
     case tooDeep
   }
 
@@ -44,7 +44,7 @@ package struct QueryMessage: Sendable {
     package var threshold: Double?
   }
 
-  /// How deep filters may be nested.
+  /// The greatest depth of nested filters.
   package static let maximumDepth = 64
 
   /// The paths of `select`; `nil` without one.
@@ -60,7 +60,7 @@ package struct QueryMessage: Sendable {
 }
 
 extension WireReader {
-  /// A field that holds a message of which one field matters.
+  /// A field that holds a message of which only one field matters.
   mutating func message(
     with number: Int, _ type: WireType, _ read: (inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {

@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreQuery
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.StructuredQuery`, which names the collection but not where it lies.
+  /// The content of a `google.firestore.v1.StructuredQuery`, which names the collection but not its parent.
   package mutating func structuredQuery(_ query: Query) {
     if let id = query.collectionGroup ?? (query.path.isCollection ? query.path.last : nil) {
       field(2) { writer in
@@ -11,7 +11,7 @@ extension WireWriter {
         if query.collectionGroup != nil { writer.field(3, boolean: true) }
       }
     }
-    // A single condition goes alone, unless it would be taken for the list of conditions.
+    // A single condition is written alone, unless it would be read as the list of conditions.
     switch (query.filters.count, query.filters.first) {
     case (0, _): break
     case (1, .field(let filter)?): field(3) { $0.filter(.field(filter)) }
@@ -69,8 +69,8 @@ extension WireWriter {
 }
 
 extension FieldFilter {
-  /// `google.firestore.v1.StructuredQuery.UnaryFilter.Operator`: comparisons with null and NaN are only understood as
-  /// these (PROTOCOL §3.7).
+  /// The number of the `google.firestore.v1.StructuredQuery.UnaryFilter.Operator`: comparisons with null and NaN are
+  /// only understood in this form (PROTOCOL §3.7).
   fileprivate var unaryNumber: UInt64? {
     switch (op, value) {
     case (.equal, .double(let number)) where number.isNaN: 2
@@ -81,6 +81,7 @@ extension FieldFilter {
     }
   }
 
+  /// Makes the filter of a unary operator.
   /// - Returns: `nil` for a number that is no unary operator.
   package init?(_ path: FieldPath, unaryNumber: Int64) {
     switch unaryNumber {
@@ -94,7 +95,7 @@ extension FieldFilter {
 }
 
 extension FieldFilter.Operator {
-  /// `google.firestore.v1.StructuredQuery.FieldFilter.Operator`.
+  /// The number of the `google.firestore.v1.StructuredQuery.FieldFilter.Operator`.
   var wireNumber: Int {
     switch self {
     case .lessThan: 1
@@ -110,6 +111,7 @@ extension FieldFilter.Operator {
     }
   }
 
+  /// Makes the operator of a number.
   /// - Returns: `nil` for a number that is no operator.
   package init?(wireNumber: Int) {
     guard let op = Self.allCases.first(where: { $0.wireNumber == wireNumber }) else { return nil }

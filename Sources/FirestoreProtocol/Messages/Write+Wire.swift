@@ -8,14 +8,14 @@ package struct WriteMessage: Sendable {
     case update(DocumentMessage)
     case delete(name: String)
     case verify(name: String)
-    /// A `DocumentTransform`, as older clients send it.
+    /// A `DocumentTransform`, which older clients send.
     case transform(name: String, [Transform])
   }
 
   package struct Transform: Sendable {
     package var path = ""
     package var operation: FieldTransform.Operation?
-    /// What the field becomes, as the protocol's number; 1, the time of the request, is the only one there is.
+    /// The protocol's number of the value that the server sets; 1, the time of the request, is the only one there is.
     package var serverValue: Int64?
   }
 
@@ -145,7 +145,7 @@ extension WireReader {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.Write` that this client wrote: its field paths are taken as they are.
+  /// The content of a `google.firestore.v1.Write` that this client wrote: its field paths are not checked.
   package mutating func mutation(_ names: DocumentNames) throws(WireError) -> Mutation {
     let write = try write()
     let (name, operation): (String, Mutation.Operation) =
@@ -169,7 +169,8 @@ extension WireReader {
 }
 
 extension FieldPath {
-  /// - Parameter text: what `canonicalText` wrote.
+  /// Reads a stored path.
+  /// - Parameter text: a text that `canonicalText` wrote.
   init(stored text: String) throws(WireError) {
     do throws(ModelError) { try self.init(canonicalText: text) } catch { throw WireError(error.message) }
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON as it is written, piece by piece: on one line, or with a line for each member and element.
+/// A text of JSON that is written piece by piece: on one line, or with a line for each member and element.
 struct JSONText {
   private(set) var bytes: [UInt8] = []
   private let isPretty: Bool
   private var depth = 0
-  /// The object or array that is open has nothing so far.
+  /// Whether the open object or array has no member or element so far.
   private var isEmpty = true
 
   init(isPretty: Bool) { self.isPretty = isPretty }
@@ -39,7 +39,7 @@ struct JSONText {
 
   mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// A number, or the texts for what is none.
+  /// Writes a number, or the text for infinity or NaN.
   mutating func double(_ value: Double) {
     if value.isNaN { return string("NaN") }
     if value.isInfinite { return string(value < 0 ? "-Infinity" : "Infinity") }
@@ -56,7 +56,7 @@ struct JSONText {
       case 0x0A: raw("\\n")
       case 0x0D: raw("\\r")
       case 0x09: raw("\\t")
-      // Also what would be markup if somebody took the answer for a page.
+      // Angle brackets are escaped too: they would be markup if a browser took the answer for a page.
       case 0..<0x20, 0x7F, UInt8(ascii: "<"), UInt8(ascii: ">"):
         raw(byte < 0x10 ? "\\u000" : "\\u00")
         raw(String(byte, radix: 16))

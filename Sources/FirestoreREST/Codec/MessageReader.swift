@@ -2,20 +2,20 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// Reads a message from proto3 JSON and writes it as wire bytes. What is refused is told in the words of Google's
-/// servers, with the path of the field by its names in the proto file.
+/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the words of Google's servers, with the
+/// path of the field by its names in the proto file.
 struct MessageReader {
   private enum Step {
     case field(String)
     case index(Int)
   }
 
-  /// What is taken beside proto3 JSON as it is specified.
+  /// The forms that are accepted beside specified proto3 JSON.
   enum Dialect {
     case strict
-    /// Scalars are texts, as in the query of an address.
+    /// Scalars as texts, as in the query of an address.
     case texts
-    /// Wrappers and times may also be messages with fields, as web SDKs of 2018 and 2019 send them.
+    /// Wrappers and times also as messages with fields, as web SDKs of 2018 and 2019 send them.
     case spelledOut
   }
 
@@ -23,7 +23,7 @@ struct MessageReader {
   private let dialect: Dialect
   private var isText: Bool { dialect == .texts }
 
-  /// - Parameter root: the field of the request that the JSON is; `nil` for the whole request.
+  /// - Parameter root: the field of the request that holds the JSON; `nil` for the whole request.
   private init(root: String?, _ dialect: Dialect) {
     trail = root.map { [.field($0)] } ?? []
     self.dialect = dialect
@@ -44,7 +44,7 @@ struct MessageReader {
     for member in members {
       guard let field = schema.field(named: member.name) else { throw unknown(member.name) }
       if case .null = member.value.kind {
-        // Null is a value of its own only where the type says so; elsewhere the field is not set.
+        // Null is a value only if the type says so; otherwise the field is not set.
         guard case .null = field.kind else { continue }
       }
       if let oneof = field.oneof, !taken.insert(oneof).inserted {
@@ -113,12 +113,12 @@ struct MessageReader {
       var inner = WireWriter()
       try single(json, kind, 1, into: &inner)
       writer.field(number, bytes: inner.bytes)
-    // Only answers have these.
+    // Answers alone have these types.
     case .duration, .structure: throw invalid(json, "TYPE_MESSAGE")
     }
   }
 
-  /// A message with a JSON form of its own that came as its fields; `nil` for that form.
+  /// Reads a message that came as its fields although it has a JSON form of its own; `nil` if it came in that form.
   private mutating func spelledOut(
     _ json: JSONSyntax, _ schema: @autoclosure () -> MessageSchema
   ) throws(RPCStatus) -> [UInt8]? {
@@ -160,7 +160,7 @@ struct MessageReader {
     case .string("-Infinity"): return -.infinity
     case .string("-0"): return -0.0
     case .string(let text):
-      // Only digits: Swift also reads "inf", "0x1p3" and so on.
+      // The text must be a JSON number: Swift also reads "inf", "0x1p3" and so on.
       if let syntax = try? JSONSyntax(parsing: text, numbers: .ofAnySize) {
         if case .integer(let value) = syntax.kind { return Double(value) }
         if case .double(let value) = syntax.kind { return value }
@@ -175,7 +175,7 @@ struct MessageReader {
     return text
   }
 
-  /// Both alphabets, padded or not.
+  /// Reads base64 in both alphabets, padded or not.
   private func byteArray(_ json: JSONSyntax) throws(RPCStatus) -> [UInt8] {
     let text = try text(json, "TYPE_BYTES")
     var standard = text.utf8.map { byte in
@@ -216,7 +216,7 @@ struct MessageReader {
 
   // MARK: Messages about faults
 
-  /// `writes[0].update.fields[2].value`
+  /// The path of the field, for example `writes[0].update.fields[2].value`.
   private var path: String {
     trail.reduce(into: "") { text, step in
       switch step {
@@ -251,7 +251,7 @@ extension RPCStatus {
 }
 
 extension String {
-  /// As much of a text as a message should quote.
+  /// The part of a text that an error message quotes.
   var shortened: String {
     unicodeScalars.count > 100 ? String(String.UnicodeScalarView(unicodeScalars.prefix(100))) + "…" : self
   }

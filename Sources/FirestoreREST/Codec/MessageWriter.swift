@@ -2,9 +2,9 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, none that has no value.
+/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, without unset ones.
 struct MessageWriter {
-  /// A field as it is on the wire.
+  /// The content of a field on the wire.
   private enum Content {
     case number(UInt64)
     case bytes(UnsafeRawBufferPointer)
@@ -14,7 +14,7 @@ struct MessageWriter {
 
   /// - Parameters:
   ///   - message: wire bytes; fields that the schema does not know are left out.
-  ///   - isPretty: on several lines, as Google's servers write it.
+  ///   - isPretty: whether to write several lines, as Google's servers do.
   static func text(of message: [UInt8], _ schema: MessageSchema, isPretty: Bool) throws(WireError) -> [UInt8] {
     let result: Result<[UInt8], WireError> = message.withUnsafeBytes { bytes in
       var writer = MessageWriter(syntax: JSONText(isPretty: isPretty))
@@ -34,7 +34,7 @@ struct MessageWriter {
       for (number, content) in contents where number == field.number {
         switch field.count {
         case .one:
-          // Of several the last counts, and others are not sent by the service.
+          // The service sends a field once, so that the first content is the only one.
           guard isFirst else { continue }
           syntax.name(field.jsonName)
           try single(content, field.kind)
@@ -64,7 +64,7 @@ struct MessageWriter {
     syntax.close("}")
   }
 
-  /// Numbers come one by one, or packed (Protocol Buffers, "Packed repeated fields").
+  /// Writes an element; numbers come one by one, or packed (Protocol Buffers, "Packed repeated fields").
   private mutating func element(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
     if case .int32 = kind, case .bytes(let bytes) = content {
       var reader = WireReader(bytes)
@@ -107,7 +107,7 @@ struct MessageWriter {
     case .timestamp: syntax.string(try Self.time(content).rfc3339Text)
     case .duration:
       let time = try Self.time(content)
-      // The text of a moment ends with its second and fraction.
+      // The text of a time ends with its second and fraction.
       let fraction = time.rfc3339Text.dropFirst(19).dropLast()
       syntax.string("\(time.seconds)\(fraction)s")
     case .structure: try structure(content)

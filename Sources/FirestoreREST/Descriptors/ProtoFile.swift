@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A proto file as gRPC's reflection tells of it.
+/// A proto file in the form of gRPC's reflection.
 package struct ProtoFile: Sendable {
-  /// `google/firestore/v1/document.proto`
+  /// The path of the file, for example `google/firestore/v1/document.proto`.
   package let name: String
-  /// A `google.protobuf.FileDescriptorProto`.
+  /// The file's descriptor, a `google.protobuf.FileDescriptorProto`.
   package let descriptor: [UInt8]
   /// Files that this one imports.
   package let imports: [String]
@@ -23,7 +23,7 @@ struct ServiceSchema {
     var isResponseStream = false
   }
 
-  /// With its package.
+  /// The full name, package included.
   var name: String
   var methods: [Method]
 }
@@ -32,7 +32,7 @@ struct ServiceSchema {
 struct ProtoFileWriter {
   let name: String
   let package: String
-  /// Full names, nested ones behind those that hold them.
+  /// The messages; nested ones follow those that hold them.
   var messages: [MessageSchema]
   var enumerations: [EnumSchema]
   var services: [ServiceSchema]
@@ -84,7 +84,7 @@ struct ProtoFileWriter {
   ) {
     writer.field(1, string: field.name)
     writer.field(3, varint: UInt64(field.number))
-    // Optional or repeated.
+    // The number is that of LABEL_OPTIONAL or LABEL_REPEATED.
     writer.field(4, varint: field.count == .one ? 1 : 3)
     if field.count == .map {
       writer.field(5, varint: FieldSchema.Kind.messageType)
@@ -97,7 +97,7 @@ struct ProtoFileWriter {
     writer.field(10, string: field.jsonName)
   }
 
-  /// The message that an entry of a map is.
+  /// Writes the message of a map's entries.
   private static func entry(_ field: FieldSchema, _ writer: inout WireWriter) {
     writer.field(1, string: entryName(field))
     let schema = MessageSchema("", [FieldSchema(1, "key", .string), FieldSchema(2, "value", field.kind)])
@@ -105,7 +105,7 @@ struct ProtoFileWriter {
     writer.field(7) { $0.field(7, boolean: true) }
   }
 
-  /// `fields` is a map of `FieldsEntry`.
+  /// The name of a map's entries: `FieldsEntry` for `fields`.
   private static func entryName(_ field: FieldSchema) -> String {
     field.jsonName.prefix(1).uppercased() + field.jsonName.dropFirst() + "Entry"
   }
@@ -141,7 +141,7 @@ struct ProtoFileWriter {
 extension FieldSchema.Kind {
   fileprivate static let messageType: UInt64 = 11
 
-  /// `google.protobuf.FieldDescriptorProto.Type`
+  /// The number of the type in `google.protobuf.FieldDescriptorProto.Type`.
   fileprivate var type: UInt64 {
     switch self {
     case .double: 1
@@ -155,7 +155,7 @@ extension FieldSchema.Kind {
     }
   }
 
-  /// The message or enumeration that it is; `nil` for a scalar.
+  /// The full name of the field's message or enumeration; `nil` for a scalar.
   var typeName: String? {
     switch self {
     case .boolean, .int32, .int64, .double, .string, .bytes: nil

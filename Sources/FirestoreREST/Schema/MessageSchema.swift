@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message as its proto file describes it: what the codec has to know to write it as JSON and to read it.
+/// A message by its proto file, with all that the codec has to know to write it as JSON and to read it.
 final class MessageSchema: Sendable {
-  /// With its package: `google.firestore.v1.Document`.
+  /// The full name, package included: `google.firestore.v1.Document`.
   let name: String
-  /// In the order of their numbers.
+  /// The fields, in the order of their numbers.
   let fields: [FieldSchema]
-  /// What is wrong with a message in JSON of which no field is set; `nil` where that means something.
+  /// The error for a message in JSON of which no field is set; `nil` if such a message means something.
   let emptiness: String?
   private let indexes: [String: Int]
 
@@ -22,7 +22,7 @@ final class MessageSchema: Sendable {
     self.indexes = indexes
   }
 
-  /// - Parameter name: as JSON has it, or as the proto file has it; proto3 JSON is read with both.
+  /// - Parameter name: the field's name in JSON or in the proto file; proto3 JSON is read with both.
   func field(named name: String) -> FieldSchema? { indexes[name].map { fields[$0] } }
 }
 
@@ -34,30 +34,30 @@ struct FieldSchema: Sendable {
     case double
     case string
     case bytes
-    /// google.protobuf.NullValue
+    /// The enumeration google.protobuf.NullValue.
     case null
     case enumeration(EnumSchema)
-    /// Asked for when it is needed: messages hold each other.
+    /// A message; its schema is asked for when it is needed, since messages hold each other.
     case message(@Sendable () -> MessageSchema)
     case timestamp
     case duration
-    /// google.protobuf.Struct
+    /// A google.protobuf.Struct.
     case structure
-    /// A message that has nothing but this in its field 1, and that JSON writes without it.
+    /// A message that has only a field 1, of this kind, which is the message's form in JSON.
     case wrapper(Kind)
   }
 
   enum Count: Sendable {
     case one
     case list
-    /// Entries with text as key (1) and the value (2).
+    /// A map, whose entries have a text as key (1) and the value (2).
     case map
   }
 
   let number: Int
-  /// As the proto file has it: `field_paths`. Messages about faults use this one.
+  /// The name in the proto file: `field_paths`. Error messages use this one.
   let name: String
-  /// `fieldPaths`
+  /// The name in JSON: `fieldPaths`.
   let jsonName: String
   let kind: Kind
   let count: Count

@@ -28,7 +28,7 @@ extension Schema {
       FieldSchema(2, "field_filter", .message { fieldFilter }, oneof: "filter_type"),
       FieldSchema(3, "unary_filter", .message { unaryFilter }, oneof: "filter_type"),
     ],
-    // Over gRPC it restricts nothing, and so it does at the emulator; one in a text is a slip that would read everything.
+    // An empty filter restricts nothing over gRPC, as at the emulator; in JSON it is a slip that would read everything.
     emptiness: "Unknown Filter type.")
 
   private static let compositeFilter: MessageSchema = message(

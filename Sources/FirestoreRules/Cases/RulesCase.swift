@@ -3,25 +3,25 @@ package import FirestoreJSON
 package import FirestoreModel
 import FirestoreQuery
 
-/// A request with what the rules should say of it, as one object of a file of cases:
+/// A request with the verdict that the rules should give, as one object of a file of cases:
 ///
 ///     {"method": "get", "path": "rooms/a", "user": "ada", "stored": {"rooms/a": {"owner": "ada"}}, "expect": "allow"}
 ///
 /// Documents and values are `DocumentJSON`.
 package struct RulesCase: Sendable {
   package static let database = DatabaseID(project: "demo-rules")
-  /// `request.time` where a case names none.
+  /// The value of `request.time` in a case that names none.
   package static let time = Timestamp(seconds: 1_767_225_600)
 
   package var name: String?
-  /// What is stored, by path.
+  /// The stored documents, by key.
   package var stored: [DocumentKey: Document] = [:]
-  /// What other writes of the request make of documents; `nil` for a deleted one.
+  /// The documents that the request's other writes leave behind, by key; `nil` for a deleted one.
   package var after: [DocumentKey: Document?] = [:]
   package var request: RulesRequest
   package var expectsAllow: Bool
 
-  /// Of the documents of the case; `getAfter` sees the request's own as well.
+  /// The documents that the rules see in the case; `getAfter` sees the request's own document as well.
   package var documents: KnownDocuments {
     var after = after
     if let key = DocumentKey(request.path), request.method != .list, request.method != .get {
@@ -31,7 +31,7 @@ package struct RulesCase: Sendable {
   }
 }
 
-/// Reads cases. Members of an object without `expect` hold for all that follow, unless they say otherwise.
+/// Reads cases. Members of an object without `expect` are defaults for all later cases.
 package struct RulesCaseReader {
   private var defaults: [String: JSONSyntax] = [:]
   private static let names: Set<String> = [

@@ -4,7 +4,7 @@ import FirestoreQuery
 
 /// One decision of a program on one request.
 struct Decision: ~Copyable {
-  /// A statement about the request, with the variables of the path.
+  /// A statement about the request's method, with the variables of the path.
   private struct Candidate {
     let statement: Program.Allow
     let captures: [MatchedPath.Capture]
@@ -21,7 +21,7 @@ struct Decision: ~Copyable {
     evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents), room)
   }
 
-  /// What the next decision can use.
+  /// Ends the decision and returns the counts and buffers for the next one.
   consuming func leftRoom() -> RulesRoom { evaluator.leftRoom() }
 
   private var program: Program { _read { yield ruleset.program } }
@@ -47,8 +47,8 @@ struct Decision: ~Copyable {
     matches(RulesMethods(request.method)) { decision, statement in decision.tries(statement) }
   }
 
-  /// Whether a query finds nothing but documents that may be listed: it must follow from what the query asks for.
-  /// Each alternative of its conditions is looked at for itself.
+  /// Whether a query can only find documents that may be listed, proven from its conditions. Each alternative of the
+  /// conditions is decided on separately.
   private mutating func decideOnQuery() -> Bool {
     guard let facts = QueryFacts(request.query), !facts.alternatives.isEmpty else {
       reasons.append("The query has too many alternatives.")
@@ -57,7 +57,7 @@ struct Decision: ~Copyable {
     let collection = evaluator.path
     for alternative in facts.alternatives {
       if let key = alternative.key {
-        // All that can be found is one document, which is looked at.
+        // One document is all that the query can find, so it is read.
         evaluator.path = MatchedPath(request.database, key.path)
         evaluator.resource = .document(evaluator.documents.only(key))
       } else {
@@ -71,14 +71,14 @@ struct Decision: ~Copyable {
     return true
   }
 
-  /// What follows the query's path in those of all documents that it may find.
+  /// The path segments between the request's path and the documents that the query may find.
   private var rest: [MatchedPath.Segment] {
     if let group = request.query?.target.collectionGroup { return [.anyNumber, .text(group), .any] }
     if request.path.isCollection { return [.any] }
     return request.query?.target.isDocumentTarget == true ? [] : [.anyNumber]
   }
 
-  /// Evaluates a statement and notes what came of it.
+  /// Evaluates a statement and notes its outcome.
   private mutating func tries(_ statement: Program.Allow) -> Bool {
     var result = RulesOutcome.Result.isTrue
     if let condition = statement.condition {
@@ -105,8 +105,9 @@ struct Decision: ~Copyable {
     program.sources[statement.file].lineAndColumn(of: program.expressions[condition].range.lowerBound)
   }
 
-  /// Says of a denial what the emulator does, which first evaluates all conditions without looking at documents, and
-  /// again those that are not false then. Whether a document is created or updated it does not know at first.
+  /// Gives the emulator's reasons for a denial. The emulator first evaluates all conditions without reading documents,
+  /// and then again the conditions that are not false. At first it does not know whether a document is created or
+  /// updated.
   private mutating func explain() {
     var first: [String] = []
     var second: [String] = []
@@ -135,8 +136,8 @@ struct Decision: ~Copyable {
     return candidates
   }
 
-  /// Why a statement does not allow before any document is looked at.
-  /// - Returns: `nil` if it does.
+  /// The reason why a statement does not allow the request before any document is read.
+  /// - Returns: `nil` if the statement allows the request.
   private func blindReason(_ candidate: Candidate, _ method: RulesRequest.Method) -> (text: String, isFalse: Bool)? {
     guard let condition = candidate.statement.condition else { return nil }
     var blindRequest = request

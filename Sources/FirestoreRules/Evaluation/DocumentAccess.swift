@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The documents that one decision looks at with `get`, `exists` and their like. Each is looked up, and counted, once:
-/// also for what it is now and what it will be, and for all decisions about one request.
+/// The documents that one decision reads with `get`, `exists` and their like. Each is counted once, also if both its
+/// state before and after the request is read, and if several decisions about one request read it.
 struct DocumentAccess {
   private struct Place: Hashable {
     var key: DocumentKey

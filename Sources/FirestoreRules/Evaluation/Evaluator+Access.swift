@@ -58,7 +58,7 @@ extension Evaluator {
     let from = try lower.map { id throws(RuleFailure) in try place(id) } ?? 0
     let to = try upper.map { id throws(RuleFailure) in try place(id) } ?? Int64(size)
     if from > to { throw .range(from, to) }
-    // Its first element and its last must be there, so that nothing is empty but a range between two elements.
+    // The first element and the last one must exist, so that a range can be empty only between two elements.
     guard (0..<Int64(size)).contains(from) else { throw .index(from, size: size) }
     guard (1...Int64(size)).contains(to) else { throw .index(to - 1, size: size) }
     let range = Int(from)..<Int(to)
@@ -113,7 +113,7 @@ extension Evaluator {
     if isProof, !value.isKnown { throw .notKnown }
   }
 
-  /// Elements may be left open, but not how many there are and at which places.
+  /// Throws `notKnown` for a list whose number of elements is left open; single elements may be.
   func requireAll(_ values: [RuleValue]) throws(RuleFailure) {
     if isProof, values.contains(where: \.isOpenEnd) { throw .notKnown }
   }

@@ -46,7 +46,7 @@ extension Evaluator {
     return .map(.document(document))
   }
 
-  /// - Returns: `nil` if it is not called with such values.
+  /// - Returns: `nil` if the function does not take values of these types.
   private mutating func result(_ builtin: Builtin, _ arguments: [RuleValue]) throws(RuleFailure) -> RuleValue? {
     switch (builtin, arguments[0]) {
     case (.debug, let value): return value
@@ -97,7 +97,7 @@ extension Evaluator {
     }
   }
 
-  /// Without the fraction; the nearest integer that there is, 0 for NaN.
+  /// The number without its fraction, clamped to the range of `Int64`; 0 for NaN.
   private static func integer(_ number: Double) -> Int64 {
     if number.isNaN { return 0 }
     if number >= 0x1p63 { return .max }

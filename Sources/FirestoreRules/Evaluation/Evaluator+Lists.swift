@@ -57,7 +57,7 @@ extension Evaluator {
     Set(values.map { RuleElement($0, .strict) })
   }
 
-  /// The same where elements may be left open by a query: only what is certain counts.
+  /// The result of a list method whose operands a query may leave open: only certain facts count.
   private func prove(_ method: Method, _ values: [RuleValue], _ others: [RuleValue]) throws(RuleFailure) -> RuleValue {
     let own = values.filter(\.isKnown)
     let wanted = others.filter(\.isKnown)

@@ -46,7 +46,8 @@ extension Evaluator {
       return .int(Int64(map.count))
     case .keys:
       _ = try arguments(ids, 0, of: method)
-      // What is there for certain; the query leaves open which other names there are, and where among these.
+      // The names that are certainly in the map; a query leaves open which others there are, and their places among
+      // these.
       let names = map.entries.sorted.map { RuleValue.string($0.name) }
       try work(names.count)
       return .list(map.isComplete ? names : names + [.openEnd])
@@ -80,7 +81,7 @@ extension Evaluator {
     var found = RuleValue.map(map)
     for name in names {
       guard case .string(let text) = name else { throw wrongTypes("map", .get, arguments) }
-      // Whether there is a map a query may leave open.
+      // A query may leave open whether the entry holds a map.
       if case .constraint = found { throw .notKnown }
       guard case .map(let inner) = found else { return arguments[1] }
       guard let value = inner.value(named: text) else {

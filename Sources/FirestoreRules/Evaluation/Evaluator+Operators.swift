@@ -67,7 +67,7 @@ extension Evaluator {
     }
   }
 
-  /// The comparisons that most rules consist of, on a short way.
+  /// The comparisons that most rules consist of, on a fast path.
   /// - Returns: `nil` for others.
   private mutating func simpleResult(
     _ sign: BinaryOperator, _ left: RuleValue, _ right: RuleValue
@@ -197,7 +197,7 @@ extension Evaluator {
     return !left.isEqual(to: right)
   }
 
-  /// Whether two values differ whatever a query leaves open in them.
+  /// Whether two values certainly differ, even though a query leaves parts of them open.
   private func areOfDifferentTypes(_ left: RuleValue, _ right: RuleValue) -> Bool {
     isProof && (!left.isKnown || !right.isKnown) && left.typeName != right.typeName
   }
@@ -222,7 +222,8 @@ extension BinaryOperator {
     }
   }
 
-  /// What an order says of two values; `nil` for values that have none. Nothing is before or behind NaN.
+  /// Whether the comparison is true of two values; `nil` for types without an order. Every comparison with NaN is
+  /// false.
   func holds(_ left: RuleValue, _ right: RuleValue) -> Bool? {
     switch (left, right) {
     case (.int(let left), .int(let right)): holds(Ordering(left, right))
@@ -256,7 +257,7 @@ extension BinaryOperator {
 }
 
 extension RuleValue {
-  /// In proportion to the work of looking at all of it.
+  /// The work of reading the whole value, as a number of steps.
   var weight: Int {
     switch self {
     case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint, .oneOf: 1
@@ -283,7 +284,7 @@ extension RuleValue {
     }
   }
 
-  /// Whether no part of it is left open by a query.
+  /// Whether a query leaves no part of the value open.
   var isKnown: Bool {
     switch self {
     case .constraint, .oneOf: false

@@ -25,7 +25,7 @@ extension Evaluator {
       }
       do throws(Pattern.EditFailure) {
         let parts = try pattern.split(text, work: &remainingWork)
-        // Where all parts are empty one of them is left.
+        // A split whose parts are all empty gives one empty string.
         return .list((parts.isEmpty ? [""] : parts).map { .string($0) })
       } catch { throw .tooMuchWork }
     case .replace:
@@ -45,7 +45,7 @@ extension Evaluator {
     }
   }
 
-  /// The pattern of a literal was read when the rules were; any other is read now.
+  /// The compiled pattern: of a literal, the one compiled with the rules; any other is compiled now.
   private mutating func pattern(_ source: String, at id: Expression.ID) throws(RuleFailure) -> Pattern {
     if let pattern = program.patterns[id] { return pattern }
     try work(source.utf8.count * 100)
@@ -54,12 +54,12 @@ extension Evaluator {
     }
   }
 
-  /// Only letters of ASCII have another case.
+  /// Changes the case of ASCII letters only.
   private static func mapped(_ text: String, _ letters: ClosedRange<UInt8>) -> String {
     String(decoding: text.utf8.map { letters.contains($0) ? $0 ^ 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// Without control characters and blanks of ASCII at both ends.
+  /// The text without ASCII control characters and blanks at both ends.
   private static func trimmed(_ text: String) -> String {
     let bytes = Array(text.utf8)
     guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 }) else {
@@ -68,7 +68,7 @@ extension Evaluator {
     return String(decoding: bytes[first...last], as: UTF8.self)
   }
 
-  /// What `string()` makes of a value.
+  /// The result of the function `string()` for a value.
   func text(of value: RuleValue) throws(RuleFailure) -> String {
     switch value {
     case .null: return "null"

@@ -3,26 +3,26 @@ import FirestoreModel
 import FirestoreQuery
 import LinearPatterns
 
-/// Evaluates the expressions of a program for one request. Everything is evaluated when it is needed and not before:
-/// also parameters and the `let`s of functions.
+/// Evaluates the expressions of a program for one request. Every expression is evaluated when its value is needed and
+/// not before, also the parameters and `let`s of functions.
 struct Evaluator: ~Copyable {
   /// A variable of a function that is being called.
   private enum Local {
-    /// Not evaluated yet; `frame` is where its own variables begin.
+    /// An expression not evaluated yet; `frame` is where its own variables begin.
     case pending(Expression.ID, frame: Int)
     case value(RuleValue)
     case failed(RuleFailure)
   }
 
-  /// What `resource` is.
+  /// The meaning of the variable `resource`.
   enum Resource {
-    /// That of the request, not looked at yet.
+    /// The stored document of the request, not read yet.
     case stored
     /// A document, or null.
     case document(RuleDocument?)
-    /// What a query says of the data of the documents that it finds.
+    /// The facts that a query states about the data of the documents that it finds.
     case known(RuleEntries)
-    /// To be ignored: what fails without it and what does not is asked for.
+    /// A document that is not read, to find which conditions hold or fail without it.
     case hidden
   }
 
@@ -30,17 +30,17 @@ struct Evaluator: ~Copyable {
   private let shared: SharedRequest
   var documents: DocumentAccess
   var resource: Resource
-  /// `request.path`, and what follows it.
+  /// The path of the request, with the segments that a query leaves open.
   var path: MatchedPath
   /// The variables of paths.
   var captures: [MatchedPath.Capture]
   private var coverage: RulesCoverage
-  /// Expressions that may still be evaluated, and steps that may still be gone, so that no rule and no value takes long.
+  /// The expressions and steps of work that are left, so that no rule and no value takes long.
   var remainingExpressions = RulesLimits.expressions
   var remainingWork = RulesLimits.work
   private var locals: [Local] = []
   private var frame = 0
-  /// `request.resource`, once it was asked for.
+  /// The document `request.resource`; `nil` until the first expression reads it.
   private var newDocument: RuleDocument??
 
   init(
@@ -57,7 +57,7 @@ struct Evaluator: ~Copyable {
     coverage.makeRoom(for: ruleset.kinds.indices)
   }
 
-  /// What the next decision can use.
+  /// Ends the evaluation and returns the counts and buffers for the next decision.
   consuming func leftRoom() -> RulesRoom {
     var room = RulesRoom()
     room.coverage = coverage
@@ -66,7 +66,7 @@ struct Evaluator: ~Copyable {
     return room
   }
 
-  /// For another request about the same document, without a look at what is stored.
+  /// Makes an evaluator for another request about the same document that does not read the stored document.
   func blind(_ request: SharedRequest) -> Evaluator {
     var blind = Evaluator(ruleset, request, documents)
     blind.resource = .hidden
@@ -79,7 +79,7 @@ struct Evaluator: ~Copyable {
 
   var isProof: Bool { if case .known = resource { true } else { false } }
 
-  /// Whether a condition holds.
+  /// Whether a condition is true.
   mutating func holds(_ condition: Expression.ID) throws(RuleFailure) -> Bool {
     locals.removeAll(keepingCapacity: true)
     frame = 0
@@ -99,7 +99,7 @@ struct Evaluator: ~Copyable {
     }
   }
 
-  /// Counts work in proportion to the size of values.
+  /// Subtracts steps from the remaining work, in proportion to the size of values.
   mutating func work(_ steps: Int) throws(RuleFailure) {
     remainingWork -= steps
     if remainingWork < 0 { throw .tooMuchWork }
@@ -118,7 +118,7 @@ struct Evaluator: ~Copyable {
       remainingExpressions -= 1
       return try requestValue(property)
     case .name(let name), .undefined(let name):
-      // A name without a meaning is as null.
+      // A name without a meaning fails like null.
       _ = name
       throw .nullValue
     case .property(let whole, let name): return try property(name, of: value(whole))
@@ -252,10 +252,10 @@ extension Evaluator {
     return try value(ruleset.functions[place].result)
   }
 
-  /// As `property` of `property` of the document, without their values.
+  /// Evaluates a field of a document as two nested `property` expressions would be, without building their values.
   private mutating func value(_ field: Expression.Field) throws(RuleFailure) -> RuleValue {
     guard let document = document(field.origin) else { return try property(field.name, of: value(field.data)) }
-    // `data`, `resource`, and before the latter `request`.
+    // The expressions `data` and `resource`, and for a written document also `request`.
     remainingExpressions -= field.origin == .written ? 3 : 2
     if remainingExpressions < 0 { throw .tooManyExpressions }
     coverage.countUndefined(field.data)
@@ -264,7 +264,7 @@ extension Evaluator {
     return value
   }
 
-  /// - Returns: `nil` where there is no document, or none that is known.
+  /// - Returns: `nil` where there is no document or the document is not known.
   private mutating func document(_ origin: Expression.Field.Origin) -> RuleDocument? {
     switch (origin, resource) {
     case (.stored, .stored):
@@ -296,7 +296,7 @@ extension Evaluator {
     case .path: return .path(RulePath(path.database, path.path))
     case .time: return .timestamp(time)
     case .headers: return .map(.entries(RuleEntries()))
-    // Of the past: as in the emulator it is there and says nothing.
+    // A property of earlier versions: the emulator still has it, without content.
     case .writeFields: return .null
     case .query: if request.method.isList { return query }
     case .resource:
@@ -309,7 +309,7 @@ extension Evaluator {
     throw .undefinedProperty(property.rawValue)
   }
 
-  /// Rules see milliseconds.
+  /// The value of `request.time`, in whole milliseconds.
   private var time: Timestamp {
     Timestamp(seconds: request.time.seconds, nanoseconds: request.time.nanoseconds / 1_000_000 * 1_000_000)
   }
@@ -317,7 +317,7 @@ extension Evaluator {
   private mutating func requestMap() -> RuleValue {
     var entries = RuleEntries()
     for property in RequestProperty.allCases {
-      // What the request does not have is not in the map.
+      // Properties that the request does not have are left out of the map.
       entries[property.rawValue] = try? requestValue(property)
     }
     return .map(.entries(entries))

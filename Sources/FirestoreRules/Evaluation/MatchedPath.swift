@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What the paths of `match` blocks are compared with: the path of a request, and what follows it in those of the
-/// documents that a query may find.
+/// The path that `match` blocks are compared with: the path of a request, and the segments of the documents below it
+/// that a query may find.
 struct MatchedPath {
-  /// What follows the known part of a path.
+  /// One segment behind the known part of a path.
   enum Segment {
     case text(String)
-    /// Any one segment: the document that a query may find.
+    /// Any one segment: the id of a document that the query may find.
     case any
-    /// Any number of segments: where a collection group may lie.
+    /// Any number of segments: the ancestors of a collection group.
     case anyNumber
   }
 
-  /// What the variable of a path covers, by places of segments.
+  /// The segments that a variable of a path covers, by their indices.
   struct Capture: Sendable {
     let lower: Int
     let upper: Int
-    /// Of `{name=**}`, whose value is a path.
+    /// Whether the variable is a `{name=**}`, whose value is a path.
     let isRest: Bool
   }
 
   let database: DatabaseID
-  /// Below the database's documents.
+  /// The path below the database's documents.
   let path: ResourcePath
   let rest: [Segment]
-  /// Where the segments of the path end, in UTF-8 bytes.
+  /// The offsets at which the segments of the path end, in UTF-8 bytes.
   private(set) var ends: [Int]
 
   /// Segments before those of the path: `databases`, the database's id, `documents`.
   private static let prefix = 3
 
-  /// - Parameter room: a list that is used again.
+  /// - Parameter room: an array whose storage is used again.
   init(_ database: DatabaseID, _ path: ResourcePath, _ rest: [Segment] = [], in room: consuming [Int] = []) {
     (self.database, self.path, self.rest) = (database, path, rest)
     ends = room
@@ -41,7 +41,7 @@ struct MatchedPath {
   private var known: Int { Self.prefix + ends.count }
   var count: Int { known + rest.count }
 
-  /// Where a segment of the path lies.
+  /// The UTF-8 bytes of one segment of the path.
   private func bytes(_ place: Int) -> Range<Int> {
     let index = place - Self.prefix
     return (index == 0 ? 0 : ends[index - 1] + 1)..<ends[index]
@@ -72,7 +72,7 @@ struct MatchedPath {
     return .path(RulePath(segments: segments))
   }
 
-  /// Whether one segment of a block's path covers one segment here.
+  /// Whether one segment of a block's path covers the segment at `place`.
   func isCovered(_ place: Int, by segment: Program.Segment) -> Bool {
     switch segment {
     case .literal(let literal):
@@ -103,13 +103,13 @@ extension Decision {
     segment first: Int = 0
   ) -> Bool {
     let outer = evaluator.captures.count
-    // Variables of a block that is left are forgotten.
+    // The variables of a block are removed when its statements are done.
     defer { while evaluator.captures.count > outer { evaluator.captures.removeLast() } }
     var place = start
     for index in first..<ruleset.matches[block].segments.count {
       switch ruleset.matches[block].segments[index] {
       case .rest:
-        // The first version wants at least one segment.
+        // Version 1 of the language requires at least one segment.
         let least = place + (ruleset.program.version == 1 ? 1 : 0)
         if least > evaluator.path.count { return false }
         for end in least...evaluator.path.count {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an expression has no value. The statement that it stands in does not allow, and others are still tried.
+/// The reason why an expression has no value. Its statement then does not allow, and the other statements are still
+/// tried.
 enum RuleFailure: Error, Hashable {
-  /// It depends on what is not known here: on documents that a query has yet to find.
+  /// The expression depends on facts that are not known yet: on documents that a query has yet to find.
   case notKnown
   case nullValue
   case undefinedProperty(String)
@@ -23,7 +24,7 @@ enum RuleFailure: Error, Hashable {
   case tooMuchWork
   case invalid(String)
 
-  /// In the emulator's words, where it has any.
+  /// The text of the failure, in the emulator's words as far as it has any.
   var message: String {
     switch self {
     case .notKnown: "evaluation error"

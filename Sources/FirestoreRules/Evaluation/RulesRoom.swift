@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one decision takes and leaves to the next about the same rules: counts, and room that need not be made again.
+/// The counts and reusable buffers that one decision takes and hands on to the next about the same rules.
 package struct RulesRoom: Sendable {
-  /// What the expressions came to in all decisions that had this room.
+  /// The values that the expressions had in all decisions that used this room.
   package var coverage = RulesCoverage()
   var ends: [Int] = []
   var captures: [MatchedPath.Capture] = []

@@ -24,10 +24,10 @@ enum Builtin: String, Sendable, CaseIterable {
   case timestampDate = "timestamp.date"
   case timestampValue = "timestamp.value"
 
-  /// Names before a dot that are no variables.
+  /// The package names that stand before a dot and are no variables.
   static let packages: Set<String> = ["math", "hashing", "duration", "latlng", "timestamp"]
 
-  /// What it can be called with, as messages say it.
+  /// The types of arguments that the function takes, in the form of error messages.
   var signatures: [String] {
     switch self {
     case .debug: ["debug(any)"]

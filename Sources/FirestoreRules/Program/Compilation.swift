@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinearPatterns
 
-/// Makes a program of files of rules, and notes all that is wrong with them.
+/// Makes a program of files of rules, and notes all errors and warnings about them.
 struct Compilation {
   private(set) var issues: [RulesIssue] = []
 

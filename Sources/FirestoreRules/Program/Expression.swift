@@ -11,25 +11,25 @@ enum RuleConstant: Sendable, Hashable {
   case bytes([UInt8])
 }
 
-/// One expression of a program, whose parts are named by their places in it: always before the whole.
+/// One expression of a program. It names its parts by their indices, which are always smaller than its own.
 struct Expression: Sendable {
   typealias ID = Int
 
   enum Kind: Sendable {
     case constant(RuleConstant)
-    /// A name, until it is resolved.
+    /// A name that is not resolved yet.
     case name(String)
-    /// The variable of a path, by its place among those of the enclosing `match` blocks.
+    /// A variable of a path, by its index among the variables of the enclosing `match` blocks.
     case capture(Int)
     /// A parameter or a `let` of the function.
     case local(Int)
     case request
     case resource
     case requestProperty(RequestProperty)
-    /// A name that nothing has.
+    /// A name that is declared nowhere.
     case undefined(String)
     case property(ID, FieldPath)
-    /// `property` of the data of a document of the request.
+    /// A `property` of the data of a document of the request.
     case field(Field)
     case index(ID, ID)
     case slice(ID, ID?, ID?)
@@ -43,12 +43,12 @@ struct Expression: Sendable {
     case list([ID])
     case map(keys: [ID], values: [ID])
     case path([PathPart])
-    /// A call by name, until it is resolved.
+    /// A call of a name that is not resolved yet.
     case call(String, [ID])
     case function(Int, [ID])
     case builtin(Builtin, [ID])
     case method(ID, Method, [ID])
-    /// As `method`, of a name that is none.
+    /// A call of a name that no function has.
     case unknownCall(String)
   }
 
@@ -57,13 +57,13 @@ struct Expression: Sendable {
     case expression(ID)
   }
 
-  /// `resource.data.name` or `request.resource.data.name`.
+  /// A field in the form `resource.data.name` or `request.resource.data.name`.
   struct Field: Sendable {
     enum Origin {
       case stored, written
     }
 
-    /// The expression `resource.data` in it, and `resource` in that.
+    /// The expression `resource.data`, and the expression `resource` within it.
     let data: ID
     let document: ID
     let origin: Origin
@@ -71,11 +71,11 @@ struct Expression: Sendable {
   }
 
   var kind: Kind
-  /// In the source text.
+  /// The place in the source text, in UTF-8 bytes.
   var range: Range<Int>
-  /// Where names in it are looked up.
+  /// The scope in which the expression's names are looked up, by index.
   var scope: Int
-  /// How many expressions stand inside each other in it.
+  /// The number of expressions that are nested in each other here.
   var depth: Int
 }
 
@@ -98,7 +98,7 @@ enum BinaryOperator: String, Sendable {
   case remainder = "%"
 }
 
-/// What `is` can ask for, in the emulator's order.
+/// The type names that `is` accepts, in the emulator's order.
 enum RuleType: String, Sendable, CaseIterable {
   case bool, bytes, constraint, duration, float, int, latlng, list, vector, set, number, map, string, timestamp, path
   case mapDiff = "map_diff"

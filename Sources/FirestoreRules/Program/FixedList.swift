@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A list that never changes, in memory that never moves: looking at a part of an element counts no references to the
-/// rest. Who has it frees it.
+/// A list that never changes, in memory that never moves: reading a part of an element counts no references to the
+/// rest. The owner frees the memory.
 struct FixedList<Element: Sendable>: @unchecked Sendable {
   private let elements: UnsafeMutableBufferPointer<Element>
 

@@ -18,7 +18,7 @@ enum Method: String, Sendable, CaseIterable {
   // Paths.
   case bind
 
-  /// Types that have it, with what it can be called with, as messages say it.
+  /// The types that have the method, with its signature for each in the form of error messages.
   var signatures: [String] {
     switch self {
     case .size: ["string.size()", "list.size()", "map.size()", "set.size()", "bytes.size()"]

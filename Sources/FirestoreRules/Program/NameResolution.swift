@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Gives every name of a program its meaning, and says what has none.
+/// Gives every name of a program its meaning, and reports names without one.
 struct NameResolution {
   private var program: Program
   private(set) var issues: [RulesIssue] = []
@@ -78,7 +78,7 @@ struct NameResolution {
 }
 
 extension NameResolution {
-  /// Functions that call each other in a circle, and what is declared and not used.
+  /// Reports functions that call each other in a circle, and variables and functions that are not used.
   static func review(_ program: Program) -> [RulesIssue] {
     var issues: [RulesIssue] = []
     var calls: [[Int]] = Array(repeating: [], count: program.functions.count)
@@ -119,7 +119,7 @@ extension NameResolution {
     return issues
   }
 
-  /// How many functions the longest chain of calls has that begins with one; there are no circles.
+  /// The number of functions in the longest chain of calls that begins with a function; there are no circles.
   private static func length(from start: Int, _ calls: [[Int]], _ known: inout [Int?]) -> Int {
     var pending = [start]
     while let place = pending.last {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinearPatterns
 
-/// Methods that a statement is about.
+/// The set of methods that a statement allows.
 struct RulesMethods: OptionSet, Sendable {
   let rawValue: UInt8
 
@@ -21,16 +21,16 @@ struct RulesMethods: OptionSet, Sendable {
   }
 }
 
-/// What was read from files of rules: everything by its place in a table.
+/// The compiled content of the files of rules: tables whose entries refer to each other by index.
 struct Program: Sendable {
-  /// Where names are looked up: a service, a `match` block or a function.
+  /// A scope in which names are looked up: a service, a `match` block or a function.
   struct Scope: Sendable {
     var parent: Int?
     /// Variables of paths that are known here, those of enclosing blocks first.
     var captures: [String]
     /// Functions declared here, by place.
     var functions: [Int] = []
-    /// Of a function: its parameters and the `let`s read so far.
+    /// The parameters and the `let`s read so far, if the scope is a function.
     var locals: [String] = []
     var isFunction = false
   }
@@ -52,7 +52,7 @@ struct Program: Sendable {
   enum Segment: Sendable, Hashable {
     case literal(String)
     case variable(String)
-    /// `{name=**}`
+    /// A variable for any number of segments: `{name=**}`.
     case rest(String)
   }
 
@@ -74,12 +74,12 @@ struct Program: Sendable {
   var version = 1
   var sources: [SourceText]
   var expressions: [Expression] = []
-  /// By expression, the file that it stands in.
+  /// The index of the source file of each expression.
   var files: [Int] = []
   var scopes: [Scope] = []
   var functions: [Function] = []
   var matches: [Match] = []
-  /// By expression, the regular expressions that are literals.
+  /// The compiled regular expressions of those expressions that are literals.
   var patterns: [Expression.ID: Pattern] = [:]
   /// The outermost blocks of `service cloud.firestore`.
   var roots: [Int] = []

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Evaluator {
-  /// What comes of each of several values of which a query finds some: it is known as far as it is the same.
+  /// Evaluates `body` for each candidate of a value that a query leaves open; the result is known as far as all agree.
   mutating func each(
     _ candidates: [RuleValue], _ body: (inout Evaluator, RuleValue) throws(RuleFailure) -> RuleValue
   ) throws(RuleFailure) -> RuleValue {
     var results: [RuleValue] = []
     for (place, candidate) in candidates.enumerated() {
       do throws(RuleFailure) { results += try body(&self, candidate).candidates } catch {
-        // The value that the query names fails in the emulator's words; any other leaves open what comes of it.
+        // The first candidate is the query's own value, whose failure has the emulator's words; any other is not known.
         throw place == 0 || error.isFinal ? error : .notKnown
       }
     }
@@ -18,13 +18,13 @@ extension Evaluator {
 }
 
 extension RuleValue {
-  /// How many values are told apart where one is left open.
+  /// The largest number of candidates that are kept for one value.
   private static let mostCandidates = 8
 
-  /// The values that it may be.
+  /// The values that this value may have.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
-  /// - Returns: `nil` for too many, and for both truths.
+  /// - Returns: `nil` for more than `mostCandidates` results, and for both true and false.
   fileprivate static func oneOf(different results: [RuleValue]) -> RuleValue? {
     var different: [RuleValue] = []
     for result in results where !different.contains(where: { $0.isIdentical(to: result, .strict) }) {

@@ -2,9 +2,9 @@
 import FirestoreModel
 
 extension RuleValue {
-  /// What a field may hold that a query finds equal to a value. Queries take integers and floats of one number for the
-  /// same, and both zeros, also inside lists and maps; rules tell them apart.
-  /// - Returns: `nil` where that cannot be told here.
+  /// The values that a field may have if a query finds it equal to a value. To queries an integer and a float of one
+  /// number are equal, and so are both zeros, also inside lists and maps; rules tell them apart.
+  /// - Returns: `nil` where the possible values cannot be told here.
   static func found(equalTo value: Value) -> RuleValue? {
     if let number = value.orderedNumber { return numbers(equalTo: number) }
     switch value {
@@ -17,7 +17,7 @@ extension RuleValue {
       let elements = values.compactMap { found(equalTo: $0) }
       return elements.count == values.count ? .list(elements) : nil
     case .map(let fields):
-      // Some BSON types compare by a part of what is written.
+      // Some BSON types compare by only a part of their fields.
       if value.bsonType != nil { return nil }
       let entries = fields.entries.compactMap { field in
         found(equalTo: field.value).map { RuleEntries.Entry(name: field.name, value: $0) }

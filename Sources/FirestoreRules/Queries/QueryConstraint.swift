@@ -2,32 +2,32 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// What a query says of one field of all documents that it finds, where that is not one value.
+/// The facts that a query states about one field of all documents that it finds, if they do not fix its value.
 struct QueryConstraint {
-  /// All of them hold.
+  /// The conditions, all of which hold.
   private let conditions: [Condition]
 
   init(_ filters: [FieldFilter]) { conditions = filters.map { Condition($0) } }
 
-  /// Whether it says nothing.
+  /// Whether the query states no fact about the field.
   var isEmpty: Bool { conditions.isEmpty }
 
-  /// Whether a comparison with a value holds for all of them.
+  /// Whether a comparison with a value holds for all values that the field may have.
   /// - Returns: true.
-  /// - Throws: `notKnown` where it does not follow from any one condition; that it never holds is not looked for.
+  /// - Throws: `notKnown` where no single condition implies it; a proof that it never holds is not attempted.
   func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
     if conditions.contains(where: { $0.implies(sign, value) }) { return true }
     throw .notKnown
   }
 
-  /// Whether a value is in all of the lists.
+  /// Whether a value is an element of the field in all documents that the query finds.
   func provesContaining(_ value: RuleValue) -> Bool { conditions.contains { $0.impliesContaining(value) } }
 }
 
 extension QueryConstraint {
   private struct Condition {
     private let op: FieldFilter.Operator
-    /// What is looked for; `nil` where that cannot be told.
+    /// The value that the filter compares with; `nil` where the values that it finds cannot be told.
     private let value: RuleValue?
 
     init(_ filter: FieldFilter) {
@@ -44,8 +44,8 @@ extension QueryConstraint {
     }
 
     func implies(_ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
-      // Whatever is found by a value that it has, or must not have, is there and is not null; of ranges the emulator
-      // knows it of values that rules can compare.
+      // A filter finds only fields that exist, and finds null only if it compares with null; of range filters the
+      // emulator knows this for values that rules can compare.
       if sign == .notEqual, case .null = wanted {
         if op == .equal, case .null? = value { return false }
         return !op.isRange || value.map { BinaryOperator.less.holds($0, $0) != nil } ?? false
@@ -55,7 +55,7 @@ extension QueryConstraint {
       return wanted.isComparedExactly && isCertain(of: value, sign, wanted)
     }
 
-    /// Whether a value that is found compares so.
+    /// Whether the comparison is true of a value that the query finds.
     private static func isCertain(_ found: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
       func holds(_ sign: BinaryOperator) -> Bool { sign.holds(found, wanted) ?? false }
       switch sign {
@@ -65,7 +65,7 @@ extension QueryConstraint {
       }
     }
 
-    /// Whether whatever is found compares so, where it is in a range or is not one of some values.
+    /// Whether the comparison is true of all values that a range filter, `!=` or `not-in` finds.
     private func isCertain(of known: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
       func holds(_ sign: BinaryOperator) -> Bool { sign.holds(known, wanted) ?? false }
       switch (op, sign) {
@@ -87,13 +87,13 @@ extension QueryConstraint {
 }
 
 extension RuleValue {
-  /// A value of which nothing is known; in a list of names, any number of them.
+  /// A value of which no fact is known; in a list of names, any number of further names.
   static var openEnd: RuleValue { .constraint(QueryConstraint([])) }
 
   var isOpenEnd: Bool { if case .constraint(let constraint) = self { constraint.isEmpty } else { false } }
 
-  /// Whether rules compare every number with it as queries do. An integer and a float are compared as floats, which do not
-  /// hold every integer from 2⁵³ on.
+  /// Whether rules and queries compare every number with this one alike. Rules compare an integer and a float as
+  /// floats, which cannot hold every integer from 2⁵³ on.
   fileprivate var isComparedExactly: Bool {
     switch self {
     case .int(let integer): Double(exactly: integer) != nil
@@ -112,13 +112,13 @@ extension FieldFilter.Operator {
   }
 }
 
-/// What a query says of the documents that it finds.
+/// The facts that a query states about the documents that it finds.
 struct QueryFacts {
   /// One alternative of the query's conditions.
   struct Alternative {
     /// The entries of `resource.data` that are known, or whose values are constrained.
     var data: RuleEntries
-    /// The one document that can be found.
+    /// The key of the only document that can be found.
     var key: DocumentKey?
   }
 
@@ -132,7 +132,7 @@ struct QueryFacts {
     }
     let filters = query.target.filters
     var disjunctions = Filter.and(filters).disjunctions
-    // What can never hold has no alternative; what else is asked for is still known.
+    // A condition that can never hold has no alternative; the facts of the other conditions still stand.
     if disjunctions.isEmpty { disjunctions = Filter.and(filters.filter { !$0.disjunctions.isEmpty }).disjunctions }
     guard disjunctions.count <= 1000 else { return nil }
     alternatives = disjunctions.map { Self.alternative($0) }
@@ -149,7 +149,7 @@ struct QueryFacts {
       }
     }
     var data = RuleEntries()
-    // A map that is known as a whole says more than what is said of its parts.
+    // A filter on a whole map says more than filters on its parts, and so is applied last.
     for (path, filters) in byPath.sorted(by: { $0.key.segments.count > $1.key.segments.count }) {
       let value: RuleValue =
         if filters.count == 1, filters[0].op == .equal {
@@ -164,7 +164,7 @@ struct QueryFacts {
 }
 
 extension RuleEntries {
-  /// With a value put at a path, through maps of which no more is known.
+  /// The entries with a value put at a path; the maps on the way become maps of which no other entry is known.
   fileprivate func setting(_ value: RuleValue, at path: ArraySlice<String>) -> RuleEntries {
     guard let name = path.first else { return self }
     var copy = self

@@ -10,7 +10,7 @@ extension RulesParser {
       throw SyntaxFailure(
         range: keyword, message: "Maximum allowed resource rule depth of \(Self.deepestBlock) is reached.")
     }
-    // What follows is read byte by byte: the scanner stands behind 'match'.
+    // The path is read byte by byte: the scanner stands behind 'match'.
     let segments = try matchPath()
     let isBelowRest = isBelowRest
     defer { self.isBelowRest = isBelowRest }
@@ -242,7 +242,7 @@ extension RulesParser {
       function.bindings.append(try expression())
       function.bindingNames.append(binding.text)
       function.bindingRanges.append(binding.range)
-      // What follows sees it, in a scope of its own so that what came before does not.
+      // Later statements see the variable, and earlier ones do not, because each `let` opens a scope of its own.
       program.scopes.append(program.scopes[scope])
       scope = program.scopes.count - 1
       program.scopes[scope].locals.append(binding.text)

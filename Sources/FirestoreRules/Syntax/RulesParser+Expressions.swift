@@ -4,7 +4,7 @@ import FirestoreModel
 extension RulesParser {
   static let tooDeep = "Expression is too complex to evaluate safely."
 
-  /// - Parameter isChain: whether the parts count as standing inside each other, as those of `a && b && c` do.
+  /// - Parameter isChain: whether the parts count as nested in each other, as those of `a && b && c` do.
   mutating func add(
     _ kind: Expression.Kind, from start: Int, _ parts: [Expression.ID] = [], isChain: Bool = false
   ) throws(SyntaxFailure) -> Expression.ID {
@@ -32,7 +32,7 @@ extension RulesParser {
     return try add(.conditional(condition, then: first, otherwise: second), from: start, [condition, first, second])
   }
 
-  /// How tightly an operator binds; `nil` for what is none.
+  /// The binding strength of an operator; `nil` for other tokens.
   private var precedence: Int? {
     switch token.kind {
     case .symbol:
@@ -50,7 +50,7 @@ extension RulesParser {
     }
   }
 
-  /// An expression of operators that bind more tightly than some.
+  /// Reads an expression whose operators bind at least as tightly as `weakest`.
   private mutating func operand(weakest: Int) throws(SyntaxFailure) -> Expression.ID {
     depth += 1
     defer { depth -= 1 }
@@ -62,7 +62,7 @@ extension RulesParser {
       try advance()
       switch sign.text {
       case "&&", "||":
-        // Chains of one operator are one expression, however long.
+        // A chain of one operator is one expression, whatever its length.
         var parts = [left, try operand(weakest: strength)]
         while token.isSymbol(sign.text) {
           try advance()
@@ -105,7 +105,7 @@ extension RulesParser {
     }
     if token.isSymbol("-") {
       if scanner.text(token.range.upperBound..<min(token.range.upperBound + 19, scanner.bytes.count)) == "9223372036854775808" {
-        // The one integer whose digits alone are none.
+        // The smallest integer: its digits alone are too large for an integer.
         scanner.offset = token.range.upperBound + 19
         try advance()
         return try postfix(add(.constant(.int(.min)), from: start), from: start)
@@ -124,7 +124,7 @@ extension RulesParser {
     return try postfix(primary(), from: start)
   }
 
-  /// What can follow a value: `.name`, `.name(…)`, `[…]`.
+  /// Reads the parts that can follow a value: `.name`, `.name(…)`, `[…]`.
   private mutating func postfix(_ first: Expression.ID, from start: Int) throws(SyntaxFailure) -> Expression.ID {
     var value = first
     while true {
@@ -155,7 +155,7 @@ extension RulesParser {
     _ name: RulesToken, of value: Expression.ID, _ arguments: [Expression.ID], from start: Int
   ) throws(SyntaxFailure) -> Expression.ID {
     if case .name(let package) = program.expressions[value].kind, Builtin.packages.contains(package) {
-      // No variable to look up.
+      // A package name is no variable to look up.
       program.expressions[value].kind = .undefined(package)
       if let builtin = Builtin(rawValue: package + "." + name.text) {
         return try add(.builtin(builtin, arguments), from: start, arguments)
@@ -170,7 +170,7 @@ extension RulesParser {
     return try add(.unknownCall(name.text), from: start, [value] + arguments)
   }
 
-  /// `[i]`, `[i:j]`, `[i:]`, `[:j]`, behind the bracket.
+  /// Reads `[i]`, `[i:j]`, `[i:]` or `[:j]`, beginning behind the bracket.
   private mutating func subscripted(_ value: Expression.ID, from start: Int) throws(SyntaxFailure) -> Expression.ID {
     var lower: Expression.ID?
     if !token.isSymbol(":") { lower = try expression() }

@@ -2,13 +2,13 @@
 
 /// Reads a file of rules into a program, and goes on behind what it does not understand.
 struct RulesParser {
-  /// How deep expressions may stand inside each other, as the emulator counts.
+  /// The largest depth of nested expressions, as the emulator counts it.
   static let deepestExpression = 99
-  /// The same of the parser's own steps, of which an expression takes several.
+  /// The largest depth of the parser's own steps, of which one expression takes several.
   static let deepest = 500
-  /// How deep blocks may stand in the outermost one.
+  /// The largest depth of blocks within the outermost one.
   static let deepestBlock = 10
-  /// Segments of the path that a block covers with those around it.
+  /// The largest number of segments in the path of a block together with the blocks around it.
   static let longestPath = 100
   private static let mostIssues = 100
 
@@ -17,16 +17,16 @@ struct RulesParser {
   var issues: [RulesIssue] = []
   var scanner: RulesScanner
   var token = RulesToken(kind: .end, text: "", range: 0..<0)
-  /// Where the token before ended.
+  /// The offset at which the previous token ended.
   var lastEnd = 0
   var depth = 0
-  /// How many blocks the next one stands in, and how many segments their paths have.
+  /// The number of blocks around the current place, and the number of segments of their paths.
   var blockDepth = 0
   var pathLength = 0
-  /// Whether the path of one of them has a `{name=**}`.
+  /// Whether the path of a block around the current place has a `{name=**}`.
   var isBelowRest = false
   var scope = 0
-  /// Whether the file was said to be one of some version, and for which service.
+  /// Whether the file has named its version, and its service.
   private var hasVersion = false
   private var hasService = false
 
@@ -64,7 +64,7 @@ struct RulesParser {
     if issues.count < Self.mostIssues { issues.append(source.issue(range, message, isError: isError)) }
   }
 
-  /// Does a step; where it fails that is noted, and reading goes on behind the next semicolon or block.
+  /// Does a step; reports its failure and goes on behind the next semicolon or block.
   mutating func attempt(_ step: (inout RulesParser) throws(SyntaxFailure) -> Void) {
     let level = (depth, blockDepth, pathLength, isBelowRest)
     let outer = scope
@@ -76,7 +76,7 @@ struct RulesParser {
     }
   }
 
-  /// Passes over the rest of a statement or block; a brace that closes what is around is left.
+  /// Skips the rest of a statement or block, but not the brace that closes the enclosing block.
   private mutating func recover() {
     var open = 0
     while token.kind != .end {
@@ -93,7 +93,7 @@ struct RulesParser {
     }
   }
 
-  /// Goes to the next token, whatever is wrong on the way.
+  /// Goes to the next token that can be read, past any errors.
   private mutating func skip() {
     while true {
       let before = scanner.offset

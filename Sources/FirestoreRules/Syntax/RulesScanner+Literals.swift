@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RulesScanner {
-  /// `1`, `1.5`, `1.` or `.5`; there is no exponent, and no sign.
+  /// Reads a number: `1`, `1.5`, `1.` or `.5`; there is no exponent and no sign.
   mutating func number() throws(SyntaxFailure) -> RulesToken {
     let start = offset
     var isFloat = false
@@ -31,7 +31,7 @@ extension RulesScanner {
     SyntaxFailure(range: start..<offset, message: "Invalid number literal \(text(start..<offset)).")
   }
 
-  /// A string in single or double quotes, on one line; with `b` before them, bytes.
+  /// Reads a string in single or double quotes, on one line; with `b` before the quotes, bytes.
   mutating func string(from start: Int, isBytes: Bool) throws(SyntaxFailure) -> RulesToken {
     let quote = bytes[offset]
     offset += 1
@@ -50,7 +50,7 @@ extension RulesScanner {
     return RulesToken(kind: .string(value), text: value, range: start..<offset)
   }
 
-  /// What stands behind a backslash.
+  /// Reads the characters behind a backslash.
   private mutating func escape(isBytes: Bool, into content: inout [UInt8]) throws(SyntaxFailure) {
     let start = offset - 1
     guard let byte = peek() else { return }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a file of rules into tokens, one at a time: what a slash means only the parser knows.
+/// Cuts a file of rules into tokens, one at a time, because only the parser knows the meaning of a slash.
 struct RulesScanner {
   let bytes: [UInt8]
-  /// Of the next byte to read.
+  /// The offset of the next byte to read.
   var offset = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -45,7 +45,7 @@ struct RulesScanner {
     RulesToken(kind: kind, text: text(start..<offset), range: start..<offset)
   }
 
-  /// Passes over white space and comments.
+  /// Skips white space and comments.
   mutating func skipBlanks() throws(SyntaxFailure) {
     while let byte = peek() {
       if Self.isBlank(byte) {
@@ -77,7 +77,7 @@ struct RulesScanner {
       offset += 1
       return token(.symbol, from: start)
     }
-    // A character beyond ASCII is one thing, however many bytes it has.
+    // A character beyond ASCII is one token, whatever its number of bytes.
     while let byte = peek(), byte & 0xC0 == 0x80 { offset += 1 }
     let result = token(.symbol, from: start)
     guard Self.symbols.contains(first) else {

@@ -13,18 +13,18 @@ struct RulesToken: Equatable {
   }
 
   var kind: Kind
-  /// As it is written; of a string without its quotes.
+  /// The text of the token as it is written; a string without its quotes.
   var text: String
   var range: Range<Int>
 
   func isSymbol(_ symbol: String) -> Bool { kind == .symbol && text == symbol }
   func isWord(_ word: String) -> Bool { kind == .identifier && text == word }
 
-  /// For messages.
+  /// The token in the form of error messages.
   var quoted: String { kind == .end ? "the end of the file" : "'\(text)'" }
 }
 
-/// Why a file of rules cannot be read further here.
+/// The reason why a file of rules cannot be parsed at a place.
 struct SyntaxFailure: Error {
   var range: Range<Int>
   var message: String

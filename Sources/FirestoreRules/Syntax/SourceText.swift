@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One file of rules, and where its lines begin.
+/// One file of rules, with the offsets of its lines.
 struct SourceText: Sendable {
   let file: Int
   let name: String
   let bytes: [UInt8]
-  /// By line, the offset of its first byte.
+  /// The offset of the first byte of each line.
   private let lineStarts: [Int]
 
   init(_ source: RulesFile, file: Int) {
@@ -21,7 +21,7 @@ struct SourceText: Sendable {
     lineStarts = starts
   }
 
-  /// Counted from 1; the column in UTF-16 code units, as editors count.
+  /// The line and column of a byte, both counted from 1; the column in UTF-16 code units, as editors count.
   func lineAndColumn(of offset: Int) -> (line: Int, column: Int) {
     var low = 0
     var high = lineStarts.count
@@ -39,7 +39,7 @@ struct SourceText: Sendable {
     return RulesPosition(file: file, line: line, column: column, currentOffset: start, endOffset: end)
   }
 
-  /// How many UTF-16 code units the bytes of a range are.
+  /// The number of UTF-16 code units that the bytes of a range decode to.
   private func codeUnits(_ range: Range<Int>) -> Int {
     bytes.withUnsafeBufferPointer { bytes in
       var count = 0

@@ -7,10 +7,10 @@ struct CalendarDate {
   var year: Int64
   var month: Int64
   var day: Int64
-  /// Since 1970-01-01.
+  /// The number of days since 1970-01-01.
   var days: Int64
 
-  /// From 1 for Monday to 7.
+  /// The day of the week, from 1 for Monday to 7 for Sunday.
   var dayOfWeek: Int64 {
     let shifted = (days + 3) % 7
     return (shifted < 0 ? shifted + 7 : shifted) + 1
@@ -21,7 +21,7 @@ struct CalendarDate {
 }
 
 extension Timestamp {
-  /// - Returns: `nil` for a day that does not exist, or that Firestore does not know.
+  /// - Returns: `nil` for a day that does not exist, or that is outside of Firestore's range.
   init?(year: Int64, month: Int64, day: Int64) {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
       day <= Self.days(inMonth: month, of: year)
@@ -29,7 +29,7 @@ extension Timestamp {
     self.init(seconds: Self.daysSinceEpoch(year: year, month: month, day: day) * 86_400)
   }
 
-  /// The day, and the seconds that have gone of it.
+  /// The day, and the number of seconds since its midnight.
   var dateAndSecondOfDay: (date: CalendarDate, secondOfDay: Int64) {
     var days = seconds / 86_400
     var rest = seconds % 86_400
@@ -43,7 +43,7 @@ extension Timestamp {
 }
 
 extension GeoPoint {
-  /// In metres, along a sphere of the Earth's mean radius.
+  /// The distance in metres, along a sphere of the Earth's mean radius.
   func distance(to other: GeoPoint) -> Double {
     let radians = Double.pi / 180
     let latitudes = (latitude * radians, other.latitude * radians)

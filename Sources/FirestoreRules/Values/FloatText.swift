@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Floats as rules write and read them, which is as Java does.
+/// The texts of floats as rules write and read them, which are those of Java.
 enum FloatText {
   /// The shortest digits that read back the same: `1.5`, from ten million and below a thousandth `1.0E7`.
   static func text(_ number: Double) -> String {

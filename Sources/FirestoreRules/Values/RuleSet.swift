@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Values without an order, each once. Numbers are the same by value in it, unlike in lists.
+/// Values without an order, each once. Numbers with the same value are one element, unlike in lists.
 struct RuleSet {
   private(set) var elements: Set<RuleElement>
 
@@ -12,7 +12,7 @@ struct RuleSet {
   func contains(_ value: RuleValue) -> Bool { elements.contains(RuleElement(value, .numeric)) }
 }
 
-/// What tells two maps apart.
+/// The names at which two maps differ, and those at which they agree.
 struct RuleMapDiff {
   var added: [String] = []
   var removed: [String] = []
@@ -39,11 +39,11 @@ struct RuleMapDiff {
   }
 }
 
-/// How strictly numbers are told apart.
+/// The rule by which numbers count as equal.
 enum NumberEquality {
-  /// In lists and maps: 1 is not 1.0, and 0.0 not -0.0.
+  /// The equality of lists and maps: 1 is not 1.0, and 0.0 is not -0.0.
   case strict
-  /// In sets: 1 is 1.0.
+  /// The equality of sets: 1 is 1.0.
   case numeric
 }
 
@@ -65,7 +65,7 @@ struct RuleElement: Hashable {
 }
 
 extension RuleValue {
-  /// What `==` says. Between types it is false, but between numbers they are compared as floats.
+  /// Whether the operator `==` is true. Values of two types differ, but an integer and a float are compared as floats.
   func isEqual(to other: RuleValue) -> Bool {
     switch (self, other) {
     case (.int(let left), .float(let right)): Double(left) == right
@@ -75,7 +75,7 @@ extension RuleValue {
     }
   }
 
-  /// The equality of elements in a list, a map or a set. NaN equals nothing.
+  /// Whether two elements of a list, a map or a set are equal. NaN equals no value.
   func isIdentical(to other: RuleValue, _ equality: NumberEquality) -> Bool {
     switch (self, other) {
     case (.null, .null): return true
@@ -105,7 +105,7 @@ extension RuleValue {
     }
   }
 
-  /// The same for numbers that are equal by value.
+  /// Hashes numbers of equal value alike.
   func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)

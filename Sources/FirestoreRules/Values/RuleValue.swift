@@ -18,10 +18,10 @@ enum RuleValue {
   case set(RuleSet)
   case map(RuleMap)
   case mapDiff(RuleMapDiff)
-  /// What a query says of a field whose value it does not fix.
+  /// The facts that a query states about a field whose value it does not fix.
   case constraint(QueryConstraint)
-  /// One of several values, at least two: a query for 1 finds 1 and 1.0. Only proofs have it; `Evaluator.each` says what
-  /// follows.
+  /// One of several values, at least two: a query for 1 finds 1 and 1.0. Only proofs have it; `Evaluator.each` computes
+  /// with it.
   case oneOf([RuleValue])
 
   init(_ constant: RuleConstant) {
@@ -43,7 +43,7 @@ enum RuleValue {
     case .integer(let value): self = .int(value)
     case .double(let value): self = .float(value)
     case .timestamp(let time): self = .timestamp(time)
-    // Never seen by a backend: the time is resolved when rules are asked.
+    // Rules are never asked with this value: the server timestamp is resolved before.
     case .serverTimestamp(let time): self = .timestamp(time.localWriteTime)
     case .string(let value): self = .string(value)
     case .bytes(let value): self = .bytes(value)
@@ -52,12 +52,12 @@ enum RuleValue {
     case .array(let values): self = .list(values.map { RuleValue($0) })
     case .vector(let values): self = .vector(values)
     case .map(let fields):
-      // Queries find the numbers of BSON types with all others, so that they are numbers here as well.
+      // Queries find the numbers of BSON types together with all others, so that they are numbers here as well.
       if let number = value.orderedNumber { self = RuleValue(number) } else { self = .map(.fields(fields)) }
     }
   }
 
-  /// The name of the type, as messages say it.
+  /// The name of the type, in the form of error messages.
   var typeName: String {
     switch self {
     case .null: "null"
@@ -76,12 +76,12 @@ enum RuleValue {
     case .map: "map"
     case .mapDiff: "map_diff"
     case .constraint: "constraint"
-    // That of the value which the query names.
+    // The type of the value that the query names.
     case .oneOf(let candidates): candidates[0].typeName
     }
   }
 
-  /// Whether `is` finds it to be of a type. No value is a `set`: the emulator says so of all.
+  /// Whether the value is of a type, as `is` decides. No value is a `set`: the emulator denies it of all.
   func isType(_ type: RuleType) -> Bool {
     switch (type, self) {
     case (.number, .int), (.number, .float): true
@@ -94,7 +94,7 @@ enum RuleValue {
 /// A span of time.
 struct RuleDuration: Hashable, Comparable {
   var seconds: Int64
-  /// Of the same sign as the seconds.
+  /// The nanoseconds, of the same sign as the seconds.
   var nanoseconds: Int64
 
   /// - Returns: `nil` beyond ten thousand years.
@@ -130,7 +130,7 @@ struct RulePath: Hashable {
 
   var text: String { segments.map { "/" + $0 }.joined() }
 
-  /// The document that it names in a database.
+  /// The key of the document that the path names in a database.
   func key(in database: DatabaseID) -> DocumentKey? {
     guard segments.count > 3, segments[0] == "databases", segments[1].equalsUTF8(database.database),
       segments[2] == "documents", segments.allSatisfy({ !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "/")) })

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Who shares a database, by one small file in its directory that each of them holds open and has locked a place of.
+/// The clients that share a database, by one small file in its directory that each client holds open, with a lock on a
+/// place of its own.
 ///
-/// The kernel gives a place up when its holder ends in whatever way. A byte that is written there wakes the others, and
-/// so does the kernel when a holder's file is closed (`watch`): nobody has to look whether the others are still there.
+/// The kernel frees a place when its holder ends in any way. A byte that is written there wakes the others, and so does
+/// the kernel when a holder's file is closed (`watch`): no client has to look whether the others are still there.
 package final class ClientPresence: Sendable {
   static let name = "clients"
-  /// Bytes of a place: the process's number, in decimal.
+  /// The bytes of a place, which hold the process's number in decimal.
   private static let size = 16
-  /// As many as may share a database.
+  /// The number of places; the first is not given out.
   private static let count = 1024
-  // Linux: locks that belong to the open file and not to the process, so that two clients of one process are two.
+  // Linux has locks that belong to the open file and not to the process, so that two clients of one process are two.
   private static let setLock: Int32 = 37  // F_OFD_SETLK
   private static let getLock: Int32 = 36  // F_OFD_GETLK
 
   private let descriptor: Int32
   private let path: String
-  /// From 1; no two that are there at the same time have the same.
+  /// The number of this client's place, from 1; no two present clients have the same.
   package let place: Int64
 
   /// - Throws: `notWritable`, `notPrivate`.
@@ -36,7 +37,7 @@ package final class ClientPresence: Sendable {
         throw StoreError(.notWritable, "\(path) cannot be locked, so that the directory cannot be shared: \(reason).")
       }
       let text = Array("\(getpid())".utf8) + Array(repeating: UInt8(ascii: " "), count: Self.size)
-      // It serves messages only.
+      // The number only serves messages.
       _ = pwrite(descriptor, text, Self.size - 1, off_t(place * Self.size))
       self.place = Int64(place)
       return
@@ -47,20 +48,20 @@ package final class ClientPresence: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether whoever has this place still lives; a stopped process does.
+  /// Whether the client at this place still lives; a stopped process does.
   package func isTaken(_ place: Int64) -> Bool {
     if place == self.place { return true }
     guard (1..<Int64(Self.count)).contains(place) else { return false }
     return Self.isTaken(Int(place), descriptor)
   }
 
-  /// Wakes all that watch.
+  /// Wakes all clients that watch.
   package func wakeOthers() {
-    // Whoever is not woken looks by itself in a few seconds.
+    // A client that is not woken looks by itself in a few seconds.
     _ = pwrite(descriptor, [UInt8(ascii: "\n")], 1, off_t(Int(place) * Self.size + Self.size - 1))
   }
 
-  /// A descriptor that can be read when somebody wakes the others, comes or goes; the caller closes it.
+  /// A descriptor that can be read when a client wakes the others, comes or goes; the caller closes it.
   /// - Returns: `nil` if the system has no more of them; then the others are looked at from time to time only.
   package func watch() -> Int32? {
     let watch = inotify_init1(O_NONBLOCK | O_CLOEXEC)
@@ -72,7 +73,7 @@ package final class ClientPresence: Sendable {
     return watch
   }
 
-  /// Empties what `watch` returned, until the next time.
+  /// Reads the descriptor of `watch` empty, until the next event.
   package static func drain(_ watch: Int32) {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while read(watch, &buffer, buffer.count) > 0 {}

@@ -33,9 +33,9 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var tokenDeadline: TokenDeadline?
 
   /// - Parameters:
-  ///   - service: its backend runs on the event loop of the channel.
-  ///   - turn: of that event loop.
-  ///   - budget: of the connection.
+  ///   - service: the service, whose backend runs on the event loop of the channel.
+  ///   - turn: the delivery turn of that event loop.
+  ///   - budget: the budget of the connection.
   init(
     _ service: FirestoreService, _ others: (any OtherCalls)?, _ turn: DeliveryTurn, _ budget: ConnectionBudget
   ) {
@@ -88,7 +88,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  /// Refuses a call whose caller says wrongly who they are.
+  /// Refuses a call whose caller gives a wrong proof of identity.
   private func attempt(
     _ context: ChannelHandlerContext, isWhole: Bool, _ body: (FirestoreService) throws(RPCStatus) -> Void
   ) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NIOCore
 
-/// A listener's stream, whatever carries it.
+/// A listener's stream on any carrier.
 package protocol Delivering: AnyObject {
-  /// Sends what there is, or as much as one step of the backend gives; then it schedules itself again.
+  /// Sends the waiting messages, or as many as one step of the backend gives; then schedules itself again for the rest.
   func deliver()
 }
 
-/// The streams that have something to deliver at the next turns of the connections' thread, in order: one task for all that
-/// a commit wakes, as long as it takes no longer than others may wait. What is left then waits until the thread has looked
-/// at its sockets. Used on that thread only.
+/// The streams that have something to deliver at the next turns of the connections' thread, in order: one task for all
+/// streams that a commit wakes, as long as it takes no longer than others may wait. Streams that are left then wait
+/// until the thread has looked at its sockets. Used on that thread only.
 package final class DeliveryTurn: Sendable {
-  /// What is merely enqueued again goes before the sockets: the thread looks at those when it has nothing to do until later.
+  /// The delay of the next turn. A task that is merely enqueued runs before the sockets are looked at, which the thread
+  /// does when it has nothing to do until later.
   private static let pause = TimeAmount.microseconds(100)
-  /// About a step of the backend.
+  /// The longest time of a turn, about a step of the backend.
   static let longest = TimeAmount.milliseconds(2)
 
   private struct State {

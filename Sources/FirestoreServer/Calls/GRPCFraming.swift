@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// How calls look on HTTP/2 (gRPC over HTTP/2):
+/// The form of calls on HTTP/2 (gRPC over HTTP/2):
 /// ```
 /// request    HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …
 /// response   HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
@@ -20,7 +20,7 @@ package enum GRPCFraming {
   static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
 
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
-    // Code and words of Cloud Firestore.
+    // The code and the words are those of Cloud Firestore.
     RPCStatus(.invalidArgument, "Request payload size exceeds the limit: \(limit) bytes. This one has \(length).")
   }
 
@@ -50,13 +50,13 @@ package enum GRPCFraming {
   /// The end of a response.
   /// - Parameters:
   ///   - status: `nil` for success.
-  ///   - hasHeaders: headers were sent.
+  ///   - hasHeaders: whether headers were sent.
   static func end(_ status: RPCStatus?, hasHeaders: Bool) -> HTTP2Frame.FramePayload {
     .headers(.init(headers: status.map { ending($0, hasHeaders: hasHeaders) } ?? success, endStream: true))
   }
 
-  /// The last of a response, and word to a client that is still sending that no more is wanted; this is no error of
-  /// what was answered.
+  /// The end of a response, and word to a client that is still sending that no more is wanted; this is no error of the
+  /// answered call.
   static func last(_ end: HTTP2Frame.FramePayload, isRequestWhole: Bool) -> [HTTP2Frame.FramePayload] {
     isRequestWhole ? [end] : [end, .rstStream(.noError)]
   }
@@ -69,7 +69,7 @@ package enum GRPCFraming {
     return trailers
   }
 
-  /// Text as `grpc-message` has it.
+  /// The text in the encoding of `grpc-message`.
   static func percentEncoded(_ text: String) -> String {
     let isPlain = { (byte: UInt8) in (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "%") }
     if text.utf8.allSatisfy(isPlain) { return text }
@@ -87,18 +87,18 @@ package enum GRPCFraming {
 }
 
 extension HPACKHeaders {
-  /// Who calls.
+  /// The header `authorization`, which identifies the caller.
   var authorization: String? { first(name: "authorization") }
 }
 
-/// What the headers of a request say (gRPC over HTTP/2, "Requests").
+/// The headers of a request (gRPC over HTTP/2, "Requests").
 package struct CallHeaders {
   package static let root = "/google.firestore.v1.Firestore/"
-  /// What was the same service before, with the same messages.
+  /// The root of the same service's former version, with the same messages.
   package static let formerRoot = "/google.firestore.v1beta1.Firestore/"
 
   private(set) var path = ""
-  /// How long the caller will wait; at most a day, which is longer than any call takes.
+  /// The time that the caller will wait; at most a day, which is longer than any call takes.
   private(set) var timeout: TimeAmount?
   private var isPost = false
   private var isGet = false
@@ -120,7 +120,7 @@ package struct CallHeaders {
     }
   }
 
-  /// The method's name in the service; `nil` for one of another service.
+  /// The method's name in the service; `nil` for a method of another service.
   var method: Substring? {
     if path.hasPrefix(Self.root) { return path.dropFirst(Self.root.count) }
     return path.hasPrefix(Self.formerRoot) ? path.dropFirst(Self.formerRoot.count) : nil
@@ -128,7 +128,7 @@ package struct CallHeaders {
 
   /// The response to a request that is no call, or is compressed.
   var objection: HTTP2Frame.FramePayload? {
-    // What is not gRPC gets plain HTTP statuses. `GET /` asks whether the server is up.
+    // Plain HTTP statuses answer requests that are not gRPC. `GET /` asks whether the server is up.
     if isGet, path == "/" { return Self.response([":status": "200"]) }
     if !isPost { return Self.response([":status": "405", "allow": "POST"]) }
     if !isGRPC { return Self.response([":status": "415"]) }
@@ -142,7 +142,7 @@ package struct CallHeaders {
     .headers(.init(headers: headers, endStream: true))
   }
 
-  /// At most eight digits and a unit; `nil` for what is none.
+  /// Reads at most eight digits and a unit; `nil` for any other text.
   private static func timeout(_ text: String) -> TimeAmount? {
     guard let unit = text.last, text.utf8.count <= 9, let number = Int64(text.dropLast()), number >= 0 else {
       return nil

@@ -5,8 +5,8 @@ import NIOCore
 import NIOHTTP2
 
 /// Serves one Listen call on the connection's thread, where the backend runs too: a commit wakes the streams that it
-/// concerns, and each sends what there is at its next turn. While the client does not read, or its connection holds as much
-/// as it may, nothing is taken from the backend, which then merges what it has per document.
+/// concerns, and each sends its messages at its next turn. While the client does not read, or its connection holds as
+/// much as it may, nothing is taken from the backend, which then merges waiting changes per document.
 ///
 /// ```
 /// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while there is room ──► DATA
@@ -30,8 +30,8 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
   private var hasClientEnded = false
 
   /// - Parameters:
-  ///   - budget: of the connection.
-  ///   - timeout: how long the caller will wait, if not for good.
+  ///   - budget: the budget of the connection.
+  ///   - timeout: the time that the caller will wait; `nil` for ever.
   init(_ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ConnectionBudget, timeout: TimeAmount?) {
     self.service = service
     self.turn = turn
@@ -52,7 +52,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
     }
   }
 
-  /// The caller's token ends the call as it expires.
+  /// Ends the call when the caller's token expires.
   private func watchToken(_ loop: any EventLoop) {
     tokenDeadline = TokenDeadline(service, on: loop) { [weak self] status in
       if let self, let context = self.context { self.end(context, status) }
@@ -70,7 +70,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
     guard stream != nil else { return }
     switch unwrapInboundIn(data) {
     case .headers(let frame):
-      // Those at the end of a request say nothing.
+      // Headers at the end of a request carry nothing for the server.
       if frame.endStream { hasClientEnded = true } else { greet(context) }
     case .data(let frame):
       guard case .byteBuffer(var bytes) = frame.data else { return }
@@ -88,7 +88,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
     context.fireChannelWritabilityChanged()
   }
 
-  /// The client learns that the stream is open.
+  /// Tells the client that the stream is open.
   private func greet(_ context: ChannelHandlerContext) {
     context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: GRPCFraming.headers))), promise: nil)
   }
@@ -98,12 +98,12 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
       while let message = try GRPCFraming.nextMessage(&received, limit: ConnectionLimits.requestMessageBytes) {
         try stream?.receive(message)
       }
-      // What was read is part of a larger buffer, which a stream that has nothing to say need not keep.
+      // The bytes that were read are part of a larger buffer, which an idle stream need not keep.
       if received.readableBytes == 0 { received = ByteBuffer() } else { received.discardReadBytes() }
     } catch { end(context, error) }
   }
 
-  /// Delivers at the next turn: by then all of a commit, or of several, has been recorded.
+  /// Has the messages delivered at the next turn: by then all of a commit, or of several, has been recorded.
   private func schedule() {
     if isScheduled { return }
     isScheduled = true
@@ -120,7 +120,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
         context.write(wrapOutboundOut(GRPCFraming.data(batch, context.channel.allocator)), promise: nil)
       }
       if !messages.isEmpty { context.flush() }
-      // The rest at another turn: others are waiting too.
+      // The rest is sent at another turn: others are waiting too.
       if hasMore { schedule() }
     } catch { end(context, error) }
   }

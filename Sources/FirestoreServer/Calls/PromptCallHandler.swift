@@ -6,7 +6,7 @@ import NIOHPACK
 import NIOHTTP2
 
 /// Answers small requests on their connection, where their frames arrive. A channel for each call, and a task to serve
-/// it, cost several times what reading a document does.
+/// it, cost several times as much as reading a document.
 ///
 /// ```
 /// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
@@ -18,18 +18,18 @@ final class PromptCallHandler: ChannelInboundHandler {
   typealias InboundOut = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 
-  /// Larger requests are no small ones. Less than the smallest window: nothing widens it here.
+  /// The size up to which a request is small. Less than the smallest window: nothing widens it here.
   private static let smallBytes = 32 << 10
   private static let methods = Dictionary(
     uniqueKeysWithValues: FirestoreService.Method.allCases.filter(\.isPrompt).map {
       (CallHeaders.root + $0.rawValue, $0)
     })
 
-  /// A request of which a part is there.
+  /// A request whose first part has come.
   private struct Request {
     let method: FirestoreService.Method
     let headers: HTTP2Frame
-    /// What the multiplexer has to be told if the call becomes its own.
+    /// The event that the multiplexer has to get if it takes over the call.
     var creation: NIOHTTP2StreamCreatedEvent?
     var body = ByteBuffer()
   }
@@ -37,13 +37,13 @@ final class PromptCallHandler: ChannelInboundHandler {
   private let service: FirestoreService
   private let budget: ConnectionBudget
   private var requests: [HTTP2StreamID: Request] = [:]
-  /// Whole requests that wait for room, and the order in which they came.
+  /// Whole requests that wait for room; `order` is the order in which they came.
   private var waiting: [HTTP2StreamID: Request] = [:]
   private var order: CircularBuffer<HTTP2StreamID> = []
   private var owesFlush = false
   private var lastCaller: LastCaller?
 
-  /// - Parameter service: its backend runs on the event loop of the channel.
+  /// - Parameter service: the service, whose backend runs on the event loop of the channel.
   init(_ service: FirestoreService, _ budget: ConnectionBudget) {
     self.service = service
     self.budget = budget
@@ -73,12 +73,12 @@ final class PromptCallHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is ResponseRoomEvent { return answerWaiting(context) }
     if !requests.isEmpty || !waiting.isEmpty {
-      // Compared before they are cast: casts that fail are slow.
+      // Types are compared before casts: casts that fail are slow.
       let type = type(of: event)
       if type == NIOHTTP2StreamCreatedEvent.self, let creation = event as? NIOHTTP2StreamCreatedEvent,
         requests[creation.streamID] != nil
       {
-        // It comes behind the stream's first frame.
+        // The event comes behind the stream's first frame.
         requests[creation.streamID]?.creation = creation
         return
       }
@@ -90,7 +90,7 @@ final class PromptCallHandler: ChannelInboundHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Only plain calls without compression are served here.
+  /// The method of a call that is served here; `nil` for others, also for compressed calls.
   private static func method(_ headers: HPACKHeaders) -> FirestoreService.Method? {
     let call = CallHeaders(headers)
     return call.objection == nil ? methods[call.path] : nil
@@ -104,7 +104,7 @@ final class PromptCallHandler: ChannelInboundHandler {
       if request.body.readableBytes == 0, data.endStream {
         request.body = bytes
       } else {
-        // What is kept must not keep all that was read with it.
+        // Copied bytes do not keep alive the whole buffer that was read.
         request.body.writeBuffer(&bytes)
       }
       if data.endStream {
@@ -116,7 +116,8 @@ final class PromptCallHandler: ChannelInboundHandler {
       }
     case .headers: handOn(context, request, frame)
     case .rstStream: break
-    // gRPC's core widens the window in the middle of a request; what is sent is held to it below.
+    // Other frames need no answer: gRPC's core widens the window in the middle of a request, and the HTTP/2 handler
+    // keeps to it.
     default: requests[frame.streamID] = request
     }
   }
@@ -128,7 +129,7 @@ final class PromptCallHandler: ChannelInboundHandler {
     order.append(stream)
   }
 
-  /// Those whose callers are gone are passed over.
+  /// Answers waiting requests while there is room; requests whose callers are gone are skipped.
   private func answerWaiting(_ context: ChannelHandlerContext) {
     while !budget.isFull, let stream = order.popFirst() {
       if let request = waiting.removeValue(forKey: stream) { answer(context, request) }
@@ -160,10 +161,10 @@ final class PromptCallHandler: ChannelInboundHandler {
     return try service.serving(as: headers.headers.authorization, &lastCaller)
   }
 
-  /// Leaves a call to the multiplexer, as if it had seen it from its first frame on.
+  /// Leaves a call to the multiplexer, as if the multiplexer had seen it from its first frame on.
   /// - Parameters:
-  ///   - next: a frame behind what the request has.
-  ///   - isWhole: the body ends the request.
+  ///   - next: the frame after the request's parts so far.
+  ///   - isWhole: whether the body ends the request.
   private func handOn(
     _ context: ChannelHandlerContext, _ request: Request, _ next: HTTP2Frame? = nil, isWhole: Bool = false
   ) {

@@ -23,18 +23,18 @@ package final class RequestMessages: AsyncSequence, Sendable {
     self.limit = limit
   }
 
-  /// Whether the client has said all that it will.
+  /// Whether the client has sent its whole request.
   var isWhole: Bool { hasEnded.load(ordering: .relaxed) }
 
   /// The one message of a request that has one.
-  /// - Throws: `RPCStatus` for none, for more, and for what is no message.
+  /// - Throws: `RPCStatus` for no message, for several, and for bytes that are no message.
   package func single() async throws -> [UInt8] {
     let iterator = makeAsyncIterator()
     guard let message = try await iterator.next() else {
       throw RPCStatus(.invalidArgument, "The request has no message.")
     }
-    // Answering before the client has closed its side would have it reset the stream; a connection with many resets is
-    // taken for an attack.
+    // The client must have closed its side before the answer, or it would reset the stream; a connection with many
+    // resets is taken for an attack.
     guard try await iterator.next() == nil else {
       throw RPCStatus(.invalidArgument, "The request has more than one message.")
     }
@@ -62,7 +62,7 @@ package final class RequestMessages: AsyncSequence, Sendable {
         switch frame {
         case .data(let data):
           guard case .byteBuffer(var bytes) = data.data else { continue }
-          // What is kept must not keep all that was read with it.
+          // Copied bytes do not keep alive the whole buffer that was read.
           if received.readableBytes == 0, data.endStream { received = bytes } else { received.writeBuffer(&bytes) }
           if data.endStream { request.hasEnded.store(true, ordering: .relaxed) }
         case .headers(let headers):

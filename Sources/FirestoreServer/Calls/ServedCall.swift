@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP2
 import Synchronization
 
-/// Serves one call with a task of its own: every method but Listen, and what is not prompt.
+/// Serves one call with a task of its own: every method but Listen, if the call is not prompt.
 struct ServedCall: Sendable {
   typealias Channel = NIOAsyncChannel<HTTP2Frame.FramePayload, HTTP2Frame.FramePayload>
 
@@ -14,7 +14,7 @@ struct ServedCall: Sendable {
     case write
     case auxiliary(any AuxiliaryCall)
 
-    /// - Parameter method: its name in the service.
+    /// - Parameter method: the method's name in the service.
     init?(method: Substring) {
       if method == "Write" {
         self = .write
@@ -25,7 +25,7 @@ struct ServedCall: Sendable {
       }
     }
 
-    /// Ends when the client or the server wants it to, not by itself.
+    /// Whether the call ends only when the client or the server wants it to, not by itself.
     var isEndless: Bool {
       switch self {
       case .answer: false
@@ -46,7 +46,7 @@ struct ServedCall: Sendable {
   }
 
   /// Serves the call to its end, which is sent to the client.
-  /// - Parameter interruptions: the first of them ends the call.
+  /// - Parameter interruptions: the statuses that may end the call; the first one does.
   func run(on channel: Channel, until interruptions: AsyncStream<RPCStatus>) async {
     // A caller who has gone needs no answer, and nothing waits for this task.
     try? await channel.executeThenClose { inbound, outbound in
@@ -85,7 +85,7 @@ struct ServedCall: Sendable {
     }
   }
 
-  /// How a call ended; `nil` for well.
+  /// The status with which a call ended; `nil` for success.
   private static func status(of body: () async throws -> Void) async -> RPCStatus? {
     do {
       try await body()
@@ -106,7 +106,7 @@ private final class ServedResponse: Sendable {
 
   init(_ outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>) { self.outbound = outbound }
 
-  /// Says that the call is being served.
+  /// Tells the client that the call is being served.
   func greet() async throws {
     if !hasHeaders.exchange(true, ordering: .relaxed) { try await outbound.write(Self.headers) }
   }
@@ -121,9 +121,9 @@ private final class ServedResponse: Sendable {
 
   /// - Parameters:
   ///   - status: `nil` for success.
-  ///   - isRequestWhole: the client has sent all that it will.
+  ///   - isRequestWhole: whether the client has sent its whole request.
   func end(_ status: RPCStatus?, isRequestWhole: Bool) async throws {
-    // A stream without a message has headers all the same.
+    // A response without a message has headers all the same.
     if status == nil { try await greet() }
     let end = GRPCFraming.end(status, hasHeaders: hasHeaders.load(ordering: .relaxed))
     try await outbound.write(contentsOf: GRPCFraming.last(end, isRequestWhole: isRequestWhole))
@@ -133,7 +133,7 @@ private final class ServedResponse: Sendable {
   private static let headers = HTTP2Frame.FramePayload.headers(.init(headers: GRPCFraming.headers))
 }
 
-/// Runs tasks on an event loop's own thread: what a call does between reading its request and sending its answer then
+/// Runs tasks on an event loop's own thread, so that a call's work between reading its request and sending its answer
 /// costs no change of thread.
 final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop

@@ -3,10 +3,10 @@ import FirestoreModel
 import FirestoreService
 import NIOCore
 
-/// Ends a stream as its caller's token expires: from then on the caller's other calls are refused as well. Used on the
-/// connections' thread.
+/// Ends a stream when its caller's token expires: from then on the caller's other calls are refused as well. Used on
+/// the connections' thread.
 final class TokenDeadline {
-  /// In seconds; a longer time is looked at again.
+  /// The longest wait in seconds, after which the time is looked at again.
   private static let longest: Int64 = 3_600
 
   private let service: FirestoreService
@@ -14,7 +14,7 @@ final class TokenDeadline {
   private let end: (RPCStatus) -> Void
   private var next: Scheduled<Void>?
 
-  /// - Returns: `nil` where nothing expires.
+  /// - Returns: `nil` if the caller's identity does not expire.
   init?(_ service: FirestoreService, on loop: any EventLoop, end: @escaping (RPCStatus) -> Void) {
     guard let left = service.timeLeft else { return nil }
     self.service = service
@@ -28,7 +28,8 @@ final class TokenDeadline {
     next = loop.assumeIsolated().scheduleTask(in: time) { [weak self] in self?.check() }
   }
 
-  /// The clock of the machine says when, which may have been set meanwhile.
+  /// Ends the stream if the token has expired by the machine's clock, which may have been set meanwhile; else waits
+  /// again.
   private func check() {
     do throws(RPCStatus) {
       try service.checkTime()

@@ -2,11 +2,12 @@
 import NIOCore
 import NIOHTTP2
 
-/// There is room for responses again after there was none.
+/// The event that there is room for responses again after there was none.
 struct ResponseRoomEvent {}
 
-/// Counts what a connection's calls hold in memory, by their DATA frames, and ends what goes beyond the limits: a call
-/// that sends more of a request than there is room for, and a connection that widens windows and does nothing else.
+/// Counts the memory that a connection's calls hold, by their DATA frames, and ends calls and connections beyond the
+/// limits: a call that sends more of a request than there is room for, and a connection that widens windows and does
+/// nothing else.
 ///
 /// ```
 /// DATA in    counts until the call ends, or is answered while it goes on (Listen, Write)
@@ -23,13 +24,13 @@ final class BudgetHandler: ChannelDuplexHandler {
     var isWhole = false
   }
 
-  /// What is smaller is not counted: most calls, which are over before it would matter.
+  /// The size below which the DATA of a call is not counted: most calls are over before counting would matter.
   private static let least = 1 << 10
 
   private let budget: ConnectionBudget
   private let maximumWindowUpdates: Int
   private var requests: [HTTP2StreamID: Request] = [:]
-  /// Those that nothing explains: what is written explains some in advance.
+  /// The number of window updates that no DATA explains, less those that written DATA explains in advance.
   private var windowUpdates = 0
   private var context: ChannelHandlerContext?
 
@@ -42,7 +43,7 @@ final class BudgetHandler: ChannelDuplexHandler {
     self.context = context
     let loop = context.eventLoop.assumeIsolated()
     budget.open { [weak self] in
-      // Not in the middle of the write that was too much.
+      // The end waits for the end of the write that was too much.
       loop.execute {
         if let self, let context = self.context { self.end(context) }
       }
@@ -88,7 +89,7 @@ final class BudgetHandler: ChannelDuplexHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // Compared before it is cast: casts that fail are slow.
+    // Types are compared before the cast: casts that fail are slow.
     if !requests.isEmpty, type(of: event) == StreamClosedEvent.self, let end = event as? StreamClosedEvent,
       let request = requests.removeValue(forKey: end.streamID)
     {
@@ -107,7 +108,7 @@ final class BudgetHandler: ChannelDuplexHandler {
     return true
   }
 
-  /// gRPC's clients take this for `resource-exhausted`.
+  /// Resets a call; gRPC's clients take this for `resource-exhausted`.
   private func reset(_ context: ChannelHandlerContext, _ stream: HTTP2StreamID) {
     let reset = HTTP2Frame(streamID: stream, payload: .rstStream(.enhanceYourCalm))
     context.writeAndFlush(wrapOutboundOut(reset), promise: nil)

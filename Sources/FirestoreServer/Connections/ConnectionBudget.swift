@@ -3,8 +3,8 @@ import CAllocator
 package import NIOCore
 import Synchronization
 
-/// What one connection makes the server hold in memory: requests that are not answered yet, and responses that wait for
-/// the client to read. Used on the connection's thread but for `turn`.
+/// The memory that one connection makes the server hold: requests that are not answered yet, and responses that wait
+/// for the client to read. Used on the connection's thread but for `turn`.
 ///
 /// ```
 /// requests   more than `requestBytes`    the call that sends on is reset
@@ -16,11 +16,11 @@ package final class ConnectionBudget: Sendable {
     var responses = 0
     var turns = 0
     var waiting: CircularBuffer<AsyncStream<Turn>.Continuation> = []
-    /// Has listeners deliver what they have.
+    /// Actions that have listeners deliver their messages.
     var listeners: [() -> Void] = []
   }
 
-  /// Calls with a task each that are between their request and the first of their response.
+  /// The most calls with a task each that are between their request and the first message of their response.
   private static let mostTurns = 32
 
   private let loop: any EventLoop
@@ -35,7 +35,7 @@ package final class ConnectionBudget: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// - Parameter overflow: ends the connection, when all of them hold too much and this one most.
+  /// - Parameter overflow: ends the connection, when all of them together hold too much and this one holds most.
   package func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
 
   package func close() {
@@ -45,16 +45,16 @@ package final class ConnectionBudget: Sendable {
     state.value.listeners.removeAll()
   }
 
-  /// Whether so much of responses waits that no call should be worked on.
+  /// Whether so many bytes of responses wait that no call should be worked on.
   var isFull: Bool { state.value.responses >= limits.responseBytes }
 
-  /// Calls a listener once there is room: until then it takes nothing from the backend.
+  /// Calls a listener once there is room; until then the listener takes nothing from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
-  /// Bytes of requests and of responses that are held now.
+  /// The numbers of bytes of requests and of responses that are held now.
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
 
-  /// - Returns: false if there is no room for them; then they do not count.
+  /// - Returns: false if there is no room for the bytes; then they do not count.
   package func addRequest(_ bytes: Int) -> Bool {
     if state.value.requests + bytes > limits.requestBytes { return false }
     state.value.requests += bytes
@@ -102,7 +102,7 @@ package final class ConnectionBudget: Sendable {
   private func admit() {
     while !isFull, state.value.turns < Self.mostTurns, let call = state.value.waiting.popFirst() {
       state.value.turns += 1
-      // The turn of a call that has gone ends as it is dropped.
+      // A turn that is dropped because its call has gone ends by itself.
       call.yield(Turn(self))
       call.finish()
     }
@@ -125,15 +125,15 @@ final class Turn: Sendable {
 
   deinit { end() }
 
-  /// The response is on its way: what it holds counts from now on.
+  /// Ends the turn, because the response is on its way: the memory of the response counts from now on.
   func end() {
     if !hasEnded.exchange(true, ordering: .relaxed) { budget.end() }
   }
 }
 
-/// What all connections and sessions of WebChannel together make the server hold in memory. When it is too much, the one
-/// that has most of it is ended: a flood then costs the client that sends it, not the others. Used on the connections'
-/// thread only.
+/// The memory that all connections and sessions of WebChannel together make the server hold. When it is too much, the
+/// one that has most of it is ended: a flood then costs the client that sends it, not the others. Used on the
+/// connections' thread only.
 package final class ServerBudget: Sendable {
   private struct State {
     var held: [ObjectIdentifier: Int] = [:]
@@ -143,7 +143,7 @@ package final class ServerBudget: Sendable {
     var peak = 0
   }
 
-  /// Worth a walk through the allocator's arenas, which takes milliseconds.
+  /// The decrease of held memory that is worth a walk through the allocator's arenas, which takes milliseconds.
   private static let flood = 32 << 20
 
   private let limit: Int
@@ -151,7 +151,7 @@ package final class ServerBudget: Sendable {
 
   /// - Parameters:
   ///   - loop: the thread of all connections.
-  ///   - limit: in bytes.
+  ///   - limit: the most bytes that may be held.
   package init(on loop: any EventLoop, limit: Int) {
     self.limit = limit
     state = .makeBoxSendingValue(State(), eventLoop: loop)
@@ -171,7 +171,7 @@ package final class ServerBudget: Sendable {
     if let rest = state.value.held.removeValue(forKey: id) { add(-rest) }
   }
 
-  /// - Parameter bytes: fewer than none when something was let go.
+  /// - Parameter bytes: the growth of the held memory, negative if some was released.
   package func change(_ connection: AnyObject, by bytes: Int) {
     let id = ObjectIdentifier(connection)
     guard let held = state.value.held[id] else { return }
@@ -185,7 +185,7 @@ package final class ServerBudget: Sendable {
     state.value.peak = max(state.value.peak, state.value.total)
     if state.value.peak >= Self.flood, state.value.total < state.value.peak / 16 {
       state.value.peak = state.value.total
-      // The allocator keeps what is freed in pieces; after a flood that is most of the process.
+      // The allocator keeps freed memory in pieces; after a flood that is most of the process.
       state.eventLoop.assumeIsolated().execute { malloc_trim(0) }
     }
   }

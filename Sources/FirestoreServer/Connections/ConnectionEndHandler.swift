@@ -2,14 +2,15 @@
 import NIOCore
 import NIOHTTP2
 
-/// Ends a connection: at once when it fails as a whole, and in order when the server shuts down or no call has been made
-/// for long (RFC 9113 §6.8).
+/// Ends a connection: at once when it fails as a whole, and in order when the server shuts down or no call has been
+/// made for long (RFC 9113 §6.8).
 ///
 /// ```
 /// quiesce, idle ──► GOAWAY of the last possible call, PING ──► its answer ──► GOAWAY of the last call ──► close behind it
 /// ```
 ///
-/// Calls that the client begins before it has heard are served as well. A client that does not answer the PING is gone.
+/// Calls that the client begins before it has read GOAWAY are served as well. A client that does not answer the PING is
+/// gone.
 final class ConnectionEndHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -20,7 +21,7 @@ final class ConnectionEndHandler: ChannelInboundHandler {
     case ending
   }
 
-  /// The server sends no other PING.
+  /// The PING of the end; the server sends no other.
   private static let ping = HTTP2PingData(withInteger: 0x4865_6172_7468)
 
   private var state = State.open
@@ -31,10 +32,10 @@ final class ConnectionEndHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private let idle: TimeAmount
 
-  /// How long a client may take to answer a PING.
+  /// The time within which a client has to answer a PING.
   private static let patience = TimeAmount.seconds(20)
 
-  /// - Parameter idle: how long a connection without a call is kept, and up to twice that.
+  /// - Parameter idle: the time for which a connection without a call is kept, and up to twice that.
   init(idle: TimeAmount) { self.idle = idle }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -57,14 +58,14 @@ final class ConnectionEndHandler: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // Most are of this kind; casts that fail are slow.
+    // Most events are of this kind; casts that fail are slow.
     if type(of: event) == NIOHTTP2WindowUpdatedEvent.self { return context.fireUserInboundEventTriggered(event) }
     switch event {
     case let creation as NIOHTTP2StreamCreatedEvent:
       calls.insert(creation.streamID)
       wasUsed = true
       newest = max(newest, creation.streamID)
-    // Also comes for calls that were refused before they began.
+    // This event also comes for calls that were refused before they began.
     case let end as StreamClosedEvent: calls.remove(end.streamID)
     case is ChannelShouldQuiesceEvent: announce(context)
     default: break
@@ -74,12 +75,12 @@ final class ConnectionEndHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Those of single calls come this way too; their channels know.
+    // Errors of single calls come this way too; their channels know them.
     if !(error is NIOHTTP2Errors.StreamError || error is NIOHTTP2Errors.NoSuchStream) { context.close(promise: nil) }
     context.fireErrorCaught(error)
   }
 
-  /// Looks from time to time instead of after each call.
+  /// Looks at the number of calls from time to time instead of after each call.
   private func watch(_ context: ChannelHandlerContext) {
     watch = context.eventLoop.assumeIsolated().scheduleTask(in: idle) { [weak self] in
       guard let self, let context = self.context else { return }

@@ -2,37 +2,37 @@
 package import NIOCore
 import NIOHTTP2
 
-/// What one connection may do.
+/// The limits of one connection.
 package struct ConnectionLimits: Sendable {
-  /// The most bytes of a request, as Cloud Firestore has it.
+  /// The most bytes of a request, the same as in Cloud Firestore.
   package static let requestMessageBytes = 11_534_336
   /// The most bytes of the head of a request over HTTP/1.
   package static let headBytes = 16 << 10
-  /// What all connections together may hold in memory.
+  /// The most bytes that all connections together may hold in memory.
   package static let totalBytes = 512 << 20
 
-  /// Simultaneous calls.
+  /// The most simultaneous calls.
   let streams: Int
-  /// What a client may send of a call before it is read.
+  /// The bytes of a call that a client may send before they are read.
   let windowBytes: Int
-  /// What unanswered requests may hold: a few of the largest.
+  /// The most bytes of unanswered requests: a few of the largest requests.
   let requestBytes: Int
-  /// What may wait for the client to read before calls wait too.
+  /// The most bytes that wait for the client to read before calls wait too.
   let responseBytes: Int
-  /// In a row, with nothing else between them.
+  /// The most window updates in a row, with no other frame between them.
   let windowUpdates: Int
-  /// How long a client may take to say what it speaks, TLS included.
+  /// The time within which a client has to begin to speak its protocol, TLS included.
   package let handshake = TimeAmount.seconds(30)
-  /// How long a connection without a call is kept, and up to twice that.
+  /// The time for which a connection without a call is kept, and up to twice that.
   let idle = TimeAmount.minutes(5)
 
-  /// For a port that only this machine reaches. One client's connection may carry thousands of listeners that end
-  /// together, and gRPC's core pings many times a second while it measures the line; the library's limits would take
-  /// that for an attack.
+  /// The limits on a port that only this machine reaches. One client's connection may carry thousands of listeners that
+  /// end together, and gRPC's core pings many times a second while it measures the line; the library's limits would
+  /// take that for an attack.
   package static let loopback = ConnectionLimits(
     streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
 
-  /// For a port that others reach: the library's own.
+  /// The limits on a port that other machines reach: the library's own.
   package static let network = ConnectionLimits(
     streams: 100, windowBytes: 65_535, requestBytes: 32 << 20, responseBytes: 8 << 20, windowUpdates: 1_000)
 

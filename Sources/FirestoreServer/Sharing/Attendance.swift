@@ -2,7 +2,7 @@
 import FirestoreClientState
 import NIOCore
 
-/// Who is attached to data that this process serves. Used on the thread of the connections.
+/// The processes that are attached to data that this process serves. Used on the thread of the connections.
 final class Attendance: Sendable {
   private struct State {
     var members: [(channel: any Channel, member: DataMember)] = []
@@ -14,8 +14,9 @@ final class Attendance: Sendable {
   private let state: NIOLoopBoundBox<State>
 
   /// - Parameters:
-  ///   - onChange: called on the thread of the connections with all that are attached.
-  ///   - onClaim: called when one of them has to have the data open itself; says why it does not get it.
+  ///   - onChange: called on the thread of the connections with all attached processes.
+  ///   - onClaim: called when one of them has to have the data open itself; returns the reason why it does not get the
+  ///     data.
   init(
     _ welcome: SharingLine.Welcome, on loop: any EventLoop, onChange: @escaping @Sendable ([DataMember]) -> Void,
     onClaim: @escaping @Sendable () -> String? = { "it is kept" }
@@ -37,20 +38,20 @@ final class Attendance: Sendable {
     tell()
   }
 
-  /// - Returns: why the data is kept; `nil` when it is let go.
+  /// - Returns: the reason why the data is kept; `nil` when it is let go.
   func claim() -> String? { onClaim() }
 
   private func tell() {
     let members = state.value.members.map(\.member)
     let line = SharingLine.here(members).text
-    // One that does not read is told when it does.
+    // A process that does not read is told when it does.
     for (channel, _) in state.value.members where channel.isWritable {
       channel.writeAndFlush(ByteBuffer(string: line), promise: nil)
     }
     onChange(members)
   }
 
-  /// Tells one that reads again who is attached by now.
+  /// Tells a process that reads again which processes are attached by now.
   func tell(_ channel: any Channel) {
     let members = state.value.members
     guard members.contains(where: { $0.channel === channel }) else { return }
@@ -58,13 +59,13 @@ final class Attendance: Sendable {
   }
 }
 
-/// A connection on which a process that is attached says who it is, and hears who else is.
+/// A connection on which an attached process introduces itself, and hears which others are attached.
 final class AttendanceHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let attendance: Attendance
-  /// The process at the other end as the system knows it; 0 where that is not to be seen from here.
+  /// The process at the other end as the system knows it; 0 if the system does not tell.
   private let process: Int32
   private var received = ByteBuffer()
   private var hasJoined = false

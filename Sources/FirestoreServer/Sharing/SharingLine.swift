@@ -3,8 +3,8 @@ package import FirestoreBackend
 package import FirestoreClientState
 import FirestoreModel
 
-/// What the processes that share a data directory say to each other on its socket besides calls: lines, whose fields
-/// stand between tabs. A connection for calls begins with the preface of HTTP/2 instead.
+/// The messages of processes that share a data directory, on its socket, besides calls: lines whose fields stand between
+/// tabs. A connection for calls begins with the preface of HTTP/2 instead.
 ///
 /// ```
 /// guest ──► hearth VERSION PROCESS NAME                          who comes
@@ -27,7 +27,7 @@ package enum SharingLine: Hashable, Sendable {
 
   package struct Welcome: Hashable, Sendable {
     package var version = SharingLine.version
-    /// The random number of the data.
+    /// The random number that identifies the data.
     package var instance: [UInt8]
     package var durability: BackendConfiguration.Durability
     package var owner: DataMember
@@ -39,7 +39,7 @@ package enum SharingLine: Hashable, Sendable {
     }
   }
 
-  /// Of the calls and lines between processes that share data.
+  /// The version of the calls and lines between processes that share data.
   package static let version = 1
 
   /// The most bytes of a line: room for a hundred names.
@@ -47,7 +47,7 @@ package enum SharingLine: Hashable, Sendable {
 
   private static let longestName = 80
 
-  /// - Parameter line: without its end.
+  /// - Parameter line: the line without its end.
   package init?(_ line: some Collection<UInt8>) {
     let fields = String(decoding: line, as: UTF8.self).split(separator: "\t", omittingEmptySubsequences: false)
     let rest = fields.dropFirst().map(String.init)
@@ -72,7 +72,7 @@ package enum SharingLine: Hashable, Sendable {
     }
   }
 
-  /// With its end.
+  /// The line with its end.
   package var text: String {
     let fields: [String] =
       switch self {
@@ -93,7 +93,7 @@ package enum SharingLine: Hashable, Sendable {
     ["\(member.process)", plain(member.name, longest: longestName)]
   }
 
-  /// Without what would end a field or a line, or steer a terminal.
+  /// The text without characters that would end a field or a line, or steer a terminal.
   private static func plain(_ text: String, longest: Int) -> String {
     String(
       String.UnicodeScalarView(text.unicodeScalars.prefix(longest).filter { $0.properties.generalCategory != .control })

@@ -17,7 +17,7 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
     let attendance: Attendance
   }
 
-  /// How long a peer may take to say anything.
+  /// The time within which a peer has to send its first byte.
   private static let patience = TimeAmount.seconds(10)
 
   private let kinds: Kinds

@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 
 /// Serves the embedded backend to the other processes of its user on a socket of this machine: google.firestore.v1 over
-/// gRPC, and who is attached (`SharingLine`).
+/// gRPC, and the list of attached processes (`SharingLine`).
 package final class SocketServer: Sendable {
   private struct State {
     var listener: (any Channel)?
@@ -20,7 +20,7 @@ package final class SocketServer: Sendable {
   private static let heartbeatInterval = TimeAmount.seconds(30)
   private static let maximumConnections = 1_000
 
-  /// Files are the program's: connections get at most half of them.
+  /// The most connections. Files are for the program: connections get at most half of them.
   private static let connections: Int = {
     var files = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -78,7 +78,7 @@ package final class SocketServer: Sendable {
         state.value.beat = loop.scheduleRepeatedTask(
           initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
         ) { [weak backend] _ in
-          // Only clients elsewhere have to be told that this process lives.
+          // Heartbeats are for clients elsewhere, which have no other sign that this process lives.
           guard let backend, !attendance.isEmpty else { return }
           Task { await backend.heartbeat() }
         }
@@ -86,7 +86,7 @@ package final class SocketServer: Sendable {
     }
   }
 
-  /// Accepts nobody any more and ends all connections; the backend is let go with the last. Returns at once.
+  /// Accepts no more connections and ends all of them; the backend is let go with the last. Returns at once.
   package func close() {
     let state = state
     loop.execute {
@@ -101,7 +101,7 @@ package final class SocketServer: Sendable {
 }
 
 extension Channel {
-  /// A program that this process starts, such as an editor, does not hold the connection: it would outlive this process.
+  /// Keeps the connection from programs that this process starts, such as an editor: it would outlive this process.
   fileprivate func closeOnExec() throws {
     _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
       fcntl($0, F_SETFD, FD_CLOEXEC)
@@ -109,7 +109,7 @@ extension Channel {
   }
 }
 
-/// Who is at the other end of a socket of this machine, as the system says.
+/// The process at the other end of a socket of this machine, as the system tells it.
 private struct PeerCredentials: Sendable {
   var process: Int32 = 0
   var user: UInt32 = .max

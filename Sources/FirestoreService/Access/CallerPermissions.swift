@@ -13,7 +13,7 @@ package protocol CallerPermissions: Sendable {
   var timeLeft: Int64? { get }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
-  /// - Returns: the documents on which that depends, besides these.
+  /// - Returns: the documents on which the decision depends, besides these.
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend

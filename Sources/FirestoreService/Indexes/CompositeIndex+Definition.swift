@@ -4,7 +4,7 @@ import FirestoreJSON
 import FirestoreModel
 
 extension CompositeIndex {
-  /// As an entry of `firestore.indexes.json`, on one line.
+  /// The index as an entry of `firestore.indexes.json`, on one line.
   package var definition: String {
     let entries = fields.map { field in
       let (name, word) =
@@ -27,14 +27,14 @@ extension CompositeIndex {
     return JSONSyntax(.object(members)).lineText
   }
 
-  /// What the real service says of a query that needs it, and the definition.
+  /// The real service's error text for a query that needs the index, with the definition.
   func request(in database: DatabaseID) -> String {
     let page = "https://console.firebase.google.com/v1/r/project/\(database.project)/firestore/indexes"
     return "The query requires an index. You can create it here: \(page)?create_composite=\(creation(in: database)) "
       + "(for firestore.indexes.json: \(definition))"
   }
 
-  /// A `google.firestore.admin.v1.Index` in base64, as the console takes it.
+  /// The index as a `google.firestore.admin.v1.Index` in base64, for the console's address.
   private func creation(in database: DatabaseID) -> String {
     let name = "projects/\(database.project)/databases/\(database.database)/collectionGroups/\(collectionID)/indexes/_"
     let bytes = WireWriter.message { writer in

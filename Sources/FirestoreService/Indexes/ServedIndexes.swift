@@ -5,16 +5,16 @@ import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The composite indexes that a server claims to have, and those that the queries it has seen would need at Cloud
-/// Firestore. The backend itself needs none.
+/// The composite indexes that a server claims to have, and those that the queries so far would need at Cloud Firestore.
+/// The backend itself needs none.
 package final class ServedIndexes: Sendable {
-  /// More are not remembered.
+  /// The number of indexes that are remembered.
   private static let mostSeen = 10_000
 
   private struct State {
-    /// `nil` where no query is refused.
+    /// The existing indexes; `nil` if no query is refused.
     var available: [CompositeIndex]?
-    /// By project, in the order in which they were first needed.
+    /// The needed indexes by project, in the order in which they were first needed.
     var seen: [String: [CompositeIndex]] = [:]
     private var known: [String: Set<CompositeIndex>] = [:]
 
@@ -30,14 +30,14 @@ package final class ServedIndexes: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter required: the indexes that there are, without which queries are refused; `nil` refuses none.
+  /// - Parameter required: the existing indexes; queries that need another one are refused. `nil` refuses none.
   package init(required: [CompositeIndex]? = nil) { state = Mutex(State(available: required)) }
 
-  /// Replaces the indexes that there are.
+  /// Replaces the existing indexes.
   package func require(_ indexes: [CompositeIndex]) { state.withLock { $0.available = indexes } }
 
-  /// Notes what a query needs.
-  /// - Parameter aggregations: over its matches, which need their fields in the index.
+  /// Notes the index that a query needs.
+  /// - Parameter aggregations: the aggregations over its matches, which need their fields in the index.
   /// - Throws: `failed-precondition` with the definition of the index that is missing.
   func check(
     _ query: ServedQuery, _ aggregations: [Aggregation] = [], in database: DatabaseID
@@ -54,12 +54,12 @@ package final class ServedIndexes: Sendable {
     if let missing { throw RPCStatus(.failedPrecondition, missing.request(in: database)) }
   }
 
-  /// What the queries seen so far need, for a project.
+  /// The indexes that the queries so far need, for a project.
   package func seen(in project: String) -> [CompositeIndex] { state.withLock { $0.seen[project] ?? [] } }
 }
 
 extension ServedIndexes {
-  /// The definitions as the file `firestore.indexes.json` of Google's tools has them.
+  /// The definitions in the form of the file `firestore.indexes.json` of Google's tools.
   package static func configuration(_ indexes: [CompositeIndex]) -> String {
     let list = indexes.map { "    " + $0.definition }.joined(separator: ",\n")
     return "{\n  \"indexes\": [\(list.isEmpty ? "" : "\n\(list)\n  ")],\n  \"fieldOverrides\": []\n}\n"

@@ -2,19 +2,20 @@
 import FirestoreBackend
 package import FirestoreModel
 
-/// google.firestore.admin.v1.FirestoreAdmin, of which this is served: which databases there are. One is there as long as it
-/// holds documents; nobody makes it.
+/// The served part of google.firestore.admin.v1.FirestoreAdmin: the list of databases. A database exists as long as it
+/// holds documents; it is never created.
 extension FirestoreService {
   package enum AdminMethod: String, Sendable, CaseIterable {
     case listDatabases = "ListDatabases"
     case getDatabase = "GetDatabase"
 
-    /// With which the path of its calls begins.
+    /// The beginning of the path of its calls.
     package static let root = "/google.firestore.admin.v1.FirestoreAdmin/"
   }
 
   /// - Parameter request: its field 1 is `projects/P`, where P may be `-` for all projects, or the name of a database.
-  /// - Throws: `permission-denied` where rules do not concern administrators alone, `invalid-argument`, `not-found`.
+  /// - Throws: `permission-denied` if there are rules and the caller is no administrator, `invalid-argument`,
+  ///   `not-found`.
   package func answer(_ method: AdminMethod, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
     if isRestricted, access != nil {
       throw RPCStatus(.permissionDenied, "Looking for databases requires admin authentication.")
@@ -39,7 +40,7 @@ extension FirestoreService {
     }
   }
 
-  /// google/firestore/admin/v1/database.proto: the name, FIRESTORE_NATIVE, OPTIMISTIC.
+  /// A database as in google/firestore/admin/v1/database.proto: the name, FIRESTORE_NATIVE, OPTIMISTIC.
   private static func message(of database: DatabaseID) -> [UInt8] {
     WireWriter.message { writer in
       writer.field(1, string: database.name)

@@ -55,7 +55,7 @@ extension FirestoreService {
     return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
 
-  /// What reads more than this is sliced, and waits for a slow client.
+  /// The number of documents up to which one step reads them; reads of more are sliced, and wait for a slow client.
   private static let mostKeys = 20
 
   /// - Returns: `nil` for more documents than one step should read.
@@ -77,10 +77,10 @@ extension FirestoreService {
   }
 }
 
-/// A `BatchGetDocumentsRequest` that is in order.
+/// A `BatchGetDocumentsRequest` that is valid.
 private struct BatchGet {
   let database: DatabaseID
-  /// Each once.
+  /// The requested keys, each once.
   private(set) var keys: [DocumentKey] = []
   let consistency: ConsistencySelector
   private let mask: FieldMask?
@@ -97,7 +97,7 @@ private struct BatchGet {
     }
   }
 
-  /// The messages of a response: the new transaction, then the documents, those that exist first as at the real service.
+  /// The messages of a response: the new transaction, then the documents, existing ones first as at the real service.
   func responses(_ documents: [Document], _ readTime: SnapshotVersion, _ transaction: [UInt8]?) -> [[UInt8]] {
     let names = DocumentNames(database)
     let beginning = transaction.map { [ReadResponse(transaction: $0)] } ?? []

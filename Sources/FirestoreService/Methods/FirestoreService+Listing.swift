@@ -47,7 +47,7 @@ extension FirestoreService {
     if case .reference(_, let key)? = after?.values.first { parents.removeAll { $0 <= key } }
     if documents.count == limit, let last = documents.last { parents.removeAll { $0 > last.key } }
     var missing = try await backend.documents(parents, read, in: database).documents.filter { !$0.exists }
-    // They have a name and nothing else.
+    // Missing documents have a name and nothing else.
     for index in missing.indices { missing[index].version = nil }
     return Array((documents + missing).sorted { $0.key < $1.key }.prefix(limit))
   }
@@ -73,7 +73,7 @@ extension FirestoreService {
 }
 
 extension ListDocumentsMessage {
-  /// `a desc, b.c, __name__`
+  /// The orderings of a text like `a desc, b.c, __name__`.
   fileprivate func orderings() throws(RPCStatus) -> [OrderBy] {
     if orderBy.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }) { return [] }
     var result: [OrderBy] = []
@@ -97,7 +97,7 @@ extension ListDocumentsMessage {
     .invalid("invalid order_by: \(orderBy). It is a list such as \"a desc, __name__\".")
   }
 
-  /// Where the page begins.
+  /// The position at which the page begins.
   fileprivate func position(orderings count: Int) throws(RPCStatus) -> Bound? {
     if pageToken.isEmpty { return nil }
     guard let token = PageToken(pageToken), token.values.count == count else { throw .invalid("invalid page token") }

@@ -5,11 +5,11 @@ import FirestorePipelines
 import FirestoreProtocol
 
 extension FirestoreService {
-  /// Results of one message, in bytes: the next ones are worked out when the client has room for them.
+  /// The bytes of results in one message: the next ones are computed when the client has room for them.
   private static let messageBytes = 64 << 10
 
-  /// Pipelines are worked out off the caller's thread, which may be that of the connections: an expression may take
-  /// long for one document.
+  /// Computes a pipeline off the caller's thread, which may be that of the connections: an expression may take long for
+  /// one document.
   func executePipeline(_ bytes: [UInt8], to send: Send) async throws {
     try await withTaskExecutorPreference(globalConcurrentExecutor) { try await pipeline(bytes, to: send) }
   }
@@ -60,7 +60,7 @@ extension FirestoreService {
 }
 
 extension [PipelineResult] {
-  /// Parts that hold about so much, and at least one result each.
+  /// Parts that hold about this many bytes, and at least one result each.
   fileprivate func pieces(of bytes: Int) -> [ArraySlice<PipelineResult>] {
     var (pieces, start, size) = ([ArraySlice<PipelineResult>](), startIndex, 0)
     for index in indices {
@@ -79,7 +79,7 @@ private enum ExplainMode: String {
 }
 
 extension ExecutePipelineMessage {
-  /// What the option `explain_options` asks for; `nil` without it.
+  /// The mode that the option `explain_options` asks for; `nil` without it.
   fileprivate var explainMode: ExplainMode? {
     get throws(RPCStatus) {
       guard let option = options["explain_options"] else { return nil }
@@ -96,6 +96,6 @@ extension ExecutePipelineMessage {
 }
 
 extension PipelineMessage {
-  /// The stages, one a line.
+  /// The names of the stages, one a line.
   fileprivate var plan: String { "Plan:\n" + stages.map { "  \($0.name)\n" }.joined() }
 }

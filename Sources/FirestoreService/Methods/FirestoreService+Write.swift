@@ -5,12 +5,12 @@ import FirestoreProtocol
 
 extension FirestoreService {
   /// Serves one Write stream (PROTOCOL §3.1): handshake, then one response per request, in order. The first failing
-  /// batch ends the stream; those behind it are not applied.
+  /// batch ends the stream; batches behind it are not applied.
   ///
-  /// A stream can be resumed: the token counts the requests of the stream that were applied, so a client that names
-  /// the stream and the last token it has received gets the answers of what it sends again instead of a second
-  /// application. A request that names itself by the label `hearth-write`, as Hearth's client does, is applied once on
-  /// whatever stream it comes. Clients that do neither are served at least once, as everywhere.
+  /// A stream can be resumed: the token counts the requests of the stream that were applied, so that a client that
+  /// names the stream and the last token it has received, and sends requests again, gets their answers instead of a
+  /// second application. A request that names itself by the label `hearth-write`, as Hearth's client does, is applied
+  /// once on any stream. Clients that do neither are served at least once, as everywhere.
   package func write<Requests: AsyncSequence & Sendable>(
     _ requests: Requests, to send: Send
   ) async throws where Requests.Element == [UInt8] {
@@ -34,7 +34,7 @@ package struct WriteStream: Sendable {
     access = service.access
   }
 
-  /// Applies a request. Call it on the backend's executor.
+  /// Applies a request. To be called on the backend's executor.
   /// - Returns: the message that answers it, and whether the client ends the stream with it.
   /// - Throws: the status with which the stream ends.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
@@ -74,13 +74,13 @@ package struct WriteStream: Sendable {
   }
 }
 
-/// Where a Write stream is: its name, and how many of its requests have been answered.
+/// The position of a Write stream: its name, and the number of its requests that have been answered.
 private struct WriteStreamPlace {
   let id: String
   let database: DatabaseID
   var position: Int64
 
-  /// More than any stream lives to send.
+  /// The greatest position, which no stream lives to reach.
   private static let mostRequests: Int64 = 1 << 62
 
   init(opening request: WriteStreamMessage) throws(RPCStatus) {
@@ -109,7 +109,7 @@ private struct WriteStreamPlace {
 
   var token: [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
 
-  /// Names the request at the current position for ever.
+  /// A name for the request at the current position that is unique for ever.
   var requestID: WriteRequestID {
     WriteRequestID(clientID: Array(id.utf8), batchID: BatchID(position), sender: .stream)
   }

@@ -4,13 +4,13 @@ package import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// One Listen stream (PROTOCOL §2), for a transport that runs where the backend runs: everything here is called on the
-/// backend's executor and is one step of it, so that what a commit sets off reaches a stream without a task.
+/// One Listen stream (PROTOCOL §2), for a transport that runs where the backend runs: every call here is on the
+/// backend's executor and is one step of it, so that the effects of a commit reach a stream without a task.
 package struct ListenStream: Sendable {
   fileprivate struct Watch {
     let session: WatchSessionID
     let names: DocumentNames
-    /// `nil` for an administrator.
+    /// The restrictions of the caller; `nil` for an administrator.
     var access: (any ListenerPermissions)?
     let indexes: ServedIndexes?
     let database: DatabaseID
@@ -20,7 +20,7 @@ package struct ListenStream: Sendable {
   private let access: (any CallerPermissions)?
   private let indexes: ServedIndexes?
   private let wake: @Sendable () -> Void
-  /// The first request names the database.
+  /// The watch session, begun by the first request, which names the database.
   private var watch: Watch?
   private var lastChosenID: Int32 = 0
 
@@ -33,7 +33,7 @@ package struct ListenStream: Sendable {
   }
 
   /// Adds or removes a target.
-  /// - Throws: what is wrong with the stream as a whole, which ends with it.
+  /// - Throws: the error of the stream as a whole, which ends with it.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) {
     var message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
     // Zero leaves the choice to the server.
@@ -57,7 +57,7 @@ package struct ListenStream: Sendable {
   }
 
   /// The messages to send, and whether there are more without waiting.
-  /// - Parameter bytes: what their documents hold, but for the last of them.
+  /// - Parameter bytes: the most bytes of their documents, but for the last of them.
   /// - Throws: the status with which the stream ends.
   package mutating func take(
     upTo bytes: Int = WatchDelivery.bytes
@@ -79,7 +79,7 @@ package struct ListenStream: Sendable {
     return (messages, delivery.hasMore)
   }
 
-  /// Ends the stream: it is told nothing more. Needed once it has received anything.
+  /// Ends the stream: it gets no more messages. Needed once it has received a request.
   package func close() {
     guard let watch else { return }
     backend.step { $0.closeWatch(watch.session) }
@@ -87,7 +87,7 @@ package struct ListenStream: Sendable {
 }
 
 extension ListenStream.Watch {
-  /// What there is to send to a caller whom rules concern: whether it may be sent is decided in the same step.
+  /// Takes the messages for a caller restricted by rules: whether each may be sent is decided in the same step.
   fileprivate mutating func takeAllowed(
     upTo bytes: Int, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> WatchDelivery {

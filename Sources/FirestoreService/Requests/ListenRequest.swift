@@ -4,10 +4,10 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A `ListenRequest` that is in order.
+/// A `ListenRequest` that is valid.
 struct ListenRequest {
   enum Change {
-    /// With the orderings that a query spells out, and the other documents of a target of several.
+    /// The request, with the orderings that its query spells out, and the other documents of a target of several.
     case watch(WatchRequest, orderBy: [OrderBy] = [], others: [DocumentKey] = [])
     /// The target cannot be watched; the stream and its other targets go on.
     case invalid(TargetID, RPCStatus)
@@ -16,11 +16,11 @@ struct ListenRequest {
   let database: DatabaseID
   let change: Change
 
-  /// - Throws: for what is wrong with the stream as a whole.
+  /// - Throws: the error of the stream as a whole.
   init(_ message: ListenMessage) throws(RPCStatus) {
     if case .readTime(let version)? = message.target?.resume { try RequestReader.check(version.timestamp) }
     let target = message.target.map { RequestedTarget($0) }
-    // What is asked for has names of its own, and clients may leave the database out of later messages.
+    // The requested target names its database, and clients may leave the database out of later messages.
     if message.database.isEmpty, let named = target?.database {
       database = named
     } else {
@@ -37,7 +37,7 @@ struct ListenRequest {
   }
 }
 
-/// A target whose parts are in order. Faults of the query itself are kept: they concern this target only.
+/// A target whose parts are valid. Errors of the query itself are kept: they concern this target only.
 private struct RequestedTarget {
   let message: ListenMessage.Target
   private(set) var database: DatabaseID?
@@ -95,7 +95,7 @@ private struct RequestedTarget {
 }
 
 extension ServedQuery {
-  /// - Throws: for what only one-time reads may ask for (PROTOCOL §2.6).
+  /// - Throws: `RPCStatus` for features that only one-time reads may use (PROTOCOL §2.6).
   fileprivate func watched() throws(RPCStatus) -> Target {
     if scope != .target { throw .invalid("All-collection queries are not supported by real-time queries.") }
     if target.collectionGroup != nil, !target.path.isRoot {

@@ -72,7 +72,7 @@ extension RequestedQuery {
     return values
   }
 
-  /// What the disjunctive form of a query costs grows with its parts.
+  /// Checks the number of the query's parts, with which the cost of its disjunctive form grows.
   private func checkCount(_ filters: [Filter], _ parent: ResourcePath) throws(RPCStatus) {
     let fields = filters.reduce(0) { $0 + $1.fieldFilters.count }
     let count = fields + orderBy.count + (parent.isRoot ? 0 : 1)
@@ -83,7 +83,7 @@ extension RequestedQuery {
     }
   }
 
-  /// Filters, sort orders, and one for a parent document (PROTOCOL §3.6).
+  /// The most filters and sort orders, with one for a parent document (PROTOCOL §3.6).
   private static let maximumParts = 100
 
   static let notInWithAlternatives =
@@ -147,7 +147,7 @@ extension RequestedQuery {
 }
 
 extension [FieldFilter] {
-  /// Whether a document's name is equal to something, and only other fields have inequalities.
+  /// Whether an equality fixes a document's name, and only other fields have inequalities.
   fileprivate var fixesNameBesideInequalities: Bool {
     let inequalities = filter { $0.op.isInequality && !$0.matchesNothing }
     return contains { $0.path.isDocumentID && $0.op == .equal } && !inequalities.isEmpty

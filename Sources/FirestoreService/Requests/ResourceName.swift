@@ -2,7 +2,7 @@
 import FirestoreModel
 
 /// Reads the names in requests: `projects/P/databases/D`, `…/documents`, `…/documents/c/d`. The texts are those of the
-/// real service, which count characters (PROTOCOL §3.2).
+/// real service, which say at which index a name goes wrong (PROTOCOL §3.2); here the index counts bytes of UTF-8.
 struct ResourceName {
   private let kind: String
   private let text: String
@@ -22,7 +22,7 @@ struct ResourceName {
     return database
   }
 
-  /// - Parameter kind: what the text is called if it is no such name.
+  /// - Parameter kind: the name of the text in the error if it is no document's name.
   static func document(
     _ text: String, _ kind: String = "Document name"
   ) throws(RPCStatus) -> (DatabaseID, DocumentKey) {
@@ -34,18 +34,18 @@ struct ResourceName {
     return (database, key)
   }
 
-  /// - Parameter database: that of the request, to which the document must belong.
+  /// - Parameter database: the database of the request, to which the document must belong.
   static func document(_ text: String, in database: DatabaseID) throws(RPCStatus) -> DocumentKey {
     let (named, key) = try document(text)
     if named != database { throw .strays(from: database, to: named) }
     return key
   }
 
-  /// The root or a document.
+  /// Reads the name of the root or of a document.
   static func parent(_ text: String) throws(RPCStatus) -> (DatabaseID, ResourcePath) {
     var name = ResourceName("Document parent name", text)
     let database = try name.database()
-    // Clients of v1beta1 name the database for its root.
+    // Clients of v1beta1 name the root by the database alone.
     if name.isAtEnd { return (database, .root) }
     try name.expect("/")
     try name.expect("documents")
@@ -113,7 +113,7 @@ struct ResourceName {
     return database
   }
 
-  /// What follows `documents/`.
+  /// Reads the path that follows `documents/`.
   private mutating func path() throws(RPCStatus) -> ResourcePath {
     let start = position
     if bytes.last == UInt8(ascii: "/") { throw fail("is invalid: Omit trailing \"/\".") }

@@ -15,19 +15,19 @@ package struct BundleReader {
 
   private let bytes: [UInt8]
   private var position = 0
-  /// Where the current element begins, for error messages.
+  /// The position at which the current element begins, for error messages.
   private var start = 0
   private var bundle: Bundle?
-  /// How many documents and bytes the metadata says there are; 0 where it does not.
+  /// The numbers of documents and bytes that the metadata states; 0 if it states none.
   private var announced: (documents: Int64, bytes: Int64) = (0, 0)
-  /// Where the metadata ends, from which its bytes are counted.
+  /// The position at which the metadata ends, from which its bytes are counted.
   private var metadataEnd = 0
   /// Metadata whose document has to follow.
   private var awaited: Metadata?
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// - Throws: `invalid-argument` that names the byte where the bundle is not one, or is one of another database.
+  /// - Throws: `invalid-argument` for bytes that are no bundle, naming the byte, or that are one of another database.
   package static func read(_ bytes: [UInt8], database: DatabaseID) throws(RPCStatus) -> Bundle {
     var reader = BundleReader(bytes)
     do throws(JSONError) {

@@ -4,7 +4,7 @@ package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreSQLite
 
-/// How far the loading of a bundle is.
+/// The progress of loading a bundle.
 package struct BundleProgress: Hashable, Sendable {
   package var documents = 0
   package var totalDocuments: Int
@@ -18,11 +18,11 @@ package struct BundleProgress: Hashable, Sendable {
 }
 
 extension SyncEngine {
-  /// How many documents are stored in one step, between which the engine serves others.
+  /// The number of documents that are stored in one step; between two steps the engine serves others.
   private static var bundleSlice: Int { 100 }
 
-  /// Fills the cache from a bundle and shows its documents to the listeners. One that was loaded before, or whose newer
-  /// version was, changes nothing.
+  /// Fills the cache from a bundle and shows its documents to the listeners. A bundle that was loaded before, or whose
+  /// newer version was, changes nothing.
   ///
   /// Reading, which takes as long as storing, happens on the caller's thread.
   /// - Parameter report: called before the first document is stored and after each step.

@@ -7,18 +7,18 @@ import FirestoreProtocol
 ///
 ///     secondary ──lease taken, targets of all adopted──► primary ──lease lost or given up──► secondary
 ///
-/// The primary has the streams: it listens for all and sends what all have written. A secondary writes into the cache,
-/// says what it listens to, and shows what the primary stores.
+/// The primary has the streams: it listens for all and sends the writes of all. A secondary writes into the cache,
+/// announces its targets, and shows the data that the primary stores.
 struct SharedRole: Sendable {
   var isPrimary = false
-  /// Somebody looks at what this client shows; such a client is rather primary.
+  /// Whether a user looks at this client's screen; such a client is preferred as the primary.
   var isVisible = false
-  /// What this client's own listeners want of their targets.
+  /// The interest of this client's own listeners in their targets.
   var announced: [TargetID: TargetInterest] = [:]
-  /// What those of the others want; known to the primary.
+  /// The targets that the other clients' listeners want; known to the primary.
   var foreign: Set<TargetID> = []
-  /// What the primary said last of a target's result: whether it is what the backend has.
+  /// The last announcement of the primary for each target: whether its result is complete, as the backend said.
   var told: [TargetID: Bool] = [:]
-  /// Nobody has been told anything, because nobody was there.
+  /// Whether nothing has been announced, because no other client was there.
   var wasAlone = true
 }

@@ -5,28 +5,28 @@ package import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// Who of those that share a cache has the streams (SPEC-FORMAT §11).
+/// The lease, by which one of the clients that share a cache has the streams (SPEC-FORMAT §11).
 extension SyncCore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { sharing != nil }
 
-  /// Whether this client has the streams, or would have them: always, unless the cache is shared.
+  /// Whether this client has the streams, or would have them if there were any: always, unless the cache is shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
-  /// How many clients use the cache now, this one included, as far as is known.
+  /// The number of clients that use the cache now, this one included, as far as is known.
   var clientCount: Int { store.clientCount }
 
-  /// A descriptor that can be read when another client says something, comes or goes; the caller closes it.
+  /// A descriptor that can be read when another client writes a notice, comes or goes; the caller closes it.
   func watchOthers() -> Int32? { store.watchOthers() }
 
-  /// Whether the lease is to be had, so that there is no reason to wait for the next time.
+  /// Whether the lease is free, so that there is no reason to wait for the next time.
   package func isLeaseOpen() -> Bool {
     guard sharing != nil, !isPrimary else { return false }
-    // What cannot be read now is looked at again in a few seconds.
+    // A lease that cannot be read now is looked at again in a few seconds.
     return (try? store.isLeaseOpen()) ?? false
   }
 
-  /// Says that this client is there, becomes primary where it may, and notices where it is not any more. A store that
+  /// Announces that this client is there, becomes primary if it may, and notices if it is not any more. A store that
   /// fails changes nothing.
   package mutating func refreshLease(at now: Timestamp) {
     guard let role = sharing, health.damage == nil else { return }
@@ -36,7 +36,7 @@ extension SyncCore {
       let (lease, removedClients) = try store.refreshLease(state, wasPrimary: role.isPrimary, at: now)
       if role.isPrimary, lease.wasLost || !lease.isHeld { resign() }
       if lease.isHeld, !isPrimary { takeOver() }
-      // Who comes next is told everything, also if nothing was heard meanwhile.
+      // The next client to come gets every announcement, also if no notice was heard meanwhile.
       if store.isAlone { sharing?.wasAlone = true }
       if removedClients { adjustTargets() }
     } catch {
@@ -50,7 +50,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Something that decides about the lease is different, and is looked at at once.
+  /// Has the lease looked at at once, because a condition for it has changed.
   mutating func leaseConditionsChanged() {
     if sharing != nil { effects.append(.schedule(.leaseRefresh, after: .zero)) }
   }
@@ -62,10 +62,10 @@ extension SyncCore {
     do throws(StoreError) { try performTakeOver() } catch { keepTrying(.takeOver, error) }
   }
 
-  /// Takes up what all listen to, with the tokens that are stored, and what all have written; then opens the streams.
+  /// Takes up the targets of all clients, with the stored tokens, and the writes of all; then opens the streams.
   mutating func performTakeOver() throws(StoreError) {
     guard sharing?.isPrimary == false else { return }
-    // What the client before has stored comes first.
+    // The data that the primary before has stored comes first.
     try dealWithNews()
     store.isPrimary = true
     do throws(StoreError) {
@@ -98,7 +98,7 @@ extension SyncCore {
 
   // MARK: Giving up
 
-  /// Another client has the streams from now on: closes them, and shows what is stored.
+  /// Closes the streams, which another client has from now on, and shows the stored data.
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
     sharing?.isPrimary = false
@@ -114,18 +114,18 @@ extension SyncCore {
       for lookup in limbo.removeAll(for: id) { store.removeLimboReferences(lookup) }
       guard !listeners.listens(to: id), let target = views.target(of: id) else { continue }
       views.remove(id)
-      // Nothing is stored by a client that is not primary.
+      // A client that is not primary stores nothing.
       if views.ids(of: target).isEmpty { try? store.releaseTarget(target) }
     }
     for id in plan.targets.keys { reads.forget(id) }
     plan = WatchPlan()
     do throws(StoreError) { try performSynchronisation() } catch { keepTrying(.synchronise, error) }
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
-    // What the new one has told already was not heard as long as this one took itself for it.
+    // Announcements of the new primary were not heard as long as this client took itself for the primary.
     do throws(StoreError) { try adoptResults() } catch { keepTrying(.synchronise, error) }
   }
 
-  /// The client is about to end. Of those that share a cache, the others see nothing of it.
+  /// Stops the streams, because the client is about to end; clients that share its cache are told nothing.
   package mutating func prepareToClose() {
     guard sharing != nil else { return disableNetwork() }
     sharing?.isPrimary = false
@@ -143,16 +143,16 @@ extension SyncCore {
 
   // MARK: The online state
 
-  /// Says it to the others, if this client is the one that knows.
+  /// Announces the online state to the other clients, if this one has the streams.
   mutating func announceOnlineState() {
     guard isPrimary, sharing != nil, !store.isAlone else { return }
     do throws(StoreError) { try store.announce(online.state) } catch {
-      // What it was about to say is not so for the others; it notices when it looks at the lease.
+      // The state of a former primary means nothing to the others; it notices when it looks at the lease.
       if error.kind != .leaseLost { keepTrying(.announce, error) }
     }
   }
 
-  /// A client without streams is as online as the one that has them.
+  /// Takes over the online state of the client that has the streams.
   mutating func adoptOnlineState() throws(StoreError) {
     guard !isPrimary else { return }
     let state = try store.sharedOnlineState() ?? .unknown
@@ -161,7 +161,7 @@ extension SyncCore {
     if wasOffline, state != .offline { try adoptResults() }
   }
 
-  /// A client without streams takes its results for the backend's where the one that has them says so.
+  /// Takes over which results the client with the streams has announced as complete.
   mutating func adoptResults() throws(StoreError) {
     guard !isPrimary, sharing != nil, online.state != .offline else { return }
     var changes: [TargetID: TargetChange] = [:]
@@ -175,7 +175,7 @@ extension SyncCore {
     emit([:], event: RemoteEvent(version: version, targetChanges: changes), causes: version.map { [.server($0)] } ?? [])
   }
 
-  /// An operation that the store could not perform is tried again; nothing else is wrong meanwhile.
+  /// Keeps an operation that the store could not perform to be tried again; nothing else is wrong meanwhile.
   mutating func keepTrying(_ operation: StoreHealth.Operation, _ error: StoreError) {
     switch error.kind {
     case .corrupt: storeFailed(error, retrying: .probe)

@@ -5,12 +5,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// What other clients of a shared cache tell, and what becomes of it here (SPEC-FORMAT §11).
+/// The notices of other clients of a shared cache, and their effects here (SPEC-FORMAT §11).
 extension SyncCore {
-  /// What was told about documents and targets in a row, which is shown in one go.
+  /// The changes of documents and targets in successive notices, which are shown in one go.
   private struct Results {
     var keys: Set<DocumentKey> = []
-    /// More than were named.
+    /// Whether more documents changed than were named.
     var hasMore = false
     var targets: [TargetID: Bool] = [:]
     var isFromBackend = false
@@ -22,12 +22,12 @@ extension SyncCore {
     }
   }
 
-  /// Deals with everything that others have told. A store that fails is asked again later.
-  /// - Returns: whether there was anything.
+  /// Deals with all notices of other clients. A store that fails is asked again later.
+  /// - Returns: whether there were any.
   @discardableResult
   package mutating func hear() -> Bool {
     guard sharing != nil, health.damage == nil else { return false }
-    // It has to wait for its turn.
+    // Hearing waits for its turn among the operations to be tried again.
     if health.waiting.contains(where: { if case .hear = $0 { true } else { false } }) { return false }
     do throws(StoreError) { return try dealWithNews() } catch {
       keepTrying(.hear, error)
@@ -98,7 +98,7 @@ extension SyncCore {
     return !news.notices.isEmpty || news.isIncomplete
   }
 
-  /// Brings the views up to date with what was told in a row.
+  /// Brings the views up to date with the changes of successive notices.
   private mutating func show(_ results: inout Results) throws(StoreError) {
     defer { results = Results() }
     if results.isEmpty { return }
@@ -111,8 +111,8 @@ extension SyncCore {
     emit(changes, event: RemoteEvent(version: version, targetChanges: targets), causes: causes)
   }
 
-  /// What was told has been forgotten before this client heard it, as its process was stopped for long: looks at
-  /// everything. Batches that are gone have been answered; a rejection is among those that are kept.
+  /// Looks at everything, because notices were forgotten before this client, whose process was stopped for long, heard
+  /// them. Batches that are gone have been answered; a rejection is among the rejected writes.
   private mutating func catchUp() throws(StoreError) {
     let waiting = try store.pendingBatches()
     let ids = Set(waiting.map(\.id))
@@ -131,7 +131,7 @@ extension SyncCore {
     if isPrimary { try adoptTargets() }
   }
 
-  /// Says what was not said as long as nobody was there to hear it.
+  /// Announces everything that was not announced while this client was alone.
   private mutating func meetNewcomers() throws(StoreError) {
     guard let role = sharing else { return }
     if store.isAlone {

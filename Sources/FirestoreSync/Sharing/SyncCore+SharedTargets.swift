@@ -6,7 +6,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// What the listeners of all clients want, and what the primary says of it.
+/// The targets that the listeners of all clients want, and the primary's announcements of their results.
 extension SyncCore {
   /// Whether the listeners of another client want the backend's answer, as far as the primary knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool {
@@ -14,7 +14,7 @@ extension SyncCore {
     return role.foreign.contains(target)
   }
 
-  /// Says what the listeners of this client want of a target, where that is new.
+  /// Announces the interest of this client's listeners in a target, if it changed.
   mutating func announceInterest(in target: TargetID) {
     guard let role = sharing else { return }
     let interest = interest(in: target)
@@ -37,7 +37,7 @@ extension SyncCore {
     do throws(StoreError) { try adoptTargets() } catch { keepTrying(.hear, error) }
   }
 
-  /// Listens to what other clients want, and no longer to what none wants any more.
+  /// Listens to the targets that other clients want, and no longer to those that no client wants any more.
   mutating func adoptTargets() throws(StoreError) {
     let foreign = try store.foreignTargets()
     for id in foreign.sorted() where !plan.wants(id) { try adopt(id) }
@@ -50,7 +50,7 @@ extension SyncCore {
   }
 
   private mutating func adopt(_ id: TargetID) throws(StoreError) {
-    // One that was collected meanwhile is announced anew by whoever listens to it.
+    // A target that was collected meanwhile is announced anew by each client that listens to it.
     guard let target = try store.target(id) else { return }
     if views.ids(of: id).isEmpty {
       _ = try open(target.query, announcing: nil)
@@ -71,7 +71,7 @@ extension SyncCore {
     if others.isEmpty { sharing?.told[id] = nil } else { letAge(others) }
   }
 
-  /// Says which results are what the backend has, where that is new.
+  /// Announces which results are complete, as the backend said, if that changed.
   mutating func announceResults(of ids: some Sequence<ViewID>) {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]

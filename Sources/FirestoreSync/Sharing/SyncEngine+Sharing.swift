@@ -8,8 +8,8 @@ import Glibc
 
 /// A client whose cache is shared with others.
 extension SyncEngine {
-  /// Listens to the others: what they say is dealt with at once, and the end of the primary's process is noticed by the
-  /// kernel. Where the system watches no more files, the timer of the lease does both.
+  /// Begins to hear the other clients: notices are dealt with at once, and the kernel tells of the end of the primary's
+  /// process. If the system watches no more files, the timer of the lease does both.
   func beginSharing() {
     guard core?.isShared == true else { return }
     if let descriptor = core?.watchOthers() {
@@ -28,7 +28,7 @@ extension SyncEngine {
   private func hearOthers() {
     transition { core in
       core.hear()
-      // Nobody has to wait for the time of a lease whose holder is gone.
+      // No client has to wait until the lease of an ended process has run out.
       if core.isLeaseOpen() { core.refreshLease(at: now()) }
     }
   }
@@ -37,19 +37,19 @@ extension SyncEngine {
     transition { core in core.refreshLease(at: now()) }
   }
 
-  /// No longer listens to the others.
+  /// Stops hearing the other clients.
   func endSharing() {
     watchOfOthers?.cancel()
     watchOfOthers = nil
   }
 
-  /// How many clients use the cache now, this one included, and whether this one has the streams.
+  /// The number of clients that use the cache now, this one included, and whether this one has the streams.
   package func sharing() async -> (clients: Int, isPrimary: Bool)? {
     guard core != nil, let clients = core?.clientCount, let isPrimary = core?.isPrimary else { return nil }
     return (clients, isPrimary)
   }
 
-  /// Says whether somebody looks at what this client shows; of several clients one that is looked at has the streams.
+  /// Announces whether a user looks at this client's screen; of several clients one that is looked at has the streams.
   package nonisolated func setVisibility(_ isVisible: Bool) {
     submit { engine in engine.transition { core in core.setVisibility(isVisible) } }
   }

@@ -9,7 +9,7 @@ package import FirestoreModel
 package struct ClientStream: Sendable {
   package enum Phase: Hashable, Sendable {
     case closed
-    /// Waiting for its backoff, then for the transport.
+    /// The stream waits for its backoff, then for the transport.
     case starting
     case open
   }
@@ -26,7 +26,7 @@ package struct ClientStream: Sendable {
   package var isStarted: Bool { phase != .closed }
   package var isOpen: Bool { phase == .open }
 
-  /// - Returns: how long to wait before opening.
+  /// - Returns: the time to wait before opening.
   /// - Precondition: closed.
   package mutating func start(using generator: inout some RandomNumberGenerator) -> Duration {
     precondition(phase == .closed, "a stream was started twice (\(epoch))")
@@ -42,14 +42,14 @@ package struct ClientStream: Sendable {
     return true
   }
 
-  /// A message arrived, so the backend is well.
+  /// Notes that a message arrived, so that the backend is well.
   package mutating func succeeded() {
     backoff.reset()
     lastError = nil
     isAfterFailure = false
   }
 
-  /// The stream ended by itself.
+  /// Notes that the stream ended by itself.
   package mutating func failed(_ status: RPCStatus) {
     phase = .closed
     epoch.advance()
@@ -58,8 +58,8 @@ package struct ClientStream: Sendable {
     if status.code == .resourceExhausted { backoff.resetToMaximum() }
   }
 
-  /// The client gave the stream up; the next start is immediate.
-  /// - Parameter keepingError: whether the last failure is still worth telling.
+  /// Notes that the client gave the stream up; the next start is immediate.
+  /// - Parameter keepingError: whether the last failure is still shown.
   package mutating func stop(keepingError: Bool = false) {
     phase = .closed
     if !keepingError { lastError = nil }
@@ -68,7 +68,7 @@ package struct ClientStream: Sendable {
     backoff.reset()
   }
 
-  /// The failure was about one write, not about the stream: the next start is immediate.
+  /// Makes the next start immediate: the failure was about one write, not about the stream.
   package mutating func forgiveFailure() {
     lastError = nil
     isAfterFailure = false
@@ -90,7 +90,7 @@ package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConverti
   package var description: String { "epoch \(rawValue)" }
 }
 
-/// How long to wait before the next attempt: at once, then 1 s growing by 1.5 up to 60 s, each ±50 %
+/// The wait before the next attempt: none at first, then 1 s growing by 1.5 up to 60 s, each ±50 %
 /// (SDK exponential_backoff: BACKOFF_INITIAL_DELAY, BACKOFF_FACTOR, BACKOFF_MAX_DELAY).
 package struct Backoff: Hashable, Sendable {
   package static let initial = Duration.seconds(1)
@@ -101,7 +101,7 @@ package struct Backoff: Hashable, Sendable {
   package private(set) var base = Duration.zero
   private let longest: Duration
 
-  /// - Parameter longest: the longest delay before jitter, where that is not the SDK's.
+  /// - Parameter longest: the longest delay before jitter, if that is not the SDK's.
   package init(longest: Duration = Self.maximum) { self.longest = longest }
 
   /// The delay of the attempt that is due now; the one after it waits longer.
@@ -111,9 +111,9 @@ package struct Backoff: Hashable, Sendable {
     return delay
   }
 
-  /// After a success: the next attempt is immediate again.
+  /// Makes the next attempt immediate again, after a success.
   package mutating func reset() { base = .zero }
 
-  /// After `resource-exhausted`: do not come back soon.
+  /// Makes the next wait the longest, after `resource-exhausted`.
   package mutating func resetToMaximum() { base = longest }
 }

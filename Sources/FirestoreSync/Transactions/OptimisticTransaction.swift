@@ -14,13 +14,13 @@ package struct OptimisticTransaction: Sendable {
   private var readOrder: [DocumentKey] = []
   private var written: Set<DocumentKey> = []
   private var mutations: [Mutation] = []
-  /// What was wrong with a write; the commit reports it.
+  /// The error of a write; the commit reports it.
   private var failure: RPCStatus?
   private var isFinished = false
 
   package init() {}
 
-  /// - Throws: `invalid-argument` once something was written: a read could not show it.
+  /// - Throws: `invalid-argument` once something was written: a read could not show the write.
   package func checkReadable() throws(RPCStatus) {
     try checkUnfinished()
     if !mutations.isEmpty || failure != nil {
@@ -29,8 +29,8 @@ package struct OptimisticTransaction: Sendable {
     }
   }
 
-  /// Notes what the backend answered to a read.
-  /// - Throws: `aborted` if it differs from what it answered before: then the attempt cannot succeed any more.
+  /// Notes the backend's answer to a read.
+  /// - Throws: `aborted` if it differs from an earlier answer: then the attempt cannot succeed any more.
   package mutating func note(_ documents: [Document]) throws(RPCStatus) {
     for document in documents {
       let now: Seen = document.exists ? document.version.map(Seen.version) ?? .missing : .missing
@@ -43,7 +43,7 @@ package struct OptimisticTransaction: Sendable {
     }
   }
 
-  /// Adds a write. A document that was read must still be as it was.
+  /// Adds a write. A document that was read must be unchanged at the commit.
   package mutating func write(_ mutation: Mutation) {
     if failure != nil || isFinished { return }
     var mutation = mutation
@@ -91,15 +91,15 @@ package struct OptimisticTransaction: Sendable {
   }
 }
 
-/// How often and how soon a transaction is tried again.
+/// The number and delays of the attempts of a transaction.
 package struct TransactionRetries: Sendable {
-  /// SDK `kDefaultTransactionMaxAttempts`.
+  /// The SDK's number of attempts (`kDefaultTransactionMaxAttempts`).
   package static let defaultAttempts = 5
 
   private var remaining: Int
   private var backoff = Backoff()
 
-  /// - Parameter attempts: in all, the first one included.
+  /// - Parameter attempts: the number of attempts in all, the first one included.
   package init(attempts: Int) {
     remaining = attempts
   }
@@ -112,14 +112,14 @@ package struct TransactionRetries: Sendable {
 
   /// Whether another attempt may follow on a failure of this one.
   ///
-  /// The backend answers an outdated read with `failed-precondition` or `aborted`, and with `already-exists` where a
-  /// document was read as missing; these can go well next time, as can whatever is not permanent (SDK
+  /// The backend answers an outdated read with `failed-precondition` or `aborted`, and with `already-exists` if a
+  /// document was read as missing; these can go well next time, as can any code that is not permanent (SDK
   /// `TransactionRunner::IsRetryableTransactionError`).
   package func allowsAttempt(after code: StatusCode) -> Bool {
     guard remaining > 0 else { return false }
     switch code {
     case .aborted, .alreadyExists, .failedPrecondition: return true
-    // Means that the caller has lost interest.
+    // This code means that the caller has lost interest.
     case .cancelled: return false
     default: return !code.isPermanentForWrites
     }

@@ -9,14 +9,14 @@ struct ReadMeters: Sendable {
   private struct Entry {
     var sent = 0
     var kept = 0
-    /// Of a target that was resumed and is not current yet: what the cache had, and what had been sent before.
+    /// The start of a resumed target that is not current yet: the documents that the cache had, and those sent before.
     var resumption: (had: Int, sentBefore: Int)?
   }
 
   private var entries: [TargetID: Entry] = [:]
 
-  /// A request for the target goes out.
-  /// - Parameter had: how many of its documents the cache has, if it is resumed.
+  /// Notes that a request for the target goes out.
+  /// - Parameter had: the number of its documents that the cache has, if it is resumed.
   mutating func requested(_ id: TargetID, resumingWith had: Int?) {
     var entry = entries[id] ?? Entry()
     entry.resumption = had.map { ($0, entry.sent) }

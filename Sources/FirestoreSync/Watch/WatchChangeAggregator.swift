@@ -5,16 +5,16 @@ package import FirestoreProtocol
 
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
-/// It owns what the stream said since the last snapshot. What it must know about targets comes with each call:
-/// `targets` answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the
-/// keys of the last raised snapshot otherwise (S2).
+/// It owns the stream's messages since the last snapshot. Its knowledge about targets comes with each call: `targets`
+/// answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the keys of the
+/// last raised snapshot otherwise (S2).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
   private var documents: [DocumentKey: Document] = [:]
-  /// For which targets documents were mentioned, one after the other; and all of these targets.
+  /// The targets for which documents were mentioned, one after the other; and all of these targets.
   private var mentions: [(key: DocumentKey, target: TargetID)] = []
   private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]
@@ -24,14 +24,14 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Requests
 
-  /// A request for the target is being handed to the stream, which owes a confirmation from now on (S5).
-  /// - Parameter isWhole: it asks for all documents of the target, whatever the client has.
+  /// Notes that a request for the target is handed to the stream, which owes a confirmation from now on (S5).
+  /// - Parameter isWhole: whether it asks for all documents of the target, whatever the client has.
   package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
     states[id, default: WatchTargetState()].responsesOwed += 1
     states[id]?.isWhole = isWhole
   }
 
-  /// The backend ended the target with an error; nothing is owed any more.
+  /// Forgets a target that the backend ended with an error; no response is owed any more.
   package mutating func forget(_ id: TargetID) { states[id] = nil }
 
   package func responsesOwed(_ id: TargetID) -> Int { states[id]?.responsesOwed ?? 0 }
@@ -78,17 +78,17 @@ package struct WatchChangeAggregator: Sendable {
     guard let state = states[id], state.isPending else { return }
     states[id]?.responsesOwed -= 1
     if states[id]?.isPending == true { return }
-    // A freshly added target starts from nothing (what came before belongs to an earlier listen), and there is
-    // nothing to report about it yet: its view keeps what it knows.
+    // A freshly added target starts from nothing (earlier messages belong to an earlier listen), and there is nothing
+    // to report about it yet: its view keeps its documents.
     states[id] = WatchTargetState()
     states[id]?.clearPendingChanges()
-    // Of a query that is sent as a whole, what is not sent again is no longer part. It may have come after a count that
-    // did not add up, and left after the listen to which that was said.
+    // Documents that are not sent again are no longer part of a query that is sent as a whole. They may have come after
+    // a count that did not add up, and left after the listen that answered the count.
     guard state.isWhole, let target = active(id, targets), target.document == nil else { return }
     for key in target.syncedKeys.joined() { remove(key, from: id, targets, as: nil) }
   }
 
-  /// A removal that was handed out is done.
+  /// Notes that a removal that was handed out is done.
   mutating func confirmRemoval(of id: TargetID) {
     guard let state = states[id] else { return }
     if state.responsesOwed > 1 {

@@ -4,7 +4,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// What the aggregator has to know about a target that is on the stream.
+/// The aggregator's knowledge about a target that is on the stream.
 package struct WatchedTarget: Sendable {
   /// The one document that the target names, if it names one.
   package var document: DocumentKey?
@@ -26,21 +26,21 @@ package struct WatchedTarget: Sendable {
   }
 }
 
-/// What the stream has said about one target since the last snapshot.
+/// The messages of the stream about one target since the last snapshot, summed up.
 struct WatchTargetState: Sendable {
   enum Change: Hashable, Sendable { case added, modified, removed }
 
   /// Requests whose ADD or REMOVE confirmation has not come; everything else about the target is ignored until then.
   var responsesOwed = 0
-  /// The last request asked for all documents of the target.
+  /// Whether the last request asked for all documents of the target.
   var isWhole = false
-  /// A document is in one of them at most.
+  /// The keys of added, modified and removed documents; each is in one set at most.
   private var added: Set<DocumentKey> = []
   private var modified: Set<DocumentKey> = []
   private var removed: Set<DocumentKey> = []
   private(set) var resumeToken: ResumeToken?
   private(set) var isCurrent = false
-  /// A new target is part of the next event even if nothing was said about it.
+  /// Whether the target is part of the next event; a new target is even if no message was about it.
   private(set) var hasPendingChanges = true
 
   var isPending: Bool { responsesOwed > 0 }
@@ -75,7 +75,7 @@ struct WatchTargetState: Sendable {
     }
   }
 
-  /// Mostly, a snapshot only adds or only changes documents.
+  /// Removes a key, with no work for an empty set: mostly a snapshot only adds or only changes documents.
   @inline(__always)
   private static func drop(_ key: DocumentKey, from keys: inout Set<DocumentKey>) {
     if !keys.isEmpty { keys.remove(key) }
@@ -83,7 +83,7 @@ struct WatchTargetState: Sendable {
 
   func shows(_ key: DocumentKey) -> Bool { added.contains(key) || modified.contains(key) }
 
-  /// The document came and went between two snapshots.
+  /// Forgets a document that came and went between two snapshots.
   mutating func forget(_ key: DocumentKey) {
     hasPendingChanges = true
     Self.drop(key, from: &added)
@@ -96,7 +96,7 @@ struct WatchTargetState: Sendable {
     (added, modified, removed) = ([], [], [])
   }
 
-  /// What is to be reported; the state then starts over with the same token and currency.
+  /// Takes the change to be reported; the state then starts over with the same token and currency.
   mutating func takeChange() -> TargetChange? {
     guard hasPendingChanges else { return nil }
     let change = TargetChange(

@@ -13,7 +13,7 @@ public struct AggregateField: Hashable, Sendable {
 
   private let kind: Kind
 
-  /// How many documents there are.
+  /// The number of documents.
   public static func count() -> AggregateField { AggregateField(kind: .count) }
 
   /// The sum of the field's numbers; 0 if there are none. An integer unless one of them is a double or the sum is too
@@ -25,7 +25,8 @@ public struct AggregateField: Hashable, Sendable {
     AggregateField(kind: .average(field.fieldPath))
   }
 
-  /// - Throws: what is wrong with the field's name.
+  /// The function that the backend is asked for.
+  /// - Throws: `invalidArgument` for a wrong field name, or for `FieldPath.documentID()`.
   func function() throws(FirestoreError) -> Aggregation.Function {
     switch kind {
     case .count: .count
@@ -49,7 +50,7 @@ public struct AggregateField: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Sendable {
   /// The query that the figures answer.
   public let query: AggregateQuery
-  /// Whether the figures come from the cache, and then whether local writes are in them.
+  /// The origin of the figures: the backend or the cache, and for the cache whether local writes are in them.
   public let metadata: SnapshotMetadata
   private let figures: [AggregateField: Value]
 
@@ -59,17 +60,17 @@ public struct AggregateQuerySnapshot: Sendable {
     self.figures = figures
   }
 
-  /// The number of documents; 0 also where `AggregateField.count()` was not asked for, which `get` can tell apart.
+  /// The number of documents; 0 also if `AggregateField.count()` was not asked for, which `get` can tell apart.
   public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
 
-  /// An `NSNumber`, `NSNull` for the average of no numbers, `nil` for a field that was not asked for.
+  /// The value of one figure: an `NSNumber`, `NSNull` for the average of no numbers, `nil` if it was not asked for.
   public func get(_ aggregateField: AggregateField) -> Any? {
     figures[aggregateField].map { ValueDecoder(firestore: query.query.firestore, behavior: .none).any($0) }
   }
 }
 
 extension AggregateQuerySnapshot: Equatable {
-  /// Same query, same figures; metadata does not matter.
+  /// Compares queries and figures; metadata does not matter.
   public static func == (left: AggregateQuerySnapshot, right: AggregateQuerySnapshot) -> Bool {
     left.query == right.query && left.figures == right.figures
   }

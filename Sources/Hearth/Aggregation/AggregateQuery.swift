@@ -4,13 +4,13 @@ import FirestoreQuery
 import FirestoreSync
 import Synchronization
 
-/// Where figures are worked out.
+/// The place where figures are worked out.
 public enum AggregateSource: Hashable, Sendable {
-  /// By the backend, over what it has: local writes that it has not seen do not count. Needs the network.
+  /// The backend, over its own documents: local writes that it has not seen do not count. Needs the network.
   case server
-  /// Over the cached documents that match, local writes included. May be incomplete.
+  /// The cache, over its documents that match, local writes included. May be incomplete.
   case cache
-  /// By the backend, or over the cache if the client is offline.
+  /// The backend, or the cache if the client is offline.
   case `default`
 }
 
@@ -27,13 +27,14 @@ public struct AggregateQuery: Sendable {
     self.fields = fields
   }
 
-  /// - Throws: `unavailable` with source `server` while offline, `invalidArgument` for no field, more than five, or a
-  ///   wrong one.
+  /// Reads the figures once.
+  /// - Throws: `unavailable` with source `server` while offline; `invalidArgument` for no field, for more than five, or
+  ///   for a wrong one.
   public func getAggregation(source: AggregateSource) async throws -> AggregateQuerySnapshot {
     try await read(source)
   }
 
-  /// As `getAggregation(source:)`.
+  /// Starts `getAggregation(source:)` and returns at once.
   /// - Parameter completion: called with the figures or with the error, on `FirestoreSettings.dispatchQueue`.
   public func getAggregation(
     source: AggregateSource, completion: @escaping @Sendable (AggregateQuerySnapshot?, (any Error)?) -> Void
@@ -56,7 +57,8 @@ public struct AggregateQuery: Sendable {
     }
   }
 
-  /// Numbered, since a field's name may be long; a field that is asked for twice is worked out once.
+  /// The aggregations to ask for. Their aliases are numbers, since a field's name may be long; a field that is asked
+  /// for twice is worked out once.
   func aggregations() throws(FirestoreError) -> [Aggregation] {
     let distinct = distinctFields
     guard (1...Aggregation.maximumCount).contains(distinct.count) else {
@@ -94,24 +96,24 @@ public struct AggregateQuery: Sendable {
 }
 
 extension AggregateQuery: Equatable {
-  /// Same query, same fields in the same order.
+  /// Compares queries and fields; the order of the fields matters.
   public static func == (left: AggregateQuery, right: AggregateQuery) -> Bool {
     left.query == right.query && left.fields == right.fields
   }
 }
 
 extension Query {
-  /// Asks how many documents the query has.
+  /// An aggregation that counts the query's documents.
   public var count: AggregateQuery { aggregate([.count()]) }
 
-  /// Asks for up to five figures over the query's documents.
+  /// An aggregation of up to five figures over the query's documents.
   public func aggregate(_ aggregateFields: [AggregateField]) -> AggregateQuery {
     AggregateQuery(query: self, fields: aggregateFields)
   }
 }
 
-// Figures that follow their query, which no SDK offers. They are worked out here, over the documents that a listener of
-// the query gets: these are read from the backend once and kept in the cache. For a single look at a large query
+// Figures that follow their query, which no SDK offers. They are worked out here, over the documents of a listener of
+// the query, which are read from the backend once and kept in the cache. For a single look at a large query
 // `getAggregation(source:)` costs far less.
 
 extension AggregateQuery {
@@ -160,14 +162,14 @@ extension AggregateQuery {
   }
 }
 
-/// Tells figures that changed from those of a query of which other things changed.
+/// Finds the figures that a listener of an aggregation is told: figures that differ from the last ones.
 private final class FigureChanges: Sendable {
   private let includeMetadataChanges: Bool
   private let last = Mutex<AggregateQuerySnapshot?>(nil)
 
   init(_ options: SnapshotListenOptions) { includeMetadataChanges = options.includeMetadataChanges }
 
-  /// Whether the figures are news. They are what the next ones are compared with.
+  /// Whether the figures differ from the last ones. The next figures are then compared with these.
   func contain(_ figures: AggregateQuerySnapshot) -> Bool {
     last.withLock { last in
       defer { last = figures }

@@ -5,15 +5,16 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-// A bundle holds query results that were packed at the backend, to fill caches without asking it. It is checked as a
-// whole first: one that is cut short, damaged, or of another database fails with `invalidArgument`, and nothing of it
-// is stored. Then its documents are stored in slices, between which reads, writes and listeners go on.
+// A bundle holds query results that were packed at the backend, to fill caches without asking it. A bundle is checked
+// as a whole first: if it is cut short, damaged, or of another database, loading fails with `invalidArgument` and
+// stores nothing. Then its documents are stored in slices, between which reads, writes and listeners go on.
 
 extension Firestore {
-  /// Loads a bundle into the cache.
+  /// Starts loading a bundle into the cache.
   @discardableResult
   public func loadBundle(_ bundleData: Data) -> LoadBundleTask { loadBundle(bundleData, completion: nil) }
 
+  /// Starts loading a bundle into the cache.
   /// - Parameter completion: called after all observers, with the last progress or with the error.
   @discardableResult
   public func loadBundle(
@@ -22,12 +23,13 @@ extension Firestore {
     load(ByteSource(bundleData), completion)
   }
 
-  /// Loads a bundle from a stream, which is read to its end.
+  /// Starts loading a bundle from a stream, which is read to its end.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) -> LoadBundleTask {
     loadBundle(bundleStream, completion: nil)
   }
 
+  /// Starts loading a bundle from a stream, which is read to its end.
   /// - Parameter completion: called after all observers, with the last progress or with the error.
   @discardableResult
   public func loadBundle(
@@ -37,13 +39,15 @@ extension Firestore {
     load(ByteSource(bundleStream), completion)
   }
 
-  /// Returns the last progress when all is loaded.
+  /// Loads a bundle into the cache and returns the last progress.
+  /// - Throws: `invalidArgument` for a bundle that is damaged or of another database.
   @discardableResult
   public func loadBundle(_ bundleData: Data) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleData), LoadBundleTask(queue: settings.dispatchQueue))
   }
 
-  /// Returns the last progress when all is loaded; the stream is read to its end.
+  /// Loads a bundle from a stream, which is read to its end, and returns the last progress.
+  /// - Throws: `invalidArgument` for a bundle that is damaged or of another database, `unknown` if the stream fails.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleStream), LoadBundleTask(queue: settings.dispatchQueue))
@@ -55,10 +59,10 @@ extension Firestore {
     let task = LoadBundleTask(queue: settings.dispatchQueue)
     complete(
       { (progress: LoadBundleTaskProgress?, error) in
-        // Here, since a client that cannot be used fails before anything is loaded.
+        // A client that cannot be used fails before anything is loaded, so the task must be ended here.
         if progress == nil { task.finish(nil) }
         guard let completion else { return }
-        // After the observers, who are called on the same queue.
+        // The observers are called on the same queue, so the completion comes after them.
         task.afterObservers { completion(progress, error) }
       }
     ) { [self] in
@@ -86,20 +90,20 @@ extension Firestore {
 
   // MARK: Named queries
 
-  /// The query that a loaded bundle gave a name to; `nil` if none did, or if the client cannot be used.
+  /// The query that a loaded bundle holds under a name; `nil` if none does, or if the client cannot be used.
   public func getQuery(named name: String) async -> (any Query)? {
     guard let query = try? await client().engine.namedQuery(name) else { return nil }
     return QueryDefinition(firestore: self, query: .success(query))
   }
 
-  /// As `getQuery(named:)`.
+  /// Starts `getQuery(named:)` and returns at once.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getQuery(named name: String, completion: @escaping @Sendable ((any Query)?) -> Void) {
     complete({ (query: (any Query)??, _) in completion(query ?? nil) }) { [self] in await getQuery(named: name) }
   }
 }
 
-/// Bytes that a caller has, or that a stream of the caller's gives.
+/// The bytes of a bundle: data, or a stream that is read when they are needed.
 final class ByteSource: Sendable {
   private enum Origin {
     case data(Data)
@@ -111,10 +115,10 @@ final class ByteSource: Sendable {
   init(_ data: Data) { origin = Mutex(.data(data)) }
   init(_ stream: sending InputStream) { origin = Mutex(.stream(stream)) }
 
-  /// Streams block, and taking much apart needs time, neither of which Swift's own threads should spend.
+  /// The queue for reading and parsing: both may block or take long, which Swift's own threads must not.
   private static let queue = DispatchQueue(label: "hearth.reading", attributes: .concurrent)
 
-  /// What a closure makes of all bytes, off the caller's thread.
+  /// Passes all bytes to a closure, off the caller's thread, and returns its result.
   /// - Throws: the closure's error, or the stream's failure as `unknown`.
   func read<Content: Sendable>(
     _ take: @escaping @Sendable ([UInt8]) throws(FirestoreError) -> Content

@@ -23,7 +23,8 @@ public final class LoadBundleTask: Sendable {
 
   init(queue: DispatchQueue) { self.queue = queue }
 
-  /// Calls with every progress from now on, on `FirestoreSettings.dispatchQueue`; with the last one if loading is over.
+  /// Calls the observer with every progress from now on, on `FirestoreSettings.dispatchQueue`; if loading is over, once
+  /// with the last progress.
   @discardableResult
   public func addObserver(
     _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void
@@ -37,7 +38,7 @@ public final class LoadBundleTask: Sendable {
     return handle
   }
 
-  /// Harmless for a handle that is not known.
+  /// Ends one observer without another call. Does nothing for an unknown handle.
   public func removeObserverWith(handle: LoadBundleObserverHandle) {
     state.withLock { state in state.observers.removeAll { $0.handle == handle } }
   }
@@ -52,6 +53,7 @@ public final class LoadBundleTask: Sendable {
     }
   }
 
+  /// Ends the task with its last progress; `nil` for an error.
   /// - Returns: the last progress.
   @discardableResult
   func finish(_ progress: BundleProgress?) -> LoadBundleTaskProgress {
@@ -63,20 +65,21 @@ public final class LoadBundleTask: Sendable {
     }
   }
 
-  /// Calls when the observers have been called with what was reported before.
+  /// Calls the closure after the observers have been called with all progress reported so far.
   func afterObservers(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 
   private func callAll(_ progress: LoadBundleTaskProgress, _ handles: [LoadBundleObserverHandle]) {
     for handle in handles { queue.async { [self] in call(handle, progress) } }
   }
 
-  /// On the queue, where an observer that is removed there is not called any more.
+  /// Calls one observer, unless it has been removed. Runs on the queue, so that an observer that was removed there is
+  /// not called any more.
   private func call(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
     state.withLock { state in state.observers.first { $0.handle == handle }?.call }?(progress)
   }
 }
 
-/// Where the loading of a bundle stands.
+/// The stage of the loading of a bundle.
 public enum LoadBundleTaskState: Hashable, Sendable {
   /// Ended by an error. No further progress comes.
   case error
@@ -86,17 +89,17 @@ public enum LoadBundleTaskState: Hashable, Sendable {
   case success
 }
 
-/// How far the loading of a bundle is.
+/// The progress of the loading of a bundle.
 public struct LoadBundleTaskProgress: Hashable, Sendable {
-  /// Documents of the bundle that the cache has looked at.
+  /// The number of documents of the bundle that the cache has looked at.
   public let documentsLoaded: Int
-  /// 0 if the bundle could not be read.
+  /// The number in the whole bundle; 0 if the bundle could not be read.
   public let totalDocuments: Int
-  /// Bytes of the bundle that belong to these documents.
+  /// The number of bytes of the bundle that belong to these documents.
   public let bytesLoaded: Int
-  /// 0 if the bundle could not be read.
+  /// The number in the whole bundle; 0 if the bundle could not be read.
   public let totalBytes: Int
-  /// Whether more is to come.
+  /// The stage: in progress, ended with success, or ended by an error.
   public let state: LoadBundleTaskState
 
   init(_ progress: BundleProgress, _ state: LoadBundleTaskState) {

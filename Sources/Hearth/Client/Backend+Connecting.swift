@@ -12,12 +12,12 @@ import Synchronization
 /// A backend that a client uses.
 struct OpenBackend {
   let datastore: any Datastore
-  /// Whose the client's cache must be; `nil` for a backend of which nothing is known.
+  /// The database that the client's cache must belong to; `nil` for a backend of which nothing is known.
   let identity: CacheIdentity?
 }
 
 extension Backend {
-  /// As a new `Firestore` does. A backend that cannot be opened is one that cannot be reached.
+  /// Connects as a new `Firestore` does. A backend that cannot be opened counts as one that cannot be reached.
   package func connect(to database: DatabaseID) -> any Datastore {
     do throws(FirestoreError) {
       return try resolved(FirestoreSettings()).open(for: database).datastore
@@ -28,10 +28,12 @@ extension Backend {
 }
 
 extension ResolvedBackend {
-  /// The way to one database of the backend, which is opened if it is not open yet.
-  /// - Throws: what keeps every call from working, such as `failedPrecondition` for embedded data that another process
-  ///   has open without sharing it.
-  /// - Parameters: the user of the app and what proves that it is the app, for servers.
+  /// Opens the way to one database of the backend, and the backend itself if it is not open yet.
+  /// - Parameters:
+  ///   - user: the user of the app, for servers.
+  ///   - appCheck: the proof that calls come from the app, for servers.
+  /// - Throws: an error with which every call fails, such as `failedPrecondition` for embedded data that another
+  ///   process has open without sharing it.
   func open(
     for database: DatabaseID, as user: UserAuthorization? = nil, appCheck: AppCheckToken? = nil
   ) throws(FirestoreError) -> OpenBackend {
@@ -48,7 +50,8 @@ extension ResolvedBackend {
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
       let data = try Self.opening { () throws(StoreError) in
-        // Waits for a holder that is slow to answer: whose the cache is must be compared before it is opened.
+        // Waits for a holder of the data that is slow to answer: the owner of the cache must be known before it is
+        // opened.
         try SharedData.open(Backend.absolute(directory) + "/backend")
       }
       return OpenBackend(
@@ -71,7 +74,8 @@ extension ResolvedBackend {
 private enum OpenBackends {
   private static let memory = Mutex<[String: LocalBackend]>([:])
 
-  /// Open as long as the process: nothing else would keep its data between two clients.
+  /// The backend of that name, opened once. It stays open as long as the process: nothing else would keep its data
+  /// between two clients.
   static func memory(named name: String) throws(StoreError) -> LocalBackend {
     try memory.withLock { open -> Result<LocalBackend, StoreError> in
       if let backend = open[name] { return .success(backend) }

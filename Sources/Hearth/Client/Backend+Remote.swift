@@ -9,17 +9,18 @@ extension Backend {
   static let cloudHost = "firestore.googleapis.com"
 
   /// Cloud Firestore, or another server of its protocol: an emulator, or `hearth serve`. `FirestoreSettings.host` and
-  /// `isSSLEnabled` say where it is; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
+  /// `isSSLEnabled` give its address; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
   ///
-  /// An address that is none, or a server that cannot be reached, is no error: the client works offline and tries
-  /// again, and its requests to the server fail with the reason.
+  /// An invalid address, or a server that cannot be reached, is no error: the client works offline and tries again, and
+  /// its requests to the server fail with the reason.
   public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
     Backend(kind: .remote(credentials))
   }
 }
 
 extension ResolvedBackend {
-  /// - Throws: for credentials that would travel in plain text.
+  /// Makes the way to a server; an invalid address counts as a server that cannot be reached.
+  /// - Throws: `failedPrecondition` for credentials that would travel in plain text.
   static func connect(
     to server: Server, _ database: DatabaseID, as user: UserAuthorization?, _ appCheck: AppCheckToken?
   ) throws(FirestoreError) -> OpenBackend {
@@ -43,7 +44,7 @@ extension ResolvedBackend {
   }
 }
 
-/// Who a client of a remote backend is.
+/// The identity with which a client calls a remote backend.
 public struct RemoteCredentials: Hashable, Sendable {
   private enum Kind: Hashable {
     case application(file: String?)
@@ -53,17 +54,19 @@ public struct RemoteCredentials: Hashable, Sendable {
 
   private let kind: Kind
 
-  /// As Google's libraries find them: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, else what
-  /// `gcloud auth application-default login` left, else the service account of the machine, if it is one of Google's.
+  /// The credentials that Google's libraries would find: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, else
+  /// what `gcloud auth application-default login` left, else the machine's service account, if the machine is one of
+  /// Google's.
   public static let applicationDefault = RemoteCredentials(kind: .application(file: nil))
 
-  /// The key file of a service account, or a file of the kind `authorized_user`. Read when first needed.
+  /// The key file of a service account, or a file of the kind `authorized_user`. The file is read when it is first
+  /// needed.
   public static func file(_ path: String) -> RemoteCredentials { RemoteCredentials(kind: .application(file: path)) }
 
-  /// An access token from elsewhere. Nothing renews it.
+  /// An access token that the program got elsewhere. Nothing renews it.
   public static func token(_ token: String) -> RemoteCredentials { RemoteCredentials(kind: .token(Secret(token))) }
 
-  /// Whom emulators take for an administrator.
+  /// The owner's token, with which emulators accept a client as an administrator.
   public static let emulatorOwner = RemoteCredentials(kind: .owner)
 
   fileprivate var credentials: Credentials {
@@ -79,8 +82,8 @@ public struct RemoteCredentials: Hashable, Sendable {
 extension Firestore {
   /// Speaks without TLS to an emulator, or to `hearth serve`, whatever the app's backend is.
   ///
-  /// Before the first use: later, or with a wrong host or port, nothing changes and every call fails with the reason,
-  /// as for `settings`.
+  /// Takes effect only before the first use: later, or with a wrong host or port, nothing changes and every call fails
+  /// with the reason, as for `settings`.
   /// - Parameters:
   ///   - host: a name or an address, without a port.
   ///   - port: 1…65535.

@@ -15,7 +15,7 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
-  /// Measures every delay and timeout of the app's clients. Backends are the same whatever theirs is.
+  /// The clock for every delay and timeout of the app's clients. Backends that differ only in it are equal.
   private struct Timing: Hashable {
     var clock: any Clock<Duration> = ContinuousClock()
     static func == (left: Timing, right: Timing) -> Bool { true }
@@ -28,8 +28,8 @@ public struct Backend: Hashable, Sendable {
 
   init(kind: Kind) { self.kind = kind }
 
-  /// Where a program's data is that names no backend, as for every command: the emulator or `hearth serve` that the
-  /// variable `FIRESTORE_EMULATOR_HOST` names, and `embedded` without it.
+  /// The backend of a program that names none, as of every command: the emulator or `hearth serve` that the variable
+  /// `FIRESTORE_EMULATOR_HOST` names, and `embedded` without it.
   public static var standard: Backend { Backend(kind: .standard) }
 
   /// The embedded backend, durable under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
@@ -38,18 +38,18 @@ public struct Backend: Hashable, Sendable {
   /// The embedded backend, durable in `backend` below a directory; the caches of its apps lie in `cache` beside it.
   /// Both are made if need be. All apps that name the same directory are clients of one backend, in one process or in
   /// many: the first process (a dashboard, a command, `hearth serve`, another program) has the data open and serves it
-  /// to the others of its user on a socket beside it, and when that one ends, another takes its place within a second.
-  /// While a process has the data open that does not share it, such as `hearth repair`, every call fails with
-  /// `failedPrecondition`, which says who; the next call after it is closed works.
+  /// to the other processes of its user on a socket beside it; when that process ends, another takes its place within a
+  /// second. While a process has the data open that does not share it, such as `hearth repair`, every call fails with
+  /// `failedPrecondition` and a message that names the process; the next call after it is closed works.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
   /// An embedded backend that lives in memory and is the app's own.
   public static var inMemory: Backend { Backend(kind: .inMemory(name: nil)) }
 
-  /// An embedded backend that lives in memory as long as this process; apps that say the same name are its clients.
+  /// An embedded backend that lives in memory as long as this process; apps that give the same name are its clients.
   public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
 
-  /// Any other implementation of the seam, such as one that injects faults.
+  /// Any other datastore, such as one that injects faults.
   /// - Parameter clock: measures every delay and timeout of the app's clients.
   package static func datastore(
     _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
@@ -57,14 +57,14 @@ public struct Backend: Hashable, Sendable {
     Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
-  /// The same, with another clock that measures every delay and timeout of the app's clients.
+  /// The same backend with another clock, which measures every delay and timeout of the app's clients.
   package func timed(by clock: any Clock<Duration>) -> Backend {
     var backend = self
     backend.timing.clock = clock
     return backend
   }
 
-  /// Where the caches of an app lie that names no directory for them; `nil` for those in memory.
+  /// The directory for the caches of an app that names none; `nil` for caches in memory.
   func cacheDirectory(ofApp name: String) -> String? {
     switch kind {
     case .embedded(let directory): Self.absolute(directory) + "/cache/" + PathComponent.escaped(name)
@@ -74,7 +74,7 @@ public struct Backend: Hashable, Sendable {
     }
   }
 
-  /// One spelling for one directory.
+  /// The directory's absolute path, so that one directory has one spelling.
   static func absolute(_ directory: String) -> String {
     URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
   }
@@ -90,7 +90,7 @@ package final class CustomDatastore: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Which backend a client talks to, once its settings and the environment have been asked.
+/// The backend that a client talks to, once its settings and the environment have been asked.
 package enum ResolvedBackend: CustomStringConvertible {
   case embedded(directory: String)
   case inMemory(name: String?)
@@ -98,20 +98,21 @@ package enum ResolvedBackend: CustomStringConvertible {
   case datastore(CustomDatastore)
 
   package struct Server {
-    /// As it was given; it may be none.
+    /// The address as it was given, which need not be a valid one.
     var address: String
     var credentials: RemoteCredentials
     var isTLS: Bool
     var allowsInsecureCredentials = false
 
-    /// - Throws: `invalid-argument` for an address that is none.
+    /// The endpoint at the address.
+    /// - Throws: `invalid-argument` for an invalid address.
     func endpoint() throws(ModelError) -> Endpoint {
       try Endpoint(
         address, defaultPort: isTLS ? 443 : 8080, security: isTLS ? .tls(trustRoots: nil) : .plaintext,
         from: "The host")
     }
 
-    /// One spelling for one server.
+    /// The server's address in one spelling.
     var name: String { ((try? endpoint())?.text ?? address).lowercased() }
 
     fileprivate static func emulator(_ address: String) -> Server {

@@ -14,7 +14,7 @@ package final class Client: Sendable {
   let callbackListeners = CallbackListeners()
   let log: ClientLog
   let outages: OutageReporter
-  /// Who shows the client to those who watch it; `nil` where nobody may.
+  /// The part that shows the client to watchers; `nil` if none may watch it.
   package let inspection: Inspection?
   /// Streams and timers; ends in `terminate()`.
   private let running: Task<Void, Never>
@@ -29,11 +29,13 @@ package final class Client: Sendable {
       cache, datastore: datastore, isNetworkEnabled: isNetworkEnabled, users: nil, clock: clock, inspectedAs: plan)
   }
 
+  /// Opens a client.
   /// - Parameters:
-  ///   - isNetworkEnabled: whether the client connects, and sends what waits in the cache, from the beginning.
-  ///   - users: the app's, which the client follows; `nil` for none.
+  ///   - isNetworkEnabled: whether the client connects, and sends the writes that wait in the cache, from the beginning
+  ///     on.
+  ///   - users: the changes of the app's user, which the client follows; `nil` for none.
   ///   - clock: measures every delay and timeout.
-  ///   - plan: how the client can be watched; where that cannot be so, the log says why.
+  ///   - plan: the way in which the client can be watched; if that is not possible, the log says why.
   init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true, users: UserChanges?,
     clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
@@ -53,7 +55,7 @@ package final class Client: Sendable {
     if let users { endUsers = users.follow(engine) } else { endUsers = {} }
   }
 
-  /// A client that asks no backend and sends nothing: what it knows is what the cache has.
+  /// Makes a client that asks no backend and sends nothing: it knows only the contents of the cache.
   package convenience init(onlyCache cache: LocalStoreConfiguration) {
     self.init(cache, datastore: UnavailableDatastore(because: "Only the cache is read."), isNetworkEnabled: false)
   }
@@ -70,8 +72,8 @@ package final class Client: Sendable {
   }
 }
 
-/// The tasks behind closures: listeners and completion handlers. Each ends with what it waits for; terminating the
-/// client ends them all.
+/// The tasks of listeners and completion handlers. Each ends with its listener or operation; terminating the client
+/// ends them all.
 final class CallbackTasks: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]

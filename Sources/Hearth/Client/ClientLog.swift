@@ -5,14 +5,15 @@ import FirestoreSync
 import Foundation
 import Synchronization
 
-/// What happens to a client, as lines of text, while logging is enabled.
+/// The events of a client, as lines of text, while logging is enabled.
 final class ClientLog: Sendable {
-  /// Where the lines of all clients go; `nil` while logging is not enabled.
+  /// The receiver of the lines of all clients; `nil` while logging is not enabled.
   static let sink = Mutex<(@Sendable (String) -> Void)?>(nil)
-  /// Where lines go that a program should show whether or not logging is enabled; `nil` once it was disabled on purpose.
+  /// The receiver of lines that a program should show whether or not logging is enabled; `nil` once it was disabled on
+  /// purpose.
   static let warnings = Mutex<(@Sendable (String) -> Void)?>(standardError)
 
-  // A line that cannot be written is lost; that must not end the program.
+  // A line that cannot be written is lost; this must not end the program.
   static let standardError: @Sendable (String) -> Void = { line in
     try? FileHandle.standardError.write(contentsOf: Data((Firestore.printable(line) + "\n").utf8))
   }
@@ -28,7 +29,7 @@ final class ClientLog: Sendable {
     self.tasks = tasks
   }
 
-  /// Follows the client's status until logging is disabled. Does nothing if that is so already.
+  /// Follows the client's status until logging is disabled. Does nothing if it follows the status already.
   func start() {
     guard Self.sink.withLock({ $0 }) != nil else { return }
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -40,7 +41,8 @@ final class ClientLog: Sendable {
     }
   }
 
-  /// - Returns: whether logging was disabled; otherwise the client is over.
+  /// Writes the events of the client's status until logging is disabled or the client ends.
+  /// - Returns: whether logging was disabled; if not, the client has ended.
   private func follow() async -> Bool {
     if let problem = engine.cacheProblem, let sink = Self.sink.withLock({ $0 }) {
       sink(Self.line("the cache is not in use: \(problem.notice)", database))
@@ -58,7 +60,7 @@ final class ClientLog: Sendable {
     "\(Date().formatted(.iso8601)) Hearth \(database.name): \(event)"
   }
 
-  /// Writes what happened before there was a client.
+  /// Writes an event from before the client was there.
   static func write(_ event: String, _ database: DatabaseID) {
     sink.withLock { $0 }?(line(event, database))
   }
@@ -67,7 +69,7 @@ final class ClientLog: Sendable {
     warnings.withLock { $0 }?(line(event, database))
   }
 
-  /// What became of the attempts to open a stream.
+  /// The lines about attempts to open a stream between two of its statuses.
   private static func attempts(_ name: String, from old: StreamStatus?, to new: StreamStatus) -> [String] {
     var events: [String] = []
     let isNewError = new.lastError != nil && new.lastError != old?.lastError
@@ -84,7 +86,7 @@ final class ClientLog: Sendable {
     return events
   }
 
-  /// What happened between two statuses.
+  /// The lines about all that happened between two statuses.
   static func events(from old: ClientStatus?, to new: ClientStatus) -> [String] {
     var events: [String] = []
     let outcomes = new.recentOutcomes.filter { $0.sequence > old?.recentOutcomes.last?.sequence ?? 0 }

@@ -4,53 +4,55 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// What the offline cache holds and how much room it takes.
+/// The contents of the offline cache and the room that it takes.
 public struct CacheStatus: Hashable, Sendable {
-  /// On disk, the database's log included; for a memory cache the memory of its tables.
+  /// The cache's size on disk, the database's log included; for a memory cache the memory of its tables.
   public let sizeBytes: Int64
-  /// The part of it that holds nothing any more and will be used again or given back.
+  /// The part of `sizeBytes` that holds nothing any more and will be used again or given back.
   public let freeBytes: Int64
-  /// From which size on the least recently used documents are dropped; `nil` for a cache that is not limited by size.
+  /// The size from which on the least recently used documents are dropped; `nil` for a cache that is not limited by
+  /// size.
   public let limitBytes: Int64?
-  /// Documents, among them those that are known not to exist.
+  /// The number of documents, documents that are known not to exist included.
   public let documentCount: Int
-  /// Queries whose results are kept.
+  /// The number of queries whose results are kept.
   public let queryCount: Int
-  /// Writes that wait for the backend.
+  /// The number of writes that wait for the backend.
   public let pendingWriteCount: Int
 }
 
-/// What a collection of the cache has dropped, or what it would drop.
+/// The documents and queries that a collection of the cache's garbage has dropped, or would drop.
 public struct CacheGarbageCollection: Hashable, Sendable {
   /// A query whose result is dropped because it was used least recently.
   public struct DroppedQuery: Hashable, Sendable {
-    /// The collection, the document, or where the collection group is looked for.
+    /// The path of the collection or document; for a collection group, the path below which it is looked for.
     public let path: String
-    /// The query in full, in the form in which the cache names it.
+    /// The whole query, in the form in which the cache names it.
     public let description: String
-    /// Documents of its result; those that something else still needs stay.
+    /// The number of documents of its result; a document that another query, a listener or a waiting write needs stays.
     public let documentCount: Int
   }
 
-  /// Whether nothing was dropped, and the figures say what would be.
+  /// Whether this was a dry run: nothing was dropped, and the figures are those of a real run.
   public let isDryRun: Bool
-  /// Documents that no remaining query's result contains, that no listener shows and no waiting write changes.
+  /// The number of dropped documents: they are in no remaining query's result, no listener and no waiting write.
   public let documentCount: Int
-  /// Of these documents in a dry run; otherwise by how much the cache has become smaller.
+  /// The size of these documents in a dry run; otherwise the number of bytes by which the cache has become smaller.
   public let byteCount: Int64
   /// The queries whose results were dropped, the least recently used first.
   public let queries: [DroppedQuery]
 }
 
 extension Firestore {
-  /// How large the cache is and what it holds. Counts, so it takes a few milliseconds for a large cache.
+  /// Counts the contents of the cache, which takes a few milliseconds for a large one.
   public func cacheStatus() async throws -> CacheStatus {
     try await ask { engine throws(RPCStatus) in CacheStatus(try await engine.cacheOccupancy()) }
   }
 
   /// Drops the least recently used tenth of the cache, as happens by itself every five minutes, if the cache has
   /// reached its size limit. Listeners and writes go on meanwhile.
-  /// - Parameter dryRun: drops nothing, and tells what would go if the limit were reached.
+  /// - Parameter dryRun: whether nothing is dropped; the result is that of a run on a cache which has reached its
+  ///   limit.
   /// - Returns: `nil` if the cache is below its limit or has none, and for a memory cache with eager collection.
   @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheGarbageCollection? {
     let engine = try client().engine

@@ -10,8 +10,8 @@ extension Firestore {
   }
 
   /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the reason
-  /// why there is none to ask. It comes before the snapshots that contain the result (S3), since both go through one
-  /// serial queue.
+  /// why the writes were not queued. The completion comes before the snapshots that contain the result (S3), since both
+  /// go through one serial queue.
   func submit(
     _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {
@@ -65,7 +65,7 @@ extension Firestore {
     }
   }
 
-  /// What the data of writes cannot tell without the database that they are for.
+  /// Checks references in the data of writes, which must stay in this database.
   func check(_ mutations: [Mutation]) throws(FirestoreError) {
     do throws(ModelError) {
       for mutation in mutations { try mutation.checkReferences(stayIn: database) }

@@ -2,10 +2,10 @@
 import Foundation
 import Synchronization
 
-/// Which backend a `Firestore` talks to, and where it keeps its cache.
+/// The backend that a `Firestore` talks to, and the place of its cache.
 ///
-/// Takes the place of `FirebaseApp` in the official SDK, whose name it has too. Equal apps share one `Firestore` per
-/// database.
+/// Takes the place of `FirebaseApp` in the official SDK; that name is an alias of it. Equal apps share one `Firestore`
+/// per database.
 public struct FirestoreApp: Hashable, Sendable {
   /// Tells the app from others of the process; caches that Hearth places are named after it.
   public var name: String
@@ -16,19 +16,21 @@ public struct FirestoreApp: Hashable, Sendable {
   /// The directory of the durable cache; `nil` keeps the cache in memory, and the settings say so.
   public var cacheDirectory: String?
 
-  /// Who uses the app, at servers with security rules; `nil` for one that calls them as `backend` says.
+  /// The source of the app's user, for servers with security rules; `nil` for calls with the credentials of `backend`.
   public var credentials: (any CredentialsProvider)? { users.credentials }
-  /// Proves to servers that calls come from the app; `nil` for none.
+  /// The source of the proof, for servers, that calls come from the app; `nil` for none.
   public var appCheck: (any AppCheckProvider)? { users.appCheck }
   let users: AppUsers
 
+  /// Makes an app; nothing is opened yet.
   /// - Parameters:
-  ///   - cacheDirectory: without one, the cache lies beside an embedded backend's data; for a remote one under
-  ///     `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and database; and in memory for a backend in
-  ///     memory. A cache belongs to the database that it was first opened for: named for another one, it is not used,
-  ///     and `Firestore.persistenceFailure` says so.
-  ///   - credentials: who uses the app. Calls to a server are then made in their name, in place of the backend's own
-  ///     credentials; an embedded backend has no rules, there they only have queues of their own.
+  ///   - cacheDirectory: the directory of the cache. Without one, the cache of an embedded backend lies beside its
+  ///     data, that of a remote one under `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and
+  ///     database, and that of a backend in memory is in memory. A cache belongs to the database that it was first
+  ///     opened for: for another one it is not used, and `Firestore.persistenceFailure` says so.
+  ///   - credentials: the source of the app's user. Calls to a server are made in the user's name, in place of the
+  ///     backend's own credentials; an embedded backend has no rules, so that users there only have queues of their
+  ///     own.
   ///   - appCheck: proves to a server that calls come from the app.
   public init(
     name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil,
@@ -49,8 +51,8 @@ public struct FirestoreApp: Hashable, Sendable {
 public typealias FirebaseApp = FirestoreApp
 
 extension FirestoreApp {
-  /// Makes an app that of `Firestore.firestore()`. Without a call it is `FirestoreApp.default`, so that a program needs
-  /// none; instances that were given before stay those of their app.
+  /// Makes `Firestore.firestore()` use an app from now on. Without a call it uses `FirestoreApp.default`, so that a
+  /// program need not call this; instances that were returned before keep their app.
   public static func configure(_ app: FirestoreApp = .default) { Instances.app.withLock { $0 = app } }
 
   /// The app of `Firestore.firestore()`; never `nil`, optional as in the SDK.
@@ -69,7 +71,7 @@ extension Firestore {
     firestore(app: Instances.app.withLock { $0 }, database: database)
   }
 
-  /// One instance per app and database, until it is terminated.
+  /// The instance for an app and a database: the same for every caller, until it is terminated.
   public static func firestore(app: FirestoreApp, database: String) -> Firestore {
     Instances.all.withLock { instances in
       let name = Instances.Name(app: app, database: database)
@@ -80,7 +82,7 @@ extension Firestore {
     }
   }
 
-  /// Makes room for a new instance.
+  /// Forgets this instance, so that the next caller gets a new one.
   func forget() {
     Instances.all.withLock { instances in
       let name = Instances.Name(app: app, database: databaseID)
@@ -90,17 +92,18 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Has every client of this process, running now or opened later, write a line to standard error when it tries to
-  /// connect, when that fails and when its connection changes, a write is acknowledged or rejected, or its cache cannot
-  /// be used. The lines name databases, numbers of writes and errors, no documents.
+  /// Makes every client of this process, running now or opened later, write a line to standard error when it tries to
+  /// connect, when that fails, when its connection changes, when a write is acknowledged or rejected, and when its
+  /// cache cannot be used. The lines name databases, numbers of writes and errors, no documents.
   ///
-  /// Without a call a client only says that its backend has not answered for ten seconds, and what becomes of that; with
-  /// `false`, nothing.
+  /// Without a call a client only reports that its backend has not answered for ten seconds, and how that outage goes
+  /// on; with `false`, nothing.
   public static func enableLogging(_ logging: Bool) {
     enableLogging(into: logging ? ClientLog.standardError : nil)
   }
 
-  /// A line that quotes what a server said, without what could move a terminal's cursor, reorder or hide text.
+  /// The line with escapes for characters that could move a terminal's cursor, or reorder or hide text; it may quote a
+  /// server.
   package static func printable(_ line: String) -> String {
     var view = String.UnicodeScalarView()
     for scalar in line.unicodeScalars {
@@ -113,7 +116,8 @@ extension Firestore {
     return String(view)
   }
 
-  /// - Parameter sink: takes each line; `nil` ends logging.
+  /// Sends the lines of all clients to a closure.
+  /// - Parameter sink: receives each line; `nil` ends logging.
   package static func enableLogging(into sink: (@Sendable (String) -> Void)?) {
     ClientLog.sink.withLock { $0 = sink }
     ClientLog.warnings.withLock { $0 = sink }
@@ -122,7 +126,7 @@ extension Firestore {
   }
 }
 
-/// The instances of this process: the SDK's API promises the same one to every caller.
+/// The instances of this process. The SDK's API promises the same one to every caller.
 private enum Instances {
   struct Name: Hashable {
     var app: FirestoreApp
@@ -130,6 +134,6 @@ private enum Instances {
   }
 
   static let all = Mutex<[Name: Firestore]>([:])
-  /// Whose instance `Firestore.firestore()` is.
+  /// The app of `Firestore.firestore()`.
   static let app = Mutex(FirestoreApp.default)
 }

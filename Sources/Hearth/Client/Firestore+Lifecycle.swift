@@ -14,15 +14,16 @@ extension Firestore {
     forget()
   }
 
-  /// As `terminate()`.
+  /// Starts `terminate()` and returns at once.
   /// - Parameter completion: called when the cache is closed, on `FirestoreSettings.dispatchQueue`.
   public func terminate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await terminate() }
   }
 
-  /// Deletes the durable cache with all its files, waiting writes included. Only before the first use or after
-  /// `terminate()`: otherwise `failedPrecondition`, as if another client or process holds the cache for itself. Clients
-  /// that share it are ended: every call of theirs fails with `failedPrecondition` from then on.
+  /// Deletes the durable cache with all its files, waiting writes included. Works only before the first use or after
+  /// `terminate()`. Clients that share the cache are ended: every call of theirs fails with `failedPrecondition` from
+  /// then on.
+  /// - Throws: `failedPrecondition` while this client runs, or if another client or process holds the cache for itself.
   public func clearPersistence() async throws {
     if isOpen {
       throw FirestoreError.failedPrecondition("Persistence cannot be cleared while the client is running.")
@@ -36,7 +37,7 @@ extension Firestore {
     }
   }
 
-  /// As `clearPersistence()`.
+  /// Starts `clearPersistence()` and returns at once.
   /// - Parameter completion: called when the files are gone, or with the error, on `FirestoreSettings.dispatchQueue`.
   public func clearPersistence(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await clearPersistence() }
@@ -56,12 +57,12 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Takes the client offline: listeners and reads are served from the cache, writes wait in the queue. When it
-  /// returns, nothing is sent or received any more. Of several clients that share a cache it is this one that does
-  /// neither; another one that has the connection still sends what is queued, and shows what it receives.
+  /// Takes the client offline: listeners and reads are served from the cache, writes wait in the queue. When the call
+  /// returns, nothing is sent or received any more. Among clients that share a cache this affects only this one;
+  /// another client that has the connection still sends the queued writes, and its listeners show what it receives.
   public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
 
-  /// As `disableNetwork()`.
+  /// Starts `disableNetwork()` and returns at once.
   /// - Parameter completion: called when nothing is sent or received any more, on `FirestoreSettings.dispatchQueue`.
   public func disableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { [self] in try await disableNetwork() }
@@ -70,19 +71,19 @@ extension Firestore {
   /// Lets the client use the network again; waiting writes are sent.
   public func enableNetwork() async throws { await (try client()).engine.enableNetwork() }
 
-  /// As `enableNetwork()`.
+  /// Starts `enableNetwork()` and returns at once.
   /// - Parameter completion: called when the network may be used, on `FirestoreSettings.dispatchQueue`.
   public func enableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { [self] in try await enableNetwork() }
   }
 
-  /// Returns when the backend has acknowledged or rejected every write made before the call; throws `cancelled` if the
-  /// user changes meanwhile.
+  /// Returns when the backend has acknowledged or rejected every write made before the call.
+  /// - Throws: `cancelled` if the user changes meanwhile.
   public func waitForPendingWrites() async throws {
     try await ask { engine throws(RPCStatus) in try await engine.waitForPendingWrites() }
   }
 
-  /// As `waitForPendingWrites()`.
+  /// Starts `waitForPendingWrites()` and returns at once.
   /// - Parameter completion: called when the writes are answered, or with the error, on
   ///   `FirestoreSettings.dispatchQueue`.
   public func waitForPendingWrites(completion: @escaping @Sendable ((any Error)?) -> Void) {

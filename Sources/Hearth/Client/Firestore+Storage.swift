@@ -7,18 +7,18 @@ import Foundation
 import Glibc
 
 extension Firestore {
-  /// Where the durable cache of this database of the app lies; `nil` if it is in memory.
+  /// The directory of the durable cache of this database of the app; `nil` for a cache in memory.
   ///
-  /// A backend has caches of its own: what is queued for an emulator never meets what is queued for Cloud Firestore.
-  /// Where the app names the directory itself, the cache says whose it is, and refuses all others.
+  /// Each backend has its own caches: a write that is queued for an emulator never meets one for Cloud Firestore. If
+  /// the app names the directory itself, the cache notes its database, and refuses all others.
   package func cacheDirectory(for backend: ResolvedBackend) -> String? {
     guard var path = app.cacheDirectory else { return nil }
-    // No escaped name begins so.
+    // No escaped name begins with "@".
     if hasStandardCache, case .server(let server) = backend { path += "/@" + PathComponent.escaped(server.name) }
     return "\(path)/\(PathComponent.escaped(database.project))/\(PathComponent.escaped(database.database))"
   }
 
-  /// Whether the cache lies where Hearth chose.
+  /// Whether the cache lies in the directory that Hearth chose.
   private var hasStandardCache: Bool { app.cacheDirectory == app.backend.cacheDirectory(ofApp: app.name) }
 
   func storeConfiguration(
@@ -39,7 +39,7 @@ extension Firestore {
   /// - Parameter synchronizeTabs: whether other clients may use the cache at the same time
   ///   (`PersistentTabManager.multiple`).
   /// - Throws: `failedPrecondition` after the first use, or if another client has the cache and does not share it;
-  ///   `unimplemented` if a cache cannot be kept at its place; as for `persistenceFailure`.
+  ///   `unimplemented` if a cache cannot be kept at its place; else the errors of `persistenceFailure`.
   public func enablePersistence(synchronizeTabs: Bool = false) async throws {
     guard !isOpen else {
       throw FirestoreError.failedPrecondition(
@@ -53,11 +53,11 @@ extension Firestore {
     if let failure = try await persistenceFailure { throw failure }
   }
 
-  /// Why the durable cache is not in use and this session's data is kept in memory, or that it is a new one:
-  /// `failedPrecondition` if another client holds it and one of the two does not share it, or it belongs to another
-  /// database or a newer version, `unimplemented` if it cannot be kept at its place, `dataLoss` if it was damaged (and
-  /// moved aside), `resourceExhausted` if the disk is full, also if it became so later. `nil` if it is in use, or if
-  /// memory was asked for.
+  /// The reason why the durable cache is not in use and this session's data is kept in memory, or why the cache is a
+  /// new one: `failedPrecondition` if another client holds it and one of the two does not share it, or it belongs to
+  /// another database or a newer version, `unimplemented` if it cannot be kept at its place, `dataLoss` if it was
+  /// damaged (and moved aside), `resourceExhausted` if the disk is full, also if it became so later. `nil` if the
+  /// durable cache is in use, or if memory was asked for.
   public var persistenceFailure: FirestoreError? {
     get async throws {
       let engine = try client().engine
@@ -72,8 +72,8 @@ extension Firestore {
 
 /// The places of data for which the program names none.
 package enum StandardDirectories {
-  /// The user's: what `HOME` names, else what the system has on record for the user. A relative or empty value is none;
-  /// a user without either has a directory in which nothing can be made.
+  /// The user's home directory: the value of `HOME`, else the system's record of the user. A relative or empty value
+  /// does not count; a user without either has a directory in which nothing can be made.
   package static func home(_ environment: [String: String]) -> String {
     if let home = environment["HOME"], home.hasPrefix("/") { return home }
     guard let record = getpwuid(getuid()), let directory = record.pointee.pw_dir else { return "/nonexistent" }
@@ -87,14 +87,14 @@ package enum StandardDirectories {
     return (set ?? home(environment) + "/.local/share") + "/hearth"
   }
 
-  /// Of this process.
+  /// The directory by the environment of this process.
   static var data: String { data(ProcessInfo.processInfo.environment) }
 }
 
-/// Names chosen by users as one component of a file path.
+/// Turns names that users choose into one component of a file path.
 package enum PathComponent {
-  /// Letters, digits, `-` and `_` as they are, every other byte as `%XX`, nothing as `%`: no separators, no `..`, no
-  /// collisions.
+  /// The name with letters, digits, `-` and `_` as they are and every other byte as `%XX`; `%` for an empty name. No
+  /// separators, no `..`, no collisions.
   package static func escaped(_ name: String) -> String {
     if name.isEmpty { return "%" }
     var text = ""

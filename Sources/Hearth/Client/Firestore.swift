@@ -6,31 +6,31 @@ import Synchronization
 
 /// A Cloud Firestore database as this process sees it: references to its data, and the switch to its network.
 ///
-/// Types and calls of this module that have the name of one in the SDK do what its reference says
-/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>); their comments say what is more,
-/// or otherwise.
+/// A type or call of this module with the name of one in the SDK does what the SDK's reference says
+/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>); its comment says what it does
+/// beyond that, or otherwise.
 ///
 /// The first read, write or listener opens the cache and the way to the backend with the settings of that moment.
 public final class Firestore: Sendable {
-  /// Which backend it talks to, and where its cache is.
+  /// The app, which names the backend and the place of the cache.
   public let app: FirestoreApp
   let database: DatabaseID
-  /// Completions of `terminate` and `clearPersistence`, which outlive the client.
+  /// The completions of `terminate` and `clearPersistence`, which outlive the client.
   let lifecycleTasks = CallbackTasks()
   private let state: Mutex<State>
 
   private struct State {
     var settings = FirestoreSettings()
-    /// What was wrong with the last assignment to `settings`.
+    /// The error in the last assignment to `settings`.
     var refusal: FirestoreError?
     var phase = Phase.closed
   }
 
   private enum Phase {
-    /// Not used yet. Ends with the first use, or with `terminate()`.
+    /// The instance is not used yet. Ends with the first use, or with `terminate()`.
     case closed
     case open(Client)
-    /// With the client, if there was one, that closes or is closed.
+    /// `terminate()` was called; the client, if there was one, closes or is closed.
     case terminated(Client?)
   }
 
@@ -45,12 +45,12 @@ public final class Firestore: Sendable {
 
   // MARK: Settings
 
-  /// A copy of the settings; assigning copies too. What it says of the cache is what is so: memory where an app's cache
-  /// is in memory, and from the first use on also where the durable one cannot be used (`persistenceFailure`).
+  /// A copy of the settings; assigning copies too. The copy names the kind of cache that is really used: memory if the
+  /// app's cache is in memory, and from the first use on also if the durable one cannot be used (`persistenceFailure`).
   ///
-  /// Settings must be made before the first use, and a cache must have at least 1 000 000 bytes. An assignment that
+  /// Settings must be assigned before the first use, and a cache must have at least 1 000 000 bytes. An assignment that
   /// breaks these rules changes nothing, and every call fails with the reason until an assignment that keeps them
-  /// (after the first use: one that equals the settings in force) takes it back.
+  /// (after the first use: one that equals the settings in force) takes the refusal back.
   public var settings: FirestoreSettings {
     get {
       var values = state.withLock { $0.settings }.values
@@ -86,22 +86,24 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// Has every call fail with the reason, until settings are assigned.
+  /// Makes every call fail with the reason, until settings are assigned.
   func refuse(_ reason: FirestoreError) { state.withLock { $0.refusal = reason } }
 
   // MARK: References
 
+  /// A reference to a collection.
   /// - Parameter collectionPath: slash-separated, with an odd number of segments.
   public func collection(_ collectionPath: String) -> CollectionReference {
     CollectionReference(firestore: self, path: ReferencePath.collection(collectionPath, below: .root))
   }
 
+  /// A reference to a document.
   /// - Parameter documentPath: slash-separated, with an even number of segments.
   public func document(_ documentPath: String) -> DocumentReference {
     DocumentReference(firestore: self, key: ReferencePath.document(documentPath, below: .root))
   }
 
-  /// All collections with one id, wherever they are.
+  /// A query over all collections with one id, wherever they are.
   public func collectionGroup(_ collectionID: String) -> any Query {
     QueryDefinition(firestore: self, collectionGroup: collectionID)
   }
@@ -113,7 +115,7 @@ public final class Firestore: Sendable {
 
   /// Opens the client on first use.
   func client() throws(FirestoreError) -> Client {
-    // Opened under the lock, so that callers who come meanwhile get the same client instead of a second one.
+    // The client is opened under the lock, so that concurrent callers get the same one.
     let result = state.withLock { state -> Result<Client, FirestoreError> in
       if let refusal = state.refusal { return .failure(refusal) }
       switch state.phase {
@@ -150,7 +152,7 @@ public final class Firestore: Sendable {
       users: changes, clock: app.backend.clock, inspectedAs: inspection)
   }
 
-  /// What the engine answers; its errors as a program sees them.
+  /// Asks the engine a question and returns its answer; its errors become those of the API.
   func ask<Answer>(
     _ question: (SyncEngine) async throws(RPCStatus) -> Answer
   ) async throws(FirestoreError) -> Answer {
@@ -158,7 +160,8 @@ public final class Firestore: Sendable {
     do throws(RPCStatus) { return try await question(engine) } catch { throw FirestoreError(error) }
   }
 
-  /// - Returns: the client to terminate, if there was one; for a second call the same.
+  /// Marks this instance as terminated.
+  /// - Returns: the client to terminate, if there was one; a second call returns the same.
   func markTerminated() -> Client? {
     state.withLock { state in
       switch state.phase {

@@ -14,30 +14,31 @@ extension FirestoreError: CustomNSError {
 }
 
 #if !canImport(ObjectiveC)
-  // On Apple platforms any error can be cast to `NSError`. Without Objective-C only `error as NSError` can, and a cast
-  // that may fail, such as that of `catch let error as NSError`, never succeeds, unless the type says how it is done.
+  // Any error can be cast to `NSError` on Apple platforms. Without Objective-C only `error as NSError` can, and a cast
+  // that may fail, such as that of `catch let error as NSError`, never succeeds, unless the type implements the cast.
   extension FirestoreError: _ObjectiveCBridgeable {
-    /// Has a `catch let error as NSError` take the error; called by casts.
+    /// Lets `catch let error as NSError` catch the error; called by casts.
     public func _bridgeToObjectiveC() -> NSError {
       NSError(domain: FirestoreErrorDomain, code: errorCode, userInfo: errorUserInfo)
     }
 
     /// Makes the error of an `NSError` with Firestore's domain and one of its codes; called by casts.
-    /// - Returns: whether it has these.
+    /// - Returns: whether the `NSError` has that domain and such a code.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) -> Bool {
       guard source.domain == FirestoreErrorDomain, let code = Code(rawValue: source.code) else { return false }
       result = FirestoreError(code, source.localizedDescription)
       return true
     }
 
-    /// As the conditional form; called by casts that must succeed, for which any other error is `unknown`.
+    /// Makes the error of any `NSError`; one of another domain or code becomes `unknown`. Called by casts that must
+    /// succeed.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) {
       if !_conditionallyBridgeFromObjectiveC(source, result: &result) {
         result = FirestoreError(.unknown, source.localizedDescription)
       }
     }
 
-    /// As `_forceBridgeFromObjectiveC(_:result:)`; called by casts.
+    /// Does the same as `_forceBridgeFromObjectiveC(_:result:)`, also without an `NSError`; called by casts.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> FirestoreError {
       var error: FirestoreError?
       if let source { _forceBridgeFromObjectiveC(source, result: &error) }

@@ -2,22 +2,23 @@
 package import FirestoreModel
 public import Foundation
 
-/// Why a Firestore call failed: one of the codes of Cloud Firestore and a message that names the thing and the way out.
+/// The reason why a Firestore call failed: one of the codes of Cloud Firestore and a message that names the thing and
+/// the way out.
 ///
-/// Calls that throw in the official SDK throw this. Where the SDK stops the process because of a wrong argument
-/// (an empty document path, a limit of zero), Hearth never does: the reference, query or batch remembers the mistake,
-/// and the first call that can report it does, through its listener, completion or thrown error, with
-/// `invalidArgument` or `failedPrecondition`.
+/// Calls that throw in the official SDK throw this. A wrong argument (an empty document path, a limit of zero), for
+/// which the SDK stops the process, never does so here: the reference, query or batch remembers the mistake, and the
+/// first call that can report it does, through its listener, completion or thrown error, with `invalidArgument` or
+/// `failedPrecondition`.
 ///
 /// Caught as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its `code`,
 /// or `catch let error as NSError where error.domain == FirestoreErrorDomain`.
 public struct FirestoreError: Error, Hashable, Sendable {
-  /// Why, for programs.
+  /// The reason, for programs.
   public let code: Code
-  /// Why, for people: the thing and the way out.
+  /// The reason, for people: the thing concerned and the way out.
   public let message: String
 
-  /// An error as Hearth throws it, for tests and for code that wraps calls.
+  /// Makes an error like those of Hearth, for tests and for code that wraps calls.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -43,7 +44,7 @@ extension RPCStatus {
 }
 
 extension FirestoreError: CustomStringConvertible, LocalizedError {
-  /// As `not-found: The document cities/SF does not exist.`
+  /// The code's name and the message: `not-found: The document cities/SF does not exist.`
   public var description: String { "\(code.name): \(message)" }
   /// The message.
   public var errorDescription: String? { message }

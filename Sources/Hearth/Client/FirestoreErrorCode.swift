@@ -3,7 +3,7 @@ package import FirestoreModel
 
 /// The SDK's name of `FirestoreError` where codes are named and errors are caught.
 ///
-/// As there, a code itself is a `FirestoreErrorCode.Code`: `FirestoreErrorCode.notFound`.
+/// A code itself is a `FirestoreErrorCode.Code`, as in the SDK: `FirestoreErrorCode.notFound`.
 public typealias FirestoreErrorCode = FirestoreError
 
 extension FirestoreError {
@@ -11,7 +11,7 @@ extension FirestoreError {
   public enum Code: Int, Hashable, Sendable, CaseIterable {
     /// No error.
     case OK = 0
-    /// The call was ended by its caller, or its write was taken back.
+    /// The call was ended by its caller, or its write was cancelled.
     case cancelled
     /// The error has no code of its own.
     case unknown
@@ -19,9 +19,9 @@ extension FirestoreError {
     case invalidArgument
     /// Time ran out; the operation may have been done.
     case deadlineExceeded
-    /// There is no such document.
+    /// The document does not exist.
     case notFound
-    /// There is such a document already.
+    /// The document exists already.
     case alreadyExists
     /// The caller may not do this.
     case permissionDenied
@@ -29,15 +29,15 @@ extension FirestoreError {
     case resourceExhausted
     /// The state of the client or of the database does not allow this.
     case failedPrecondition
-    /// Others wrote at the same time; the operation may be tried again.
+    /// Other clients wrote at the same time; the operation may be tried again.
     case aborted
-    /// Something lies outside of its range.
+    /// A value lies outside of its range.
     case outOfRange
     /// The operation is not supported here.
     case unimplemented
     /// The backend broke a rule of its own.
     case `internal`
-    /// The backend cannot be reached, or not now.
+    /// The backend cannot be reached at present.
     case unavailable
     /// Data was lost or is damaged.
     case dataLoss
@@ -48,7 +48,7 @@ extension FirestoreError {
       self = Code(rawValue: code.rawValue) ?? .unknown
     }
 
-    /// As the documentation spells it: `permission-denied`.
+    /// The code's name as the documentation spells it: `permission-denied`.
     public var name: String { (StatusCode(rawValue: rawValue) ?? .unknown).name }
   }
 }

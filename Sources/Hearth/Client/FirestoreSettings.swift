@@ -3,18 +3,18 @@ public import Dispatch
 import FirestoreLocal
 import Synchronization
 
-/// What a `Firestore` is told before its first use.
+/// The settings of a `Firestore`, which are assigned before its first use.
 ///
 /// A class, as in the official SDK, so that `let settings = …; settings.host = …` compiles; assigning it to
 /// `Firestore.settings` copies it.
 public final class FirestoreSettings: Sendable {
   struct Storage {
-    /// `nil` for Cloud Firestore, or what the environment names.
+    /// The server's address; `nil` for Cloud Firestore, or the one that the environment names.
     var host: String?
-    /// Where the client that these are the settings of goes, where nobody has set it.
+    /// The address that the client with these settings really uses, if `host` was not set.
     var usedHost: String?
     var isSSLEnabled = true
-    /// Takes the place of any backend.
+    /// The address of an emulator, which takes the place of any backend.
     var emulator: String?
     var dispatchQueue: DispatchQueue
     var cacheSettings: (any LocalCacheSettings)?
@@ -22,16 +22,16 @@ public final class FirestoreSettings: Sendable {
     var cacheSizeBytes: Int64?
     var allowsInsecureCredentials = false
     var isInspectable = false
-    /// Whether the cache of the client that these are the settings of survives the process, as far as that is known.
+    /// Whether the cache of the client with these settings survives the process; `nil` while that is not known.
     var isDurable: Bool?
   }
 
   private let storage: Mutex<Storage>
 
-  /// Takes the place of the SDK's default, the main queue: a program on Linux often runs no loop that serves it.
+  /// The default queue. The SDK's default is the main queue, but a program on Linux often runs no loop that serves it.
   private static let callbackQueue = DispatchQueue(label: "hearth.callbacks")
 
-  /// A durable cache of 100 MiB, and callbacks on a serial queue of Hearth's.
+  /// Makes settings with a durable cache of 100 MiB, and callbacks on a serial queue of Hearth's.
   public convenience init() {
     self.init(Storage(dispatchQueue: Self.callbackQueue))
   }
@@ -42,9 +42,9 @@ public final class FirestoreSettings: Sendable {
 
   /// The server of a remote backend, `NAME` or `NAME:PORT`. Embedded backends ignore it.
   ///
-  /// Until it is set: the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which is spoken to in
-  /// plain text, else Cloud Firestore. The settings of a `Firestore` say where it goes: `embedded` for a backend in
-  /// this process or its folder.
+  /// The value until it is set: the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which is
+  /// spoken to in plain text, else Cloud Firestore. The settings of a `Firestore` name the server that is really used:
+  /// `embedded` for a backend in this process or its folder.
   public var host: String {
     get { values.emulator ?? values.host ?? values.usedHost ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
@@ -56,9 +56,9 @@ public final class FirestoreSettings: Sendable {
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
-  /// Whether credentials may go where others can take them: over a line without TLS, and, if they are a user's or the
-  /// machine's own access tokens, which open more than one server, to a host that is not Google's. Otherwise every call
-  /// that would send them fails with `failedPrecondition`. Not needed for emulators, which are told no secret.
+  /// Whether credentials may go where others can take them: over a line without TLS, and, for the access tokens of a
+  /// user or a machine, which open more than one server, to a host that is not Google's. Otherwise every call that
+  /// would send them so fails with `failedPrecondition`. Not needed for emulators, which get no secret.
   public var allowsInsecureCredentials: Bool {
     get { values.allowsInsecureCredentials }
     set { storage.withLock { $0.allowsInsecureCredentials = newValue } }
@@ -68,28 +68,29 @@ public final class FirestoreSettings: Sendable {
   /// and on, break the way to its backend, and retry, cancel or drop its waiting writes. `false` until it is set; the
   /// environment variable `HEARTH_INSPECT` counts more: `1` allows it, `0` forbids it.
   ///
-  /// What becomes visible is everything that the client knows: listeners with their queries, documents in its cache,
-  /// waiting and refused writes. It is visible to processes of the same user (and to root), on a socket of mode 0600 in
-  /// a folder of mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. Where that folder cannot be had, nobody can
-  /// watch, and the log says why. Nothing is done while nobody watches. While somebody does, telling takes about one
-  /// part in a hundred of the program's processor time, or five milliseconds of each second if that is more; what that does not suffice for, the watcher is told to have
-  /// missed. The network and faults that a watcher switched are as before when it is gone. The socket's name goes when the
-  /// program exits, and when SIGTERM, SIGINT or SIGHUP ends it by their default action; a program's own handlers stay.
+  /// Everything that the client knows becomes visible: listeners with their queries, documents in its cache, waiting
+  /// and refused writes. It is visible to processes of the same user (and to root), on a socket of mode 0600 in a
+  /// folder of mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. If that folder cannot be had, watching is
+  /// not possible, and the log says why. Nothing is done while no process watches. While one does, telling it takes
+  /// about one part in a hundred of the program's processor time, or five milliseconds of each second if that is more;
+  /// the watcher is told that it missed the rest. A network or faults that a watcher switched are as before when it is
+  /// gone. The socket's name goes when the program exits, and when SIGTERM, SIGINT or SIGHUP ends it by their default
+  /// action; a program's own handlers stay.
   public var isInspectable: Bool {
     get { values.isInspectable }
     set { storage.withLock { $0.isInspectable = newValue } }
   }
 
-  /// Takes the place of host and backend.
+  /// Names an emulator, which takes the place of host and backend.
   func setEmulator(_ address: String) { storage.withLock { $0.emulator = address } }
 
-  /// Where listeners and completions are called, one after the other. Must be serial.
+  /// The queue on which listeners and completions are called, one after the other. Must be serial.
   public var dispatchQueue: DispatchQueue {
     get { values.dispatchQueue }
     set { storage.withLock { $0.dispatchQueue = newValue } }
   }
 
-  /// Durable or in memory, and how large. Not to be combined with the older `isPersistenceEnabled` and
+  /// The kind and size of the cache: durable or in memory. Not to be combined with the older `isPersistenceEnabled` and
   /// `cacheSizeBytes`: using such settings fails with `invalidArgument`.
   public var cacheSettings: any LocalCacheSettings {
     get { values.reportedCacheSettings }
@@ -120,7 +121,7 @@ public final class FirestoreSettings: Sendable {
 }
 
 extension FirestoreSettings {
-  /// The same settings with a durable cache, in whichever spelling that was asked for.
+  /// The same settings with a durable cache; any older spelling of the cache's kind and size is replaced.
   func withPersistence(_ tabManager: PersistentTabManager) -> FirestoreSettings {
     var values = values
     let size = values.effectiveCacheSettings.sizeLimit ?? CacheSize.default
@@ -131,12 +132,12 @@ extension FirestoreSettings {
 }
 
 extension FirestoreSettings: Hashable {
-  /// Whether a client opened with one of them would be the same with the other. Wrong settings equal none.
+  /// Whether a client opened with either settings would be the same. Wrong settings are equal to none but themselves.
   public static func == (left: FirestoreSettings, right: FirestoreSettings) -> Bool {
     left === right || left.values.isSatisfied(with: right.values)
   }
 
-  /// By host and TLS.
+  /// Hashes the host and the use of TLS.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(values.emulator ?? values.host)
     hasher.combine(isSSLEnabled)
@@ -151,14 +152,15 @@ extension FirestoreSettings.Storage {
     return MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: size))
   }
 
-  /// As they are in force: memory where a durable cache was asked for and there is none.
+  /// The cache settings in force: memory if a durable cache was asked for and there is none.
   var reportedCacheSettings: any LocalCacheSettings {
     let asked = effectiveCacheSettings
     guard isDurable == false, let persistent = asked as? PersistentCacheSettings else { return asked }
     return MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: persistent.sizeBytes))
   }
 
-  /// What the cache does, or what is wrong with the settings.
+  /// The kind, sharing and size policy of the cache.
+  /// - Throws: `invalidArgument` for settings that contradict each other, and for a cache that is too small.
   func cachePlan() throws(FirestoreError) -> CachePlan {
     if cacheSettings != nil, isPersistenceEnabled != nil || cacheSizeBytes != nil {
       throw .invalidArgument(

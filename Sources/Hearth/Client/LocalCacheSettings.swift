@@ -2,49 +2,50 @@
 import FirestoreLocal
 public import Foundation
 
-/// No limit of the cache's size: nothing is ever dropped. To be given wherever a size in bytes is asked for.
+/// The size of a cache without a limit: nothing is ever dropped. Can be given for every size in bytes.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
-/// How the offline cache is kept: `PersistentCacheSettings` or `MemoryCacheSettings`.
+/// The kind of the offline cache: `PersistentCacheSettings` or `MemoryCacheSettings`.
 public protocol LocalCacheSettings: Sendable {}
 
 /// A cache that survives the process.
 public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
   /// Bytes above which the least recently used documents are dropped.
   public let sizeBytes: Int64
-  /// Whether other clients may use the cache at the same time.
+  /// The rule whether other clients may use the cache at the same time.
   public let tabManager: PersistentTabManager
 
+  /// Makes settings with a size.
   /// - Parameters:
   ///   - sizeBytes: at least 1 000 000 (the SDK asks for 1 048 576, against its own samples), or
-  ///     `FirestoreCacheSizeUnlimited`; anything else is reported when the settings are used.
+  ///     `FirestoreCacheSizeUnlimited`; any other size is reported when the settings are used.
   ///   - tabManager: by default the cache is this client's alone.
   public init(sizeBytes: some BinaryInteger, tabManager: PersistentTabManager = .single) {
     self.sizeBytes = Int64(clamping: sizeBytes)
     self.tabManager = tabManager
   }
 
-  /// With a size as the SDK takes it: `100 * 1024 * 1024 as NSNumber`. A part of a byte is dropped.
+  /// Takes the size in the SDK's form: `100 * 1024 * 1024 as NSNumber`. A fraction of a byte is dropped.
   /// - Parameter tabManager: by default the cache is this client's alone.
   public init(sizeBytes: NSNumber, tabManager: PersistentTabManager = .single) {
     self.init(sizeBytes: sizeBytes.int64Value, tabManager: tabManager)
   }
 
-  /// 100 MiB, as in the SDK for Apple platforms.
+  /// Makes settings with 100 MiB, as in the SDK for Apple platforms.
   /// - Parameter tabManager: by default the cache is this client's alone.
   public init(tabManager: PersistentTabManager = .single) {
     self.init(sizeBytes: CacheSize.default, tabManager: tabManager)
   }
 }
 
-/// Who may use a persistent cache at the same time: what tabs are to the web SDK, processes are here, and clients of one
-/// process.
+/// The clients that may use a persistent cache at the same time. Processes here, and clients of one process, are like
+/// tabs for the web SDK.
 public enum PersistentTabManager: Hashable, Sendable {
-  /// One client. While it is open, any other that is given the cache works in memory, and says so
+  /// One client. While it is open, any other client that is given the cache works in memory, and says so
   /// (`Firestore.persistenceFailure`: `failedPrecondition`).
   case single
-  /// All clients that choose this. One of them has the connection; the others write and listen through the cache, and
-  /// see the writes of all. When that one ends, is killed or stops, another takes its place.
+  /// All clients that choose this case. One of them has the connection; the others write and listen through the cache,
+  /// and see the writes of all. When that client ends, is killed or stops, another takes its place.
   case multiple
 }
 
@@ -56,21 +57,22 @@ public func persistentMultipleTabManager() -> PersistentTabManager { .multiple }
 
 /// A cache that ends with the process.
 public struct MemoryCacheSettings: LocalCacheSettings {
-  /// What the cache forgets, and when.
+  /// The rule by which the cache forgets documents.
   public let garbageCollectorSettings: any MemoryGarbageCollectorSettings
 
+  /// Makes settings with a rule by which documents are forgotten.
   /// - Parameter garbageCollectorSettings: least recently used with 100 MiB if left out, as in the SDK since 11.0.
   public init(garbageCollectorSettings: any MemoryGarbageCollectorSettings = MemoryLRUGCSettings()) {
     self.garbageCollectorSettings = garbageCollectorSettings
   }
 }
 
-/// What a memory cache forgets, and when.
+/// The rule by which a memory cache forgets documents: `MemoryEagerGCSettings` or `MemoryLRUGCSettings`.
 public protocol MemoryGarbageCollectorSettings: Sendable {}
 
 /// Forgets a document as soon as no listener and no pending write needs it.
 public struct MemoryEagerGCSettings: MemoryGarbageCollectorSettings, Hashable {
-  /// There is nothing to set.
+  /// Makes the settings, which have no parameters.
   public init() {}
 }
 
@@ -82,20 +84,21 @@ public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
   /// Bytes of memory above which the least recently used documents are dropped.
   public let sizeBytes: Int64
 
+  /// Makes settings with a size.
   /// - Parameter sizeBytes: as for `PersistentCacheSettings`.
   public init(sizeBytes: some BinaryInteger) { self.sizeBytes = Int64(clamping: sizeBytes) }
 
-  /// With a size as the SDK takes it: `100 * 1024 * 1024 as NSNumber`. A part of a byte is dropped.
+  /// Takes the size in the SDK's form: `100 * 1024 * 1024 as NSNumber`. A fraction of a byte is dropped.
   public init(sizeBytes: NSNumber) { self.init(sizeBytes: sizeBytes.int64Value) }
 
-  /// 100 MiB.
+  /// Makes settings with 100 MiB.
   public init() { self.init(sizeBytes: CacheSize.default) }
 }
 
 enum CacheSize {
   /// SDK `Settings::DefaultCacheSizeBytes`.
   static let `default`: Int64 = 100 * 1024 * 1024
-  /// What the reference pages call 1 MB.
+  /// The smallest size, which the reference pages call 1 MB.
   static let minimum: Int64 = 1_000_000
 
   static func policy(ofBytes bytes: Int64) throws(FirestoreError) -> GarbageCollectionPolicy {

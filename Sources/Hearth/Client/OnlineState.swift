@@ -3,11 +3,11 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// Whether the client is connected, since when, and if not, why and what it does about it.
+/// The client's connection: its phase, since when, and if it is not online, the reason and the next attempt.
 public struct OnlineState: Hashable, Sendable {
-  /// Whether the backend can be reached, as far as the client knows (SDK: OnlineState).
+  /// The phase of the connection as far as the client knows (SDK: OnlineState).
   public enum Phase: String, Hashable, Sendable, CaseIterable {
-    /// Connecting, or nothing to connect for.
+    /// The client connects, or has nothing to connect for.
     case unknown
     /// The backend has answered on the open connection.
     case online
@@ -15,7 +15,7 @@ public struct OnlineState: Hashable, Sendable {
     case offline
   }
 
-  /// Why the client is not online. To be compared with the constants.
+  /// The reason why the client is not online. To be compared with the constants.
   public struct Reason: Hashable, Sendable, CustomStringConvertible {
     private let reason: ConnectionReason
 
@@ -25,42 +25,42 @@ public struct OnlineState: Hashable, Sendable {
     public static let idle = Reason(.idle)
     /// The first answer is still awaited.
     public static let connecting = Reason(.connecting)
-    /// `disableNetwork()`.
+    /// The program called `disableNetwork()`.
     public static let networkDisabled = Reason(.networkDisabled)
-    /// The cache cannot be written, so nothing may arrive that would have to be stored.
+    /// The cache cannot be written, so that nothing may arrive that would have to be stored.
     public static let cacheNotWritable = Reason(.storageFailed)
-    /// The last failure of a connection.
+    /// The last attempt or connection failed with this error.
     public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
     /// The backend did not answer within ten seconds (SDK: ONLINE_STATE_TIMEOUT_MS).
     public static let noAnswer = Reason(.noAnswer)
     /// Another client that shares the cache has the connection (`PersistentTabManager.multiple`).
     public static let elsewhere = Reason(.elsewhere)
 
-    /// A few words: `the server does not answer`.
+    /// A few words for people: `the server does not answer`.
     public var description: String { reason.description }
 
-    /// The last failure of a connection; `nil` for other reasons.
+    /// The error of `failed`; `nil` for other reasons.
     public var error: FirestoreError? { if case .failed(let status) = reason { FirestoreError(status) } else { nil } }
   }
 
-  /// Whether the backend can be reached.
+  /// The phase: unknown, online or offline.
   public let phase: Phase
-  /// Whether the program has left the network on (`disableNetwork()`).
+  /// Whether the program lets the client use the network (`disableNetwork()`).
   public let isNetworkEnabled: Bool
-  /// Since when `phase` holds, by this device's clock.
+  /// The time since which `phase` holds, by this device's clock.
   public let since: Timestamp
-  /// `nil` while online.
+  /// The reason why the client is not online; `nil` while it is.
   public let reason: Reason?
-  /// When the next attempt begins; `nil` unless one is being waited for.
+  /// The time at which the next attempt begins; `nil` unless one is being waited for.
   public let nextRetry: Timestamp?
 }
 
 extension Firestore {
-  /// The connection now and after each change; a consumer that falls behind gets the newest state. Ends with the
-  /// client, or at once if it cannot be used. `await onlineState.current` is the connection now.
+  /// The connection now and after each change; a consumer that falls behind gets the newest state. The sequence ends
+  /// with the client, or at once if the client cannot be used. `await onlineState.current` is the connection now.
   public var onlineState: StatusUpdates<OnlineState> { statusUpdates { OnlineState($0) } }
 
-  /// Connects now instead of waiting for the next attempt, and writes a cache that failed. Changes nothing if nothing
+  /// Connects now instead of waiting for the next attempt, and writes a cache that failed. Does nothing if no attempt
   /// is being waited for, or while the network is disabled.
   public func retryNow() async throws { await (try client()).engine.retryNow() }
 }

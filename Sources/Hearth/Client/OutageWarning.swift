@@ -5,15 +5,15 @@ import FirestoreSync
 import Foundation
 import Synchronization
 
-/// When a program is told that its backend does not answer: after ten seconds, whenever the reason changes then, and when
-/// it answers again.
+/// The moments at which a program is told that its backend does not answer: after ten seconds, whenever the reason
+/// changes then, and when it answers again.
 struct OutageWarning: Sendable {
-  /// As long as the SDKs wait for an answer (ONLINE_STATE_TIMEOUT_MS).
+  /// The time that the SDKs wait for an answer (ONLINE_STATE_TIMEOUT_MS).
   static let delay = Duration.seconds(10)
 
   private enum State: Sendable {
     case none
-    /// Not told yet.
+    /// An outage that the program has not been told yet.
     case begun(ConnectionReason)
     case told(ConnectionReason)
   }
@@ -25,10 +25,11 @@ struct OutageWarning: Sendable {
   }
 
   private var state = State.none
-  /// How many outages there were.
+  /// The number of outages so far.
   private var count = 0
 
-  /// - Parameter reason: why nothing is heard; `nil` when something is, or nothing is wanted.
+  /// Notes a change of the connection.
+  /// - Parameter reason: the reason why the backend does not answer; `nil` if it does, or if no answer is wanted.
   mutating func note(_ reason: ConnectionReason?) -> Step? {
     switch (state, reason) {
     case (.none, nil): return nil
@@ -43,7 +44,7 @@ struct OutageWarning: Sendable {
       state = .none
       return nil
     case (.told(let last), let reason?):
-      // While the next attempt is under way, what the last one came to holds.
+      // The outcome of the last attempt holds while the next one is under way.
       if last == reason || reason == .connecting { return nil }
       state = .told(reason)
       return .say("the backend still does not answer: \(reason)")
@@ -53,8 +54,9 @@ struct OutageWarning: Sendable {
     }
   }
 
-  /// - Parameter number: of the outage that was waited for.
-  /// - Returns: what to say, if that outage goes on.
+  /// Ends the delay of an outage.
+  /// - Parameter number: the number of the outage that was waited for.
+  /// - Returns: the line for the program, if that outage goes on; `nil` otherwise.
   mutating func timeIsUp(_ number: Int) -> String? {
     guard number == count, case .begun(let reason) = state else { return nil }
     state = .told(reason)
@@ -63,7 +65,7 @@ struct OutageWarning: Sendable {
   }
 }
 
-/// Says on standard error what `OutageWarning` finds, for one client.
+/// Writes the lines of `OutageWarning` to standard error, for one client.
 final class OutageReporter: Sendable {
   private let warning = Mutex(OutageWarning())
   private let database: DatabaseID

@@ -2,15 +2,15 @@
 import FirestoreClientState
 import FirestoreSync
 
-/// One aspect of a client's status, such as the queue of writes: what it is now (`current`), or as a sequence an
-/// element now and one for each change of it. Unread elements give way to newer ones.
+/// One aspect of a client's status, such as the queue of writes: its present state (`current`), or as a sequence one
+/// element for the present state and one for each change of it. Unread elements give way to newer ones.
 public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
-  /// The client, or why there is none.
+  /// The client, or the reason why there is none.
   let client: Result<Client, FirestoreError>
   let aspect: @Sendable (ClientStatus) -> Element
 
-  /// What it is now.
-  /// - Throws: why the client cannot be used, or `cancelled` if the task was cancelled.
+  /// The present state.
+  /// - Throws: the reason why the client cannot be used, or `cancelled` if the task was cancelled.
   public var current: Element {
     get async throws {
       var updates = try client.get().engine.status().makeAsyncIterator()
@@ -25,10 +25,10 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
     let aspect: @Sendable (ClientStatus) -> Element
     var last: Element?
 
-    /// What it is at first, then after the next change; `nil` at the end of the client.
+    /// The present state at first, then the state after the next change; `nil` when the client has ended.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// As `next()`, without leaving the caller's actor.
+    /// The same as `next()`, without leaving the caller's actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
       while let status = await base.next(isolation: actor) {
         let element = aspect(status)
@@ -40,7 +40,7 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
     }
   }
 
-  /// A reader of its own, which begins with what it is now.
+  /// A new reader, which begins with the present state.
   public func makeAsyncIterator() -> Iterator {
     let status = (try? client.get())?.engine.status() ?? AsyncStream { $0.finish() }
     return Iterator(base: status.makeAsyncIterator(), aspect: aspect)

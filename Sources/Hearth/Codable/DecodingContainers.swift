@@ -4,7 +4,7 @@ import Foundation
 /// The fields of a map.
 struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let decoder: StructureDecoder
-  /// By the properties' names.
+  /// The fields by the names of their properties.
   private let map: [String: Any]
 
   init(decoder: StructureDecoder, map: [String: Any]) {
@@ -13,7 +13,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
       self.map = map
       return
     }
-    // Where two fields become one property, the first in order counts, always the same.
+    // Two fields may become one property: then the first by name counts, so that the choice is always the same.
     let named = map.sorted { $0.key < $1.key }.map { field in
       (decoder.options.keys.name(of: field.key, in: decoder.codingPath), field.value)
     }
@@ -104,7 +104,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Swift.Decoder { try next { $0 } }
 
-  /// Takes an element; one that cannot be read stays the next.
+  /// Reads the next element; one that cannot be read stays the next.
   private mutating func next<Content>(_ read: (StructureDecoder) throws -> Content) throws -> Content {
     let content = try read(try current())
     currentIndex += 1

@@ -3,13 +3,14 @@ import FirestoreModel
 import Foundation
 
 extension DocumentSnapshot {
-  /// The document as a value.
+  /// The document, decoded as a value.
   ///
   /// - Parameters:
   ///   - type: an optional type if the document may not exist; then it is decoded as `nil`.
-  ///   - serverTimestampBehavior: what a server timestamp reads as until the backend has set it.
+  ///   - serverTimestampBehavior: the value that a server timestamp reads as until the backend has set it.
   /// - Throws: `DecodingError.valueNotFound` that names the document, over a `FirestoreError` with the code `notFound`,
-  ///   if it does not exist and the type is not optional; else `DecodingError` whose coding path leads to the field, `FirestoreDecodingError`.
+  ///   if it does not exist and the type is not optional; else a `DecodingError` whose coding path leads to the field,
+  ///   or a `FirestoreDecodingError`.
   public func data<T: Decodable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
@@ -30,7 +31,7 @@ extension DocumentSnapshot {
 
 extension DocumentReference {
   /// Reads the document once, as a value.
-  /// - Throws: as `getDocument(source:)` and `DocumentSnapshot.data(as:)`.
+  /// - Throws: the errors of `getDocument(source:)` and `DocumentSnapshot.data(as:)`.
   public func getDocument<T: Decodable & Sendable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default
@@ -38,6 +39,7 @@ extension DocumentReference {
     try await getDocument(source: source).data(as: type, with: serverTimestampBehavior, decoder: decoder)
   }
 
+  /// Starts to read the document once, as a value, and returns at once.
   /// - Parameter completion: called with the value or with the error.
   public func getDocument<T: Decodable & Sendable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
@@ -54,15 +56,15 @@ extension DocumentReference {
   }
 }
 
-/// Why a value could not be decoded, where `DecodingError` does not say it.
+/// The reason why a value could not be decoded, if no `DecodingError` expresses it.
 public enum FirestoreDecodingError: Error, Hashable, Sendable {
-  /// The type can only be decoded by `Firestore.Decoder`, or needs to be told which document the data is from.
+  /// The type can only be decoded by `Firestore.Decoder`, or only with the document that the data is from.
   case decodingIsNotSupported(String)
   /// A `@DocumentID` property has the name of a field that the document has.
   case fieldNameConflict(String)
 }
 
-/// Why a value could not be encoded, where `EncodingError` does not say it.
+/// The reason why a value could not be encoded, if no `EncodingError` expresses it.
 public enum FirestoreEncodingError: Error, Hashable, Sendable {
   /// The type can only be encoded by `Firestore.Encoder`.
   case encodingIsNotSupported(String)

@@ -20,11 +20,13 @@ extension Firestore {
     /// A decoder with the default strategies.
     public init() {}
 
-    /// - Parameter data: what `DocumentSnapshot.data()` or a field gives.
+    /// Decodes a value.
+    /// - Parameter data: the value of `DocumentSnapshot.data()` or of a field.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any) throws -> T {
       try decode(t, from: data, in: nil)
     }
 
+    /// Decodes a value, with the document that it is from.
     /// - Parameter reference: the document that the data is from, for `@DocumentID`.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any, in reference: DocumentReference?) throws -> T {
       var options = options.withLock { $0 }
@@ -32,31 +34,31 @@ extension Firestore {
       return try StructureDecoder(data, options: options, path: []).value(as: t)
     }
 
-    /// How `Date`s are read; `timestamp` by default.
+    /// The way in which `Date`s are read; `timestamp` by default.
     public var dateDecodingStrategy: DateDecodingStrategy {
       get { options.withLock { $0.dates } }
       set { options.withLock { $0.dates = newValue } }
     }
 
-    /// How `Data` is read; `blob` by default.
+    /// The way in which `Data` is read; `blob` by default.
     public var dataDecodingStrategy: DataDecodingStrategy {
       get { options.withLock { $0.data } }
       set { options.withLock { $0.data = newValue } }
     }
 
-    /// How infinities and what is not a number are read; `throw` by default.
+    /// The way in which infinities and NaN are read; `throw` by default.
     public var nonConformingFloatDecodingStrategy: NonConformingFloatDecodingStrategy {
       get { options.withLock { $0.floats } }
       set { options.withLock { $0.floats = newValue } }
     }
 
-    /// How names of fields become those of properties; `useDefaultKeys` by default.
+    /// The way in which names of fields become names of properties; `useDefaultKeys` by default.
     public var keyDecodingStrategy: KeyDecodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// What the `init(from:)` of the values finds in its decoder.
+    /// The information that the `init(from:)` of the values finds in its decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -65,11 +67,11 @@ extension Firestore {
 }
 
 extension Firestore.Decoder {
-  /// How a `Date` is read.
+  /// A way to read a `Date`.
   public indirect enum DateDecodingStrategy: Sendable {
-    /// A Firestore timestamp, or what another strategy reads where the field is none.
+    /// A Firestore timestamp; a field that is none is read by another strategy.
     case timestamp(fallback: DateDecodingStrategy)
-    /// As `Date` decodes itself: seconds since 2001.
+    /// The form in which `Date` decodes itself: seconds since 2001.
     case deferredToDate
     /// A number of seconds.
     case secondsSince1970
@@ -79,43 +81,44 @@ extension Firestore.Decoder {
     case iso8601
     /// A text as the formatter reads it.
     case formatted(DateFormatter)
-    /// What the closure reads from the field's decoder.
+    /// The value that the closure reads from the field's decoder.
     case custom(@Sendable (any Swift.Decoder) throws -> Date)
 
     /// A Firestore timestamp, or seconds since 2001.
     public static var timestamp: DateDecodingStrategy { .timestamp(fallback: .deferredToDate) }
   }
 
-  /// How `Data` is read.
+  /// A way to read `Data`.
   public enum DataDecodingStrategy: Sendable {
     /// Firestore bytes.
     case blob
-    /// As `Data` decodes itself: an array of numbers.
+    /// The form in which `Data` decodes itself: an array of numbers.
     case deferredToData
     /// A text in Base64.
     case base64
-    /// What the closure reads from the field's decoder.
+    /// The value that the closure reads from the field's decoder.
     case custom(@Sendable (any Swift.Decoder) throws -> Data)
   }
 
-  /// What infinities and what is not a number were written as.
+  /// A way to read infinities and NaN.
   public enum NonConformingFloatDecodingStrategy: Sendable {
-    /// Firestore's own infinities and not-a-number are refused.
+    /// Firestore's own infinities and NaN are refused.
     case `throw`
-    /// These texts mean infinities and what is not a number.
+    /// The texts that stand for infinities and NaN in the document.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
-  /// How the names of fields become those of properties.
+  /// A way to turn names of fields into names of properties.
   public enum KeyDecodingStrategy: Sendable {
-    /// They are the same.
+    /// Fields have the names of the properties.
     case useDefaultKeys
     /// `one_two` becomes `oneTwo`.
     case convertFromSnakeCase
+    /// A closure gives the name.
     /// - Parameter 0: given the path from the outside in, gives the last key's name.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 
-    /// Whether names of properties may differ from those of fields.
+    /// Whether names of properties may differ from names of fields.
     var convert: Bool { if case .useDefaultKeys = self { false } else { true } }
 
     func name(of key: String, in path: [any CodingKey]) -> String {

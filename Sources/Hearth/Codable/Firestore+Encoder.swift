@@ -21,7 +21,8 @@ extension Firestore {
     /// An encoder with the default strategies.
     public init() {}
 
-    /// - Throws: `EncodingError.invalidValue` for a value that is no map of fields.
+    /// Encodes a value as the data of a write.
+    /// - Throws: `EncodingError.invalidValue` for a value that is not encoded as a map of fields.
     public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
       let encoder = StructureEncoder(options: options.withLock { $0 }, path: [])
       guard let data = try encoder.result(of: value) as? [String: Any] else {
@@ -33,31 +34,31 @@ extension Firestore {
       return data
     }
 
-    /// How `Date`s are written; `timestamp` by default.
+    /// The way in which `Date`s are written; `timestamp` by default.
     public var dateEncodingStrategy: DateEncodingStrategy {
       get { options.withLock { $0.dates } }
       set { options.withLock { $0.dates = newValue } }
     }
 
-    /// How `Data` is written; `blob` by default.
+    /// The way in which `Data` is written; `blob` by default.
     public var dataEncodingStrategy: DataEncodingStrategy {
       get { options.withLock { $0.data } }
       set { options.withLock { $0.data = newValue } }
     }
 
-    /// How infinities and what is not a number are written; `throw` by default.
+    /// The way in which infinities and NaN are written; `throw` by default.
     public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy {
       get { options.withLock { $0.floats } }
       set { options.withLock { $0.floats = newValue } }
     }
 
-    /// How names of properties become those of fields; `useDefaultKeys` by default.
+    /// The way in which names of properties become names of fields; `useDefaultKeys` by default.
     public var keyEncodingStrategy: KeyEncodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// What the `encode(to:)` of the values finds in its encoder.
+    /// The information that the `encode(to:)` of the values finds in its encoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -66,11 +67,11 @@ extension Firestore {
 }
 
 extension Firestore.Encoder {
-  /// How a `Date` is written.
+  /// A way to write a `Date`.
   public enum DateEncodingStrategy: Sendable {
     /// A Firestore timestamp.
     case timestamp
-    /// As `Date` encodes itself: seconds since 2001.
+    /// The form in which `Date` encodes itself: seconds since 2001.
     case deferredToDate
     /// A number of seconds.
     case secondsSince1970
@@ -80,36 +81,37 @@ extension Firestore.Encoder {
     case iso8601
     /// A text as the formatter writes it.
     case formatted(DateFormatter)
-    /// What the closure writes into the field's encoder.
+    /// The data that the closure writes into the field's encoder.
     case custom(@Sendable (Date, any Swift.Encoder) throws -> Void)
   }
 
-  /// How `Data` is written.
+  /// A way to write `Data`.
   public enum DataEncodingStrategy: Sendable {
     /// Firestore bytes.
     case blob
-    /// As `Data` encodes itself: an array of numbers.
+    /// The form in which `Data` encodes itself: an array of numbers.
     case deferredToData
     /// A text in Base64.
     case base64
-    /// What the closure writes into the field's encoder.
+    /// The data that the closure writes into the field's encoder.
     case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
   }
 
-  /// What becomes of infinities and of what is not a number.
+  /// A way to write infinities and NaN.
   public enum NonConformingFloatEncodingStrategy: Sendable {
-    /// They are refused with an `EncodingError`.
+    /// Infinities and NaN are refused with an `EncodingError`.
     case `throw`
-    /// They become these texts.
+    /// The texts that are written for infinities and NaN.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
-  /// How the names of properties become those of fields.
+  /// A way to turn names of properties into names of fields.
   public enum KeyEncodingStrategy: Sendable {
-    /// They are the same.
+    /// Fields have the names of the properties.
     case useDefaultKeys
     /// `oneTwo` becomes `one_two`.
     case convertToSnakeCase
+    /// A closure gives the name.
     /// - Parameter 0: given the path from the outside in, gives the last key's name.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a `@DocumentID` property can hold.
+/// A type of the value of a `@DocumentID` property.
 public protocol DocumentIDWrappable: Sendable {
   /// The value for a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
@@ -26,11 +26,11 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
   /// `nil` in a value that was not read from a document.
   public var wrappedValue: Value?
 
-  /// What it holds until the value is read from a document.
+  /// Makes the property with the value that it has until it is read from a document.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   /// The id or reference of the document that is decoded.
-  /// - Throws: `FirestoreDecodingError` of a decoder that knows no document.
+  /// - Throws: `FirestoreDecodingError` if the decoder knows no document.
   public init(from decoder: any Swift.Decoder) throws {
     guard let reference = decoder.userInfo[.documentReference] as? DocumentReference else {
       throw FirestoreDecodingError.decodingIsNotSupported(
@@ -52,19 +52,19 @@ protocol DocumentIdentity {}
 extension DocumentID: DocumentIdentity {}
 
 extension CodingUserInfoKey {
-  /// Which document the data is from.
+  /// The key of the document that the data is from.
   static let documentReference = CodingUserInfoKey(rawValue: "hearth.documentReference")
 }
 
 extension Dictionary where Key == CodingUserInfoKey {
-  /// With a key that might not have been possible to make.
+  /// Reads or writes the value of a key; an initializer of keys may fail, and `nil` has no value.
   subscript(key: CodingUserInfoKey?) -> Value? {
     get { key.flatMap { self[$0] } }
     set { if let key { self[key] = newValue } }
   }
 }
 
-/// What a `@ServerTimestamp` property can hold.
+/// A type of the value of a `@ServerTimestamp` property.
 public protocol ServerTimestampWrappable: Sendable {
   /// The value for a time that was read.
   static func wrap(_ timestamp: Timestamp) throws -> Self
@@ -73,9 +73,9 @@ public protocol ServerTimestampWrappable: Sendable {
 }
 
 extension Date: ServerTimestampWrappable {
-  /// To the precision of a `Date`.
+  /// The time to the precision of a `Date`.
   public static func wrap(_ timestamp: Timestamp) throws -> Date { timestamp.dateValue() }
-  /// Kept to the microsecond.
+  /// The time to the microsecond.
   public static func unwrap(_ value: Date) throws -> Timestamp { Timestamp(date: value) }
 }
 
@@ -93,16 +93,16 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
   /// `nil` for a time that the backend is to set.
   public var wrappedValue: Value?
 
-  /// What it holds at first; `nil` has the backend set it.
+  /// Makes the property with its first value; for `nil` the backend sets the time.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-  /// The time in the field; `nil` where it is `null`.
+  /// The time in the field; `nil` if the field is `null`.
   public init(from decoder: any Swift.Decoder) throws {
     let container = try decoder.singleValueContainer()
     wrappedValue = container.decodeNil() ? nil : try Value.wrap(try container.decode(Timestamp.self))
   }
 
-  /// Writes the time; `nil` as what the backend replaces by the time of its commit.
+  /// Writes the time; for `nil`, the server timestamp that the backend replaces by the time of its commit.
   public func encode(to encoder: any Swift.Encoder) throws {
     var container = encoder.singleValueContainer()
     if let wrappedValue {
@@ -116,13 +116,13 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
 extension ServerTimestamp: Equatable where Value: Equatable {}
 extension ServerTimestamp: Hashable where Value: Hashable {}
 
-/// An optional that is written as `null` when it is `nil`; a plain optional is left out of the document then.
+/// An optional that is written as `null` when it is `nil`; a plain optional that is `nil` is left out of the document.
 @propertyWrapper
 public struct ExplicitNull<Value> {
   /// `nil` for a field that is `null`.
   public var wrappedValue: Value?
 
-  /// What it holds at first.
+  /// Makes the property with its first value.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
@@ -135,7 +135,7 @@ extension ExplicitNull: Encodable where Value: Encodable {
 }
 
 extension ExplicitNull: Decodable where Value: Decodable {
-  /// The value in the field; `nil` where it is `null`.
+  /// The value in the field; `nil` if the field is `null`.
   public init(from decoder: any Swift.Decoder) throws {
     let container = try decoder.singleValueContainer()
     wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)

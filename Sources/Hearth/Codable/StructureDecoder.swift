@@ -7,7 +7,7 @@ struct StructureDecoder: Swift.Decoder {
   let content: Any
   let options: Firestore.Decoder.Options
   let codingPath: [any CodingKey]
-  /// Whether keys are names of properties, which the strategy is for; not so those of a dictionary.
+  /// Whether keys are names of properties, to which the strategy applies; the keys of a dictionary are data.
   var convertsKeys = true
 
   init(_ content: Any, options: Firestore.Decoder.Options, path: [any CodingKey]) {
@@ -79,8 +79,8 @@ struct StructureDecoder: Swift.Decoder {
 
   // MARK: Scalars
 
-  /// The content as Firestore would store it, which tells truth values and the kinds of numbers apart; `nil` for maps,
-  /// arrays, and what Firestore does not store.
+  /// The content as Firestore would store it, which distinguishes truth values and the kinds of numbers; `nil` for
+  /// maps, arrays, and types that Firestore does not store.
   var scalar: Value? { try? ValueEncoder.scalar(content, at: []) }
 
   var isNil: Bool { if case .null? = scalar { true } else { false } }
@@ -95,7 +95,7 @@ struct StructureDecoder: Swift.Decoder {
     return value
   }
 
-  /// Also a double without a fraction.
+  /// The content as an integer; a double without a fraction is accepted.
   func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
     let value: T?
     switch scalar {
@@ -107,7 +107,7 @@ struct StructureDecoder: Swift.Decoder {
     return value
   }
 
-  /// Also an integer that the type can hold.
+  /// The content as a floating-point number; an integer that the type can hold is accepted.
   func float<T: BinaryFloatingPoint>(_ type: T.Type) throws -> T {
     switch (scalar, options.floats) {
     case (.double(let double)?, _):
@@ -129,7 +129,8 @@ struct StructureDecoder: Swift.Decoder {
 }
 
 extension StructureDecoder {
-  /// Types that Firestore knows better than they know themselves, and all others by their own `init(from:)`.
+  /// The content as a value. Firestore's own types and some of Foundation's are decoded here, all others by their own
+  /// `init(from:)`.
   func value<T: Decodable>(as type: T.Type) throws -> T {
     if type == Date.self { return try cast(try date(), to: type) }
     if type == Data.self { return try cast(try data(), to: type) }
@@ -194,7 +195,7 @@ extension StructureDecoder {
     return url
   }
 
-  /// From a number, or from digits in a string, which hold what a double cannot.
+  /// Decodes a number, or digits in a string, which can hold more than a double.
   private func decimal() throws -> Decimal {
     switch scalar {
     case .integer(let integer)?: return Decimal(integer)

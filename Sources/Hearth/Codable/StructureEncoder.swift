@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Encodes one value: collects what its `encode(to:)` writes.
+/// Encodes one value: collects the data that its `encode(to:)` writes.
 final class StructureEncoder: Swift.Encoder {
   let options: Firestore.Encoder.Options
   let codingPath: [any CodingKey]
-  /// Whether keys are names of properties, which the strategy is for; not so those of a dictionary.
+  /// Whether keys are names of properties, to which the strategy applies; the keys of a dictionary are data.
   private let convertsKeys: Bool
   private var content: Content?
 
@@ -27,7 +27,7 @@ final class StructureEncoder: Swift.Encoder {
 
   var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
 
-  /// What was written; an empty map for a value that wrote nothing.
+  /// The data that was written; an empty map if the value wrote nothing.
   var result: Any {
     switch content {
     case nil: [String: Any]()
@@ -59,7 +59,7 @@ final class StructureEncoder: Swift.Encoder {
 
   // MARK: Values
 
-  /// A value as Firestore data, or as what its own `encode(to:)` makes of it.
+  /// A value as Firestore data, or as the data that its own `encode(to:)` writes.
   func result<T: Encodable>(of value: T) throws -> Any {
     switch value {
     case let date as Date: return try result(of: date)
@@ -77,7 +77,7 @@ final class StructureEncoder: Swift.Encoder {
     try result(convertsKeys: !(value is any StringKeyedDictionary)) { try value.encode(to: $0) }
   }
 
-  /// What a closure writes.
+  /// The data that a closure writes.
   private func result(convertsKeys: Bool = true, of write: (any Swift.Encoder) throws -> Void) throws -> Any {
     let encoder = StructureEncoder(options: options, path: codingPath, convertsKeys: convertsKeys)
     try write(encoder)
@@ -160,7 +160,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   mutating func encodeNil(forKey key: Key) throws { map.entries[name(of: key)] = NSNull() }
 
   mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    // No field of the document: it is the document's name.
+    // A document's id is no field of the document.
     if value is any DocumentIdentity { return }
     map.entries[name(of: key)] = try child(key).result(of: value)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// `Firestore.Encoder` and `Firestore.Decoder` pass Firestore's own types through. Here is what other coders get of those
+// `Firestore.Encoder` and `Firestore.Decoder` pass Firestore's own types through. Other coders get an error for those
 // that mean nothing without a database.
 
 extension DocumentReference: Codable {

@@ -8,30 +8,31 @@ public import Foundation
 extension Firestore {
   /// Sets the local indexes from the JSON of `firestore.indexes.json`.
   ///
-  /// Replaces those that were set before: what stays keeps its entries, what is left out is dropped, and a new index
-  /// serves queries as soon as the documents cached so far are indexed, which happens in the background. Results are
-  /// the same with and without indexes. They are kept with the cache, in memory or on disk.
-  /// - Parameter completion: called with `invalidArgument` naming line and column of what is wrong.
+  /// Replaces the indexes that were set before: an index in both lists keeps its entries, one that is left out is
+  /// dropped, and a new one serves queries as soon as the documents cached so far are indexed, which happens in the
+  /// background. Results are the same with and without indexes. Indexes are kept with the cache, in memory or on disk.
+  /// - Parameter completion: called without an error, or with `invalidArgument` that names line and column of the
+  ///   mistake.
   public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { try await self.setIndexConfiguration(json) }
   }
 
-  /// As `setIndexConfiguration(_:completion:)`.
-  /// - Throws: `invalidArgument` naming line and column of what is wrong.
+  /// Sets the local indexes from JSON, like `setIndexConfiguration(_:completion:)`.
+  /// - Throws: `invalidArgument` that names line and column of the mistake.
   public func setIndexConfiguration(_ json: String) async throws {
     _ = try client()
     try await set(try IndexConfigurationReader.read(json))
   }
 
-  /// Sets the local indexes; as with JSON.
+  /// Sets the local indexes from definitions, with the same effects as from JSON.
   public func setIndexConfiguration(
     _ indexes: [IndexDefinition], completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
     complete(completion) { try await self.setIndexConfiguration(indexes) }
   }
 
-  /// Sets the local indexes; as with JSON.
-  /// - Throws: `invalidArgument` for a definition that is none.
+  /// Sets the local indexes from definitions, with the same effects as from JSON.
+  /// - Throws: `invalidArgument` for an invalid definition.
   public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
     _ = try client()
     var definitions: [FieldIndex] = []
@@ -47,16 +48,16 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in try await engine.setIndexes(definitions) }
   }
 
-  /// The local indexes, those made automatically included, and how far each of them is.
+  /// The local indexes, automatic ones included, and the progress of each.
   public func localIndexes() async throws -> [LocalIndex] {
     try await ask { engine throws(RPCStatus) in try await engine.indexes().map { LocalIndex($0) } }
   }
 
   /// The local indexes now and after each change, also after each step of filling one; a consumer that falls behind
-  /// gets the newest state. Ends with the client, or at once if it cannot be used.
+  /// gets the newest state. The sequence ends with the client, or at once if the client cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// Makes and drops indexes of the persistent cache; `nil` with the memory cache, as in the SDK, also with
+  /// The part that makes and drops indexes of the persistent cache; `nil` with a memory cache, as in the SDK, also with
   /// one that takes the place of a durable cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
@@ -65,15 +66,15 @@ extension Firestore {
 
 /// A local index and its state.
 public struct LocalIndex: Hashable, Sendable {
-  /// What it indexes.
+  /// The collections and fields of the index.
   public let definition: IndexDefinition
-  /// Made by the client because a query needed it, not configured.
+  /// Whether the client made the index because a query needed it.
   public let isAutomatic: Bool
   /// Whether queries use it.
   public let isReady: Bool
-  /// How many of the documents that were cached before it are indexed; 0 of 0 when it is ready.
+  /// The number of documents cached before the index that are indexed by now; 0 of 0 when it is ready.
   public let documentsIndexed: Int
-  /// How many documents were cached before it; 0 when it is ready.
+  /// The number of documents that were cached before the index; 0 when it is ready.
   public let documentsTotal: Int
 
   init(_ state: IndexState) {
@@ -87,7 +88,8 @@ public struct LocalIndex: Hashable, Sendable {
 
 extension Firestore {
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Parameter completion: called with `invalidArgument` naming line and column of what is wrong.
+  /// - Parameter completion: called without an error, or with `invalidArgument` that names line and column of the
+  ///   mistake.
   public func setIndexConfiguration(
     _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -96,7 +98,7 @@ extension Firestore {
   }
 
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Throws: `invalidArgument` naming line and column of what is wrong.
+  /// - Throws: `invalidArgument` that names line and column of the mistake.
   public func setIndexConfiguration(_ stream: sending InputStream) async throws {
     let source = ByteSource(stream)
     _ = try client()
@@ -113,21 +115,21 @@ extension Firestore {
   }
 }
 
-/// Makes and drops indexes of the persistent cache. As in the SDK none of this reports errors: without an index a query
-/// gives the same answer, only later.
+/// Makes and drops indexes of the persistent cache. None of its calls reports errors, as in the SDK: without an index a
+/// query gives the same answer, only later.
 public final class PersistentCacheIndexManager: Sendable {
   private let firestore: Firestore
 
   init(firestore: Firestore) { self.firestore = firestore }
 
-  /// From now on, a query that reads many documents of the cache for few results makes an index for the next time. Off
-  /// until it is called; not remembered across starts, while the indexes are.
+  /// Lets a query that reads many documents of the cache for few results make an index for the next time. Off until it
+  /// is called; not remembered across starts, while the indexes are.
   public func enableIndexAutoCreation() { setAutoCreation(true) }
 
-  /// Makes no more indexes; those that were made stay and are used.
+  /// Stops making indexes; existing ones stay and are used.
   public func disableIndexAutoCreation() { setAutoCreation(false) }
 
-  /// Drops all indexes, those that were configured included.
+  /// Drops all indexes, the configured ones included.
   public func deleteAllIndexes() { try? firestore.client().engine.deleteAllIndexes() }
 
   private func setAutoCreation(_ isEnabled: Bool) { try? firestore.client().engine.setIndexAutoCreation(isEnabled) }

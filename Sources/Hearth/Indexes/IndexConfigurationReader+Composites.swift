@@ -4,10 +4,10 @@ import FirestoreJSON
 import FirestoreModel
 
 extension IndexConfigurationReader {
-  /// The indexes that a project has by its configuration, with their scopes; those for vectors are passed over.
-  /// - Throws: as `read`.
+  /// The indexes of a project by its configuration, with their scopes; indexes for vectors are passed over.
+  /// - Throws: the errors of `read`.
   package static func composites(_ json: String) throws(FirestoreError) -> [CompositeIndex] {
-    // Whatever is wrong is told by it.
+    // `read` reports all mistakes.
     _ = try read(json)
     guard let root = try? JSONSyntax(parsing: json) else { return [] }
     let indexes = root["indexes"]?.elements ?? []
@@ -22,10 +22,11 @@ extension IndexConfigurationReader {
 }
 
 extension CompositeIndex {
+  /// Reads one index; `nil` for an index for vectors, and for an entry that is not of the format.
   /// - Parameters:
-  ///   - owner: names the collection.
-  ///   - scope: says for which queries it is.
-  ///   - path: that of its one field, if the field does not say it.
+  ///   - owner: the object that names the collection.
+  ///   - scope: the object that names the scope.
+  ///   - path: the path of the only field, if the field does not name it.
   fileprivate init?(of owner: JSONSyntax, fields: [JSONSyntax], _ scope: JSONSyntax, path: String? = nil) {
     guard let group = (owner["collectionGroup"] ?? owner["collectionId"])?.text else { return nil }
     var own: [Field] = []

@@ -7,10 +7,12 @@ import FirestoreModel
 /// Reads the JSON index definitions of a project (`firestore.indexes.json`).
 ///
 /// An index with a `vectorConfig` is passed over: it serves vector searches at the server only. An override's indexes
-/// are taken as indexes of that one field. What else the server's tools write about indexes (`density`, `ttl`, …) says
-/// nothing about a cache; what they do not write is refused, because a list that is misspelt would drop what it names.
+/// are taken as indexes of that one field. Other entries that the server's tools write about indexes (`density`, `ttl`,
+/// …) have no meaning for a cache; an entry that they do not write is refused, because a misspelt list would drop its
+/// indexes.
 package enum IndexConfigurationReader {
-  /// - Throws: `invalidArgument` with line and column, and the path of the entry that is not as the format wants it.
+  /// Reads the definitions.
+  /// - Throws: `invalidArgument` with line and column, and the path of the entry that does not follow the format.
   package static func read(_ json: String) throws(FirestoreError) -> [FieldIndex] {
     do throws(JSONError) {
       return try definitions(in: try JSONSyntax(parsing: json))
@@ -76,7 +78,7 @@ package enum IndexConfigurationReader {
     return definitions
   }
 
-  /// What Google's tools write into each object, in today's format and the one before.
+  /// The members that Google's tools write into each object, in today's format and the one before.
   private enum Members {
     static let index = [
       "collectionGroup", "collectionId", "queryScope", "fields", "density", "apiScope", "multikey", "unique", "name",
@@ -151,7 +153,8 @@ package enum IndexConfigurationReader {
 }
 
 extension JSONSyntax {
-  /// - Throws: for an object's member with another name, at the place of its value.
+  /// Allows members of an object with these names only.
+  /// - Throws: an error at the place of the value of a member with another name.
   fileprivate func allowOnly(_ names: [String], _ place: String?) throws(JSONError) {
     guard case .object(let members) = kind else { return }
     for member in members where !names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
@@ -160,7 +163,7 @@ extension JSONSyntax {
     }
   }
 
-  /// Runs `body`; what it says is wrong is wrong at this value.
+  /// Runs `body` and reports its errors at the place of this value.
   fileprivate func reporting<Result>(
     _ place: String, _ body: () throws(ModelError) -> Result
   ) throws(JSONError) -> Result {

@@ -3,12 +3,12 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 
-/// A local index to be kept: the typed form of one entry of `firestore.indexes.json`.
+/// The definition of a local index: the typed form of one entry of `firestore.indexes.json`.
 ///
 /// An index serves a query whose conditions fix its leading fields (`==`, `in`, `array-contains`), bound or order the
 /// next one, and whose orderings are the rest; other queries use as much of it as they can.
 public struct IndexDefinition: Hashable, Sendable {
-  /// Which queries an index is meant for. The cache's indexes serve both kinds, whatever is said here.
+  /// The queries that an index is meant for. The cache's indexes serve both kinds, whatever is given here.
   public enum QueryScope: String, Hashable, Sendable, CaseIterable {
     /// Queries on one collection.
     case collection = "COLLECTION"
@@ -18,15 +18,16 @@ public struct IndexDefinition: Hashable, Sendable {
 
   /// The id of the collections, such as `cities`.
   public let collectionGroup: String
-  /// Which queries it is meant for.
+  /// The queries that the index is meant for.
   public let queryScope: QueryScope
   /// The fields, the first one leading.
   public let fields: [IndexField]
 
+  /// Makes a definition.
   /// - Parameters:
   ///   - collectionGroup: the id of the collections, such as `cities`.
-  ///   - fields: at least one, each once, at most one of them an array. What breaks this is reported by
-  ///     `setIndexConfiguration`.
+  ///   - fields: at least one, each once, at most one of them an array. `setIndexConfiguration` reports fields that
+  ///     break this.
   public init(collectionGroup: String, queryScope: QueryScope = .collection, fields: [IndexField]) {
     self.collectionGroup = collectionGroup
     self.queryScope = queryScope
@@ -38,33 +39,33 @@ public struct IndexDefinition: Hashable, Sendable {
 public struct IndexField: Hashable, Sendable {
   /// The order of the entries.
   public enum Order: String, Hashable, Sendable, CaseIterable {
-    /// From the smallest value.
+    /// Ascending, from the smallest value on.
     case ascending = "ASCENDING"
-    /// From the largest value.
+    /// Descending, from the largest value on.
     case descending = "DESCENDING"
   }
 
-  /// What is searched in an array.
+  /// The way in which an array is searched.
   public enum ArrayConfig: String, Hashable, Sendable, CaseIterable {
-    /// Its elements.
+    /// The array is searched for an element.
     case contains = "CONTAINS"
   }
 
-  /// Dotted.
+  /// The path of the field, with dots.
   public let fieldPath: String
-  /// `nil` for an array.
+  /// The order of an ordered field; `nil` for an array.
   public let order: Order?
-  /// `nil` for an ordered field.
+  /// The way in which an array is searched; `nil` for an ordered field.
   public let arrayConfig: ArrayConfig?
 
-  /// An ordered field.
+  /// Makes an ordered field of an index.
   public init(fieldPath: String, order: Order = .ascending) {
     self.fieldPath = fieldPath
     self.order = order
     arrayConfig = nil
   }
 
-  /// An array whose elements are searched.
+  /// Makes a field of an index for an array whose elements are searched.
   public init(fieldPath: String, arrayConfig: ArrayConfig) {
     self.fieldPath = fieldPath
     order = nil
@@ -73,7 +74,7 @@ public struct IndexField: Hashable, Sendable {
 }
 
 extension IndexDefinition: CustomStringConvertible {
-  /// As `cities(state ascending, population descending)`.
+  /// The definition as text, such as `cities(state ascending, population descending)`.
   public var description: String {
     let list = fields.map { field in
       "\(field.fieldPath) \(field.order.map { "\($0)" } ?? "contains")"

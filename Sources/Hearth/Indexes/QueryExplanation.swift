@@ -3,21 +3,21 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// How the cache answers a query, and what that costs. `description` says it in sentences.
+/// The way in which the cache answers a query, and its cost. `description` says it in sentences.
 public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
-  /// Where the documents came from.
+  /// The source of the documents.
   public enum Plan: String, Hashable, Sendable, CaseIterable {
     /// The query names its one document.
     case document
-    /// From the documents that the query had when it was last in sync with the server, and what changed since.
+    /// The documents that the query had when it was last in sync with the server, and those that changed since.
     case syncedResult
-    /// From the documents that local indexes named.
+    /// The documents that local indexes named.
     case index
-    /// From all cached documents of the collection or group.
+    /// All cached documents of the collection or group.
     case scan
   }
 
-  /// How an index took part.
+  /// The part that an index had in an answer.
   public struct IndexUse: Hashable, Sendable, CustomStringConvertible {
     private let use: FirestoreClientState.IndexUse
 
@@ -25,11 +25,12 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
     /// The index that was used.
     public var index: IndexDefinition { IndexDefinition(use.index) }
-    /// The conditions that the index answered, such as `state == "CA"`; the others were checked on what it found.
+    /// The conditions that the index answered, such as `state == "CA"`; the others were checked on the documents that
+    /// it named.
     public var servedFilters: [String] { use.filterTexts }
     /// Whether documents were read in the query's order, and only until its limit was reached.
     public var servesOrder: Bool { use.servesOrder }
-    /// As `cities(state ascending) for state == "CA"`.
+    /// The use as text, such as `cities(state ascending) for state == "CA"`.
     public var description: String { use.description }
   }
 
@@ -37,7 +38,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
   init(_ explanation: FirestoreClientState.QueryExplanation) { self.explanation = explanation }
 
-  /// Where the documents came from.
+  /// The source of the documents.
   public var plan: Plan {
     switch explanation.plan {
     case .document: .document
@@ -47,28 +48,28 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// With the plan `index`.
+  /// The indexes that were used, with the plan `index`.
   public var indexes: [IndexUse] { explanation.indexes.map { IndexUse($0) } }
-  /// Cached documents that were compared with the query; those with pending writes come on top.
+  /// The number of cached documents that were compared with the query, without those that have pending writes.
   public var documentsScanned: Int { explanation.documentsScanned }
-  /// Documents of the result.
+  /// The number of documents of the result.
   public var documentsReturned: Int { explanation.documentsReturned }
-  /// Entries of indexes that were read to find them.
+  /// The number of index entries that were read to find the documents.
   public var indexEntriesRead: Int { explanation.entriesRead }
-  /// How long the cache took.
+  /// The time that the cache took.
   public var duration: Duration { explanation.duration }
-  /// With the plan `scan`: indexes that would spare it and are not there yet. Empty if none would.
+  /// The indexes that would spare a scan and are not there yet, with the plan `scan`. Empty if none would.
   public var suggestedIndexes: [IndexDefinition] { explanation.suggestedIndexes.map { IndexDefinition($0) } }
-  /// Whether some index is still being filled, and not used yet.
+  /// Whether an index is still being filled, and not used yet.
   public var isBuildingIndexes: Bool { explanation.isBuildingIndexes }
-  /// The server is not asked: what it holds beyond the cache takes no part.
+  /// Always `true`: the server is not asked, and documents outside of the cache take no part.
   public var isFromCache: Bool { true }
-  /// Several lines: the plan, the indexes, the cost, and what would help.
+  /// The explanation in several lines: the plan, the indexes, the cost, and indexes that would help.
   public var description: String { explanation.description }
 }
 
 extension Query {
-  /// Answers the query from the cache and says how: by which plan and index, and at what cost.
+  /// Answers the query from the cache and explains the answer: its plan, its indexes and its cost.
   public func explain() async throws -> QueryExplanation {
     let query = try validated()
     return try await firestore.ask { engine throws(RPCStatus) in QueryExplanation(try await engine.explain(query)) }

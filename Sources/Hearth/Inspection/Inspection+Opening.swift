@@ -8,7 +8,8 @@ import FirestoreSync
 import Foundation
 
 extension Inspection {
-  /// - Returns: `nil` where nobody can watch; the log says why.
+  /// Opens the inspection of a client.
+  /// - Returns: `nil` if the client cannot be watched; the log says why.
   static func open(_ plan: Plan, _ engine: SyncEngine, _ database: DatabaseID) -> Inspection? {
     do throws(InspectionFolder.Failure) {
       let inspection = try Inspection(plan, engine)
@@ -22,13 +23,14 @@ extension Inspection {
 }
 
 extension Inspection.Plan {
-  /// The way to a backend, with a place in it where a watcher may break it.
+  /// The way to a backend, with faults in it that a watcher may set.
   func disturbing(_ datastore: any Datastore, clock: any Clock<Duration>) -> any Datastore {
     FaultyDatastore(datastore, faults: faults, clock: clock)
   }
 }
 
 extension Firestore {
+  /// The plan for the inspection of a new client.
   /// - Returns: `nil` unless the client may be watched.
   func inspectionPlan(_ settings: FirestoreSettings.Storage, _ backend: ResolvedBackend) -> Inspection.Plan? {
     let environment = ProcessInfo.processInfo.environment
@@ -42,7 +44,7 @@ extension Firestore {
 }
 
 extension ResolvedBackend {
-  /// As a watcher is told.
+  /// The backend's kind, host and use of TLS for the greeting of a watcher.
   fileprivate var inspected: (InspectionGreeting.BackendKind, host: String?, isTLS: Bool) {
     switch self {
     case .embedded, .inMemory: (.embedded, nil, false)

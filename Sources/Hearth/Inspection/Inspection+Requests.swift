@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreSync
 
 extension Inspection {
-  /// Answers from the cache; nothing is asked of the backend.
+  /// Answers a watcher's request from the cache; the backend is not asked.
   func answer(_ request: InspectionRequest, of watcher: Int) async -> InspectionAnswer {
     do throws(RPCStatus) {
       try request.check()
@@ -45,7 +45,7 @@ extension Inspection {
       watchers[watcher]?.hasSwitchedOff = false
       await engine.enableNetwork()
     case .setNetwork(false):
-      // What the program itself has switched off stays so when the watcher goes.
+      // A network that the program itself has switched off stays off when the watcher goes.
       if isNetworkEnabled { watchers[watcher]?.hasSwitchedOff = true }
       await engine.disableNetwork()
     case .retryNow: await engine.retryNow()
@@ -62,7 +62,7 @@ extension Inspection {
     return .done
   }
 
-  /// What one answer holds at most.
+  /// The largest numbers of documents and bytes in one answer.
   private static let mostDocuments = 500
   private static let mostDocumentBytes = 4 << 20
 
@@ -74,7 +74,8 @@ extension Inspection {
 }
 
 extension Document {
-  /// What the backend has accepted waits for nothing, though no listener has brought its version yet.
+  /// The document without the mark of acknowledged writes: they wait for nothing, though no listener has brought their
+  /// version yet.
   fileprivate var withoutAcknowledgedWrites: Document {
     var document = self
     if hasCommittedMutations { document.pending = .none }

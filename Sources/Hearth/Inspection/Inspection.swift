@@ -9,19 +9,19 @@ import FirestoreSync
 import Glibc
 import LocalSockets
 
-/// Shows one client to those of its user who watch it, and has them control it if they ask for that.
+/// Shows one client to watchers of the same user, and lets them control it if they ask for that.
 ///
-/// A domain of its own, on a queue: what is told is made and sent beside the engine, which only puts snapshots into a
-/// bounded `ListenerTap`, and only while somebody watches. Nobody is waited for: what a watcher does not read, or what
-/// there is no time for (`InspectionBudget`), it is told as missed.
+/// A domain of its own, on a queue: news is made and sent beside the engine, which only puts snapshots into a bounded
+/// `ListenerTap`, and only while a watcher is there. No watcher is waited for: it is told the number of snapshots that
+/// it did not read in time, or for which there was no processor time (`InspectionBudget`).
 package actor Inspection {
-  /// What a client needs in order to be inspected.
+  /// The folder, greeting and faults with which a client is inspected.
   package struct Plan: Sendable {
     package var folder: InspectionFolder
     package var greeting: InspectionGreeting
-    /// Between the client and its backend.
+    /// The faults between the client and its backend.
     package var faults: FaultInjector
-    /// Of `InspectionBudget`.
+    /// The share of real time for an `InspectionBudget`.
     package var restingShare: Int? = InspectionBudget.usualRestingShare
 
     package init(folder: InspectionFolder, greeting: InspectionGreeting, faults: FaultInjector) {
@@ -46,23 +46,23 @@ package actor Inspection {
   private var status: Task<Void, Never>?
   /// Whether the next reconsideration is due.
   private var isWaitingForTime = false
-  /// Snapshots that nobody was told.
+  /// The number of snapshots that no watcher was told.
   private var missed = 0
   var isNetworkEnabled = true
   private var isOver = false
 
-  /// What happens within this time is told together.
+  /// The time within which events are gathered, to be told together.
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16
-  /// What of a snapshot is told: changes, and bytes of documents.
+  /// The largest numbers of changes of a snapshot, and of bytes of their documents, that are told.
   static let mostChanges = 20
   static let mostBytes = 64 << 10
   private static let queueEnds = 100
   private static let keptForSnapshots = Duration.milliseconds(10)
 
   /// Begins to listen for watchers.
-  /// - Throws: in one line, why nobody can watch.
+  /// - Throws: the reason why the client cannot be watched, in one line.
   init(_ plan: Plan, _ engine: SyncEngine) throws(InspectionFolder.Failure) {
     self.plan = plan
     self.engine = engine
@@ -83,7 +83,7 @@ package actor Inspection {
     listening = source
   }
 
-  /// Tells all watchers that the client is closed, and that is all.
+  /// Tells all watchers that the client is closed, and ends their connections.
   package func end() {
     guard !isOver else { return }
     isOver = true
@@ -188,7 +188,7 @@ package actor Inspection {
     if watchers[id]?.isEmpty == true, watchers[id]?.isBehind == true { waitForTime() }
   }
 
-  /// Closes a connection, and takes back what it did to the client.
+  /// Closes a watcher's connection, and takes back its faults and its switching of the network.
   private func drop(_ id: Int) {
     guard var watcher = watchers.removeValue(forKey: id) else { return }
     watcher.end()
@@ -202,7 +202,7 @@ package actor Inspection {
 
   // MARK: What is told
 
-  /// Has what happens told from now on, beginning with the listeners that are there, and the status.
+  /// Begins to tell watchers all events from now on, first the listeners that are there, and the status.
   private func watch() {
     if tap == nil {
       let executor = executor
@@ -218,7 +218,7 @@ package actor Inspection {
     status = Task { await self.followStatus() }
   }
 
-  /// Costs nothing any more.
+  /// Stops following the client, so that nothing is spent while no watcher is there.
   private func rest() {
     engine.setTap(nil)
     tap = nil
@@ -250,7 +250,7 @@ package actor Inspection {
     }
   }
 
-  /// Says what was missed as soon as there is time for that.
+  /// Tells watchers how much they missed as soon as there is time for that.
   private func waitForTime() {
     if isWaitingForTime { return }
     isWaitingForTime = true
@@ -293,7 +293,7 @@ package actor Inspection {
       isNetworkEnabled = status.isNetworkEnabled
       let (before, told) = (budget, InspectedStatus(status, omitting: omissions.next(status, at: .now)))
       tell(.status(told))
-      // What the engine did for it costs about as much as to tell it.
+      // The engine's work for a status costs about as much as telling it.
       budget.charge(before.saved - budget.saved)
       repeat {
         do { try await engine.clock.sleep(for: .milliseconds(100)) } catch { return }
@@ -302,7 +302,7 @@ package actor Inspection {
     }
   }
 
-  /// To all that watch, as far as they read.
+  /// Tells all watchers; one that does not read its news has it counted as missed.
   private func tell(_ news: InspectionNews, isSnapshot: Bool = false) {
     budget.pay {
       guard let bytes = bytes(of: news) else { return }
@@ -322,9 +322,9 @@ package actor Inspection {
     if watchers[id]?.send(bytes) == false { leave(id) }
   }
 
-  /// Not in the middle of something.
+  /// Drops a watcher after the present step, not in the middle of it.
   private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
 
-  /// Everything that is told can be encoded.
+  /// The news as a line; all news can be encoded.
   private func bytes(of value: some Encodable) -> [UInt8]? { try? InspectionLine.bytes(value) }
 }

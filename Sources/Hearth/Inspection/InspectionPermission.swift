@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a client may be watched: `HEARTH_INSPECT` counts more than the settings.
+/// Decides whether a client may be watched: `HEARTH_INSPECT` counts more than the settings.
 enum InspectionPermission {
   static let variable = "HEARTH_INSPECT"
 

@@ -4,8 +4,9 @@ import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
 
-/// A watcher may be of another version, or no watcher at all: what its requests say is checked as what a program asks
-/// its own client for is, so that no number in them reaches arithmetic that ends the program.
+/// Checks of a watcher's requests. A watcher may be of another version, or a different program: its requests are
+/// checked like those of a program to its own client, so that no number in them reaches arithmetic that ends the
+/// program.
 extension InspectionRequest {
   /// The longest that a watcher may let each message be late.
   private static let longestDelay = Duration.seconds(3600)

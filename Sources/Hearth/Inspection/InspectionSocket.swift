@@ -11,18 +11,19 @@ import Synchronization
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
-    /// Of the names, for signal handlers.
+    /// The numbers of the names, for signal handlers.
     var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
 
-  /// The sockets of this process: their names go with it.
+  /// The sockets of this process, whose names are removed when it ends.
   private static let registry = Mutex(Registry())
 
   let descriptor: CInt
   private let address: InspectionAddress
 
-  /// - Throws: in one line, why there is none.
+  /// Opens a socket with a name that is free.
+  /// - Throws: the reason why there is no socket, in one line.
   init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
     try folder.prepare()
     let opened = Self.registry.withLock { registry -> Result<(CInt, InspectionAddress), InspectionFolder.Failure> in
@@ -44,7 +45,7 @@ final class InspectionSocket: Sendable {
     Self.removeAtExit()
   }
 
-  /// Nobody finds it any more. The descriptor stays the caller's to close.
+  /// Removes the socket's name, so that no watcher finds it any more. The caller closes the descriptor.
   func remove() {
     let socket = Self.registry.withLock { registry in
       if let number = registry.numbers.removeValue(forKey: address) { csn_forget(number) }
@@ -63,7 +64,7 @@ final class InspectionSocket: Sendable {
   }
 
   private static func removeAll() {
-    // A child of this process that ends has no part in them.
+    // A child of this process must not remove the names when it ends.
     registry.withLock { registry in
       for (address, socket) in registry.sockets where address.process == getpid() { socket.remove() }
       registry.sockets = [:]

@@ -2,11 +2,11 @@
 import FirestoreClientState
 import FirestoreInspection
 
-/// What a status is told without, because it is long and was told a moment ago.
+/// The parts that are left out of a status, because they are long and were told a moment ago.
 struct StatusOmissions {
-  /// Figures of what was read move all the time, and nobody follows them closer.
+  /// The least time between two statuses with the figures of reads, which change all the time.
   private static let readsPace = Duration.seconds(2)
-  /// Of a long queue every write makes a new list.
+  /// The least time between two statuses with a long queue, since every write makes a new list of it.
   private static let queuePace = Duration.seconds(1)
   private static let shortQueue = 20
 

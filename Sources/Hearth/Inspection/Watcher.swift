@@ -3,11 +3,11 @@ import Dispatch
 import FirestoreInspection
 import Glibc
 
-/// A connection of somebody who watches. Used by `Inspection` alone.
+/// The connection of one watcher. Used by `Inspection` alone.
 struct Watcher {
-  /// What may wait for one who does not read.
+  /// The most bytes that wait for a watcher that does not read.
   static let mostWaiting = 1 << 20
-  /// Requests that may be under way.
+  /// The most requests that may be under way.
   static let mostRequests = 32
 
   private let descriptor: CInt
@@ -18,18 +18,19 @@ struct Watcher {
   private var sent = 0
 
   var received = ReceivedLines()
-  /// What it said first; `nil` before.
+  /// The watcher's first message; `nil` until it has come.
   var word: InspectionWord?
   var requests = 0
-  /// Snapshots that it was not told, since it does not read or for want of time.
+  /// The number of snapshots that the watcher was not told, because it does not read or for want of time.
   var missed = 0
-  /// Whether what it knows of listeners is not what is so.
+  /// Whether the watcher's knowledge of listeners is out of date.
   var isBehind = false
   var hasSwitchedOff = false
   var hasSetFaults = false
 
+  /// Takes over a connection.
   /// - Parameters:
-  ///   - descriptor: does not block; is closed with the watcher.
+  ///   - descriptor: the connection, which does not block; closed with the watcher.
   ///   - readable: called on the queue when there is something to read.
   ///   - writable: called on the queue when more can be sent, after not all could.
   init(
@@ -38,7 +39,7 @@ struct Watcher {
   ) {
     self.descriptor = descriptor
     reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    // One of its own, so that each source closes what it watches.
+    // A descriptor of its own, so that each source closes the descriptor that it watches.
     let writableDescriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     writing = DispatchSource.makeWriteSource(fileDescriptor: writableDescriptor, queue: queue)
     reading.setEventHandler(handler: readable)
@@ -48,11 +49,12 @@ struct Watcher {
     reading.activate()
   }
 
-  /// Whether there is room for something more.
+  /// Whether there is room for more news.
   var hasRoom: Bool { waiting.count - sent < Self.mostWaiting }
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// - Returns: what has come; `nil` when the other end is gone.
+  /// Reads from the connection without blocking.
+  /// - Returns: the bytes that have come; `nil` when the other end is gone.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 16 << 10)
     let count = recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT))
@@ -60,7 +62,7 @@ struct Watcher {
     return count > 0 ? Array(bytes[..<count]) : nil
   }
 
-  /// Sends as much as can be, and keeps the rest.
+  /// Sends as much as the connection takes, and keeps the rest.
   /// - Returns: false when the other end is gone.
   mutating func send(_ bytes: [UInt8]) -> Bool {
     if waiting.isEmpty { waiting = bytes } else { waiting += bytes }

@@ -6,15 +6,15 @@ import FirestoreQuery
 import FirestoreSync
 import Synchronization
 
-/// A listener that can be taken away again. Letting go of the registration does not stop the listener.
+/// The handle with which a listener is removed. Releasing the registration does not stop the listener.
 public protocol ListenerRegistration: Sendable {
-  /// Stops the listener; a second call does nothing. Called on `FirestoreSettings.dispatchQueue`, no callback follows;
-  /// called elsewhere, one that has already begun may still finish.
+  /// Stops the listener; a second call does nothing. If called on `FirestoreSettings.dispatchQueue`, no callback
+  /// follows; if called elsewhere, a callback that has already begun may still finish.
   func remove()
 }
 
-/// A listener whose snapshots are closures on a dispatch queue: takes one from the mailbox, has it called, takes the
-/// next, so that a slow closure gets merged snapshots instead of a growing queue.
+/// A listener that calls a closure on a dispatch queue: takes a snapshot from the mailbox, calls the closure and waits
+/// for it, then takes the next, so that a slow closure gets merged snapshots instead of a growing queue.
 final class CallbackListener: ListenerRegistration {
   private let mailbox = SnapshotMailbox()
   private let isRemoved = Atomic(false)
@@ -40,7 +40,7 @@ final class CallbackListener: ListenerRegistration {
       }
       client.callbackListeners.remove(mailbox)
     }
-    // Terminated a moment ago: like a listener that is added later.
+    // The client was terminated a moment ago: the listener fails like one that is added later.
     if !isStarted { queue.async { deliver(.failure(.terminated)) } }
   }
 
@@ -95,8 +95,8 @@ final class CallbackListeners: Sendable {
 }
 
 extension Firestore {
-  /// Calls back whenever all listeners that one change affects have been called: then their snapshots belong together
-  /// (S1). Says nothing about whether they are in sync with the backend.
+  /// Calls back whenever all listeners that one change affects have been called, so that their snapshots belong
+  /// together (S1). Does not mean that they are in sync with the backend.
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
     let queue = settings.dispatchQueue

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 
-/// Where a listener's data comes from.
+/// The source of a listener's data.
 public enum ListenSource: Hashable, Sendable {
   /// The cache at once, then the backend.
   case `default`
-  /// The cache and local writes only: the backend is not asked, and what it sends for other listeners shows up here.
+  /// The cache and local writes only: the backend is not asked, but documents that it sends for other listeners are
+  /// shown.
   case cache
 }
 
-/// How a listener listens.
+/// The source of a listener's data and the changes that are events.
 public struct SnapshotListenOptions: Hashable, Sendable {
-  /// Where the listener's data comes from.
+  /// The source of the listener's data.
   public let source: ListenSource
   /// Whether a change of nothing but `SnapshotMetadata` is an event.
   public let includeMetadataChanges: Bool
 
-  /// The default source, without events for metadata alone.
+  /// Makes options with the default source and without events for metadata alone.
   public init() { self.init(source: .default, includeMetadataChanges: false) }
 
   init(source: ListenSource, includeMetadataChanges: Bool) {
@@ -29,6 +30,7 @@ public struct SnapshotListenOptions: Hashable, Sendable {
     SnapshotListenOptions(source: source, includeMetadataChanges: includeMetadataChanges)
   }
 
+  /// The same options with or without events for metadata alone.
   /// - Parameter include: whether a change of nothing but `SnapshotMetadata` is an event.
   public func withIncludeMetadataChanges(_ include: Bool) -> SnapshotListenOptions {
     SnapshotListenOptions(source: source, includeMetadataChanges: include)
@@ -43,10 +45,10 @@ public struct SnapshotListenOptions: Hashable, Sendable {
 public struct DocumentListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
-  /// Without events for metadata alone.
+  /// Makes options without events for metadata alone.
   public init() {}
 
-  /// The same options; whether a change of nothing but `SnapshotMetadata` is an event.
+  /// The same options with or without events for changes of nothing but `SnapshotMetadata`.
   public func includeMetadataChanges(_ include: Bool) -> DocumentListenOptions {
     DocumentListenOptions(options.withIncludeMetadataChanges(include))
   }
@@ -58,20 +60,21 @@ public struct DocumentListenOptions: Hashable, Sendable {
 public struct QueryListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
-  /// Without events for metadata alone.
+  /// Makes options without events for metadata alone.
   public init() {}
 
-  /// Changes of `QuerySnapshot.metadata`.
+  /// The same options, with events for changes of `QuerySnapshot.metadata` if asked for.
   public func includeQueryMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// Changes of the documents' metadata. Both kinds come together since the options were united.
+  /// The same options, with events for changes of the documents' metadata if asked for. Both kinds come together since
+  /// the options were united.
   public func includeDocumentMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// Changes of any metadata.
+  /// The same options with or without events for changes of any metadata.
   public func includeMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(include))
   }
@@ -79,11 +82,12 @@ public struct QueryListenOptions: Hashable, Sendable {
   private init(_ options: SnapshotListenOptions) { self.options = options }
 }
 
-/// What becomes of the snapshots of a sequence that were not read yet. None of the policies loses a change.
+/// The treatment of snapshots of a sequence that were not read yet. None of the policies loses a change.
 public enum SnapshotBufferingPolicy: Hashable, Sendable {
-  /// They become one, which shows the newest state and all changes since the snapshot that was read last.
+  /// Unread snapshots become one, which shows the newest state and all changes since the snapshot that was read last.
   case merged
-  /// Each is kept for itself, as in the SDKs, as long as there are no more than this many; then the newest are merged.
+  /// Each unread snapshot is kept, as in the SDKs, as long as there are no more than this many; then the newest are
+  /// merged.
   case separate(limit: Int)
 
   var capacity: Int {

@@ -11,14 +11,15 @@ final class SnapshotSource: Sendable {
   private let engine: SyncEngine
   private let id: ListenerID
 
-  /// - Parameter capacity: how many unread snapshots are kept apart.
+  /// Starts the listener.
+  /// - Parameter capacity: the number of unread snapshots that are kept apart.
   init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions, capacity: Int = 1) {
     self.engine = engine
     mailbox = SnapshotMailbox(capacity: capacity)
     id = engine.listen(to: query, options: options, into: mailbox)
   }
 
-  /// The next snapshot, merged from all that there was no room for; `nil` at the end and on cancellation.
+  /// The next snapshot, merged from all that the mailbox had no room for; `nil` at the end and on cancellation.
   nonisolated(nonsending) func next() async throws(FirestoreError) -> ViewSnapshot? {
     switch await mailbox.next() {
     case .snapshot(let view): view
@@ -27,7 +28,8 @@ final class SnapshotSource: Sendable {
     }
   }
 
-  /// Why the client is not online; `nil` while it is. Without any listener it would have nothing to connect for.
+  /// The reason why the client is not online; `nil` while it is. Without any listener the client would have nothing to
+  /// connect for.
   nonisolated(nonsending) func connectionReason() async -> ConnectionReason? {
     var status = engine.status(queueEnds: 0).makeAsyncIterator()
     return await status.next()?.reason
@@ -42,8 +44,8 @@ final class SnapshotSource: Sendable {
 }
 
 extension Firestore {
-  /// Snapshots by pulling. A stream made from a wrong argument throws it at the first pull.
-  /// - Parameter snapshot: gives `nil` for a view that is passed over.
+  /// A stream of snapshots. One that is made from a wrong argument throws the error at the first pull.
+  /// - Parameter snapshot: makes the element; returns `nil` for a view that is passed over.
   func stream<Snapshot: Sendable>(
     of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot?
@@ -68,7 +70,7 @@ extension Firestore {
     }
   }
 
-  /// Snapshots by callback.
+  /// Starts a listener that calls back with snapshots. A wrong argument is its only callback.
   func listen(
     to query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
@@ -83,7 +85,7 @@ extension Firestore {
   }
 
   /// The first snapshot of a read: in sync with the backend, or from the cache if the client is offline.
-  /// - Returns: it, and the listener that it came from.
+  /// - Returns: the snapshot, and the listener that it came from.
   func firstSnapshot(
     of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
   ) async throws(FirestoreError) -> (view: ViewSnapshot, listener: SnapshotSource) {
@@ -97,7 +99,7 @@ extension Firestore {
 }
 
 extension FirestoreError {
-  /// A read that needed the server, in the SDK's words and then in those of the connection.
+  /// The error of a read that needed the server: the SDK's text, then the reason for the missing connection.
   static func notRead(_ text: String, _ reason: ConnectionReason?) -> FirestoreError {
     guard let reason, reason.isFailure || reason == .networkDisabled else { return FirestoreError(.unavailable, text) }
     let end = reason.description.hasSuffix(".") ? "" : "."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions that have a method. All others are there by name: `FunctionExpression(functionName:args:)`.
+// Functions that have a method. All others are called by name: `FunctionExpression(functionName:args:)`.
 
 extension Expression {
   private func function(_ name: String, _ arguments: Any...) -> FunctionExpression {
@@ -13,9 +13,9 @@ extension Expression {
 
   // MARK: Comparison
 
-  /// Whether the values are equal; 1 and 1.0 are. What is absent equals nothing.
+  /// Tests whether the values are equal; 1 and 1.0 are. An absent value equals none.
   public func equal(_ other: Any) -> BooleanExpression { condition("equal", other) }
-  /// The contrary of `equal(_:)`.
+  /// The negation of `equal(_:)`.
   public func notEqual(_ other: Any) -> BooleanExpression { condition("not_equal", other) }
   /// Compares values of one type.
   public func greaterThan(_ other: Any) -> BooleanExpression { condition("greater_than", other) }
@@ -25,19 +25,19 @@ extension Expression {
   public func lessThan(_ other: Any) -> BooleanExpression { condition("less_than", other) }
   /// Compares values of one type.
   public func lessThanOrEqual(_ other: Any) -> BooleanExpression { condition("less_than_or_equal", other) }
-  /// Whether it equals one of the values.
+  /// Tests whether the value equals one of the others.
   public func equalAny(_ others: [Any]) -> BooleanExpression { condition("equal_any", others) }
-  /// Whether it equals none of the values.
+  /// Tests whether the value equals none of the others.
   public func notEqualAny(_ others: [Any]) -> BooleanExpression { condition("not_equal_any", others) }
-  /// Whether there is a value, null included.
+  /// Tests whether the expression has a value, null included.
   public func exists() -> BooleanExpression { condition("exists") }
-  /// Whether there is none.
+  /// Tests whether the expression has no value.
   public func isAbsent() -> BooleanExpression { condition("is_absent") }
-  /// Whether it cannot be worked out.
+  /// Tests whether the expression fails.
   public func isError() -> BooleanExpression { condition("is_error") }
-  /// Another value where there is none.
+  /// The value, or another one if it is absent.
   public func ifAbsent(_ other: Any) -> FunctionExpression { function("if_absent", other) }
-  /// Another value where it cannot be worked out.
+  /// The value, or another one if the expression fails.
   public func ifError(_ other: Any) -> FunctionExpression { function("if_error", other) }
 
   // MARK: Numbers
@@ -50,61 +50,61 @@ extension Expression {
   public func multiply(_ other: Any) -> FunctionExpression { function("multiply", other) }
   /// The quotient; of two integers an integer.
   public func divide(_ other: Any) -> FunctionExpression { function("divide", other) }
-  /// What division leaves.
+  /// The remainder of the division.
   public func mod(_ other: Any) -> FunctionExpression { function("mod", other) }
-  /// Without its sign.
+  /// The absolute value.
   public func abs() -> FunctionExpression { function("abs") }
-  /// To so many decimal places.
+  /// The number rounded to so many decimal places.
   public func round(_ places: Int = 0) -> FunctionExpression {
     places == 0 ? function("round") : function("round", places)
   }
 
   // MARK: Strings
 
-  /// The strings one behind the other.
+  /// The strings joined in this order.
   public func stringConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "string_concat", args: [self] + others)
   }
-  /// In capital letters.
+  /// The string in capital letters.
   public func toUpper() -> FunctionExpression { function("to_upper") }
-  /// In small letters.
+  /// The string in small letters.
   public func toLower() -> FunctionExpression { function("to_lower") }
-  /// Without white space at both ends.
+  /// The string without white space at both ends.
   public func trim() -> FunctionExpression { function("trim") }
-  /// How many characters there are.
+  /// The number of characters.
   public func charLength() -> FunctionExpression { function("char_length") }
-  /// Whether it begins so.
+  /// Tests whether the string begins with a prefix.
   public func startsWith(_ prefix: Any) -> BooleanExpression { condition("starts_with", prefix) }
-  /// Whether it ends so.
+  /// Tests whether the string ends with a suffix.
   public func endsWith(_ suffix: Any) -> BooleanExpression { condition("ends_with", suffix) }
-  /// Whether it has that in it.
+  /// Tests whether the string contains `part`.
   public func stringContains(_ part: Any) -> BooleanExpression { condition("string_contains", part) }
-  /// Whether it matches a pattern in which `%` stands for any text and `_` for any character.
+  /// Tests whether the string matches a pattern in which `%` stands for any text and `_` for any character.
   public func like(_ pattern: Any) -> BooleanExpression { condition("like", pattern) }
-  /// Whether a part of it matches a regular expression.
+  /// Tests whether a part of the string matches a regular expression.
   public func regexContains(_ pattern: Any) -> BooleanExpression { condition("regex_contains", pattern) }
-  /// Whether all of it matches a regular expression.
+  /// Tests whether the whole string matches a regular expression.
   public func regexMatch(_ pattern: Any) -> BooleanExpression { condition("regex_match", pattern) }
 
   // MARK: Arrays, maps, vectors
 
-  /// Whether the array has the value.
+  /// Tests whether the array contains the value.
   public func arrayContains(_ element: Any) -> BooleanExpression { condition("array_contains", element) }
-  /// Whether the array has all of the values.
+  /// Tests whether the array contains all of the values.
   public func arrayContainsAll(_ elements: [Any]) -> BooleanExpression { condition("array_contains_all", elements) }
-  /// Whether the array has one of the values.
+  /// Tests whether the array contains at least one of the values.
   public func arrayContainsAny(_ elements: [Any]) -> BooleanExpression { condition("array_contains_any", elements) }
-  /// How many elements the array has.
+  /// The number of elements of the array.
   public func arrayLength() -> FunctionExpression { function("array_length") }
-  /// The element at a place, from the end if that is negative.
+  /// The element at a place, counted from 0, or from the end if the place is negative.
   public func arrayGet(_ place: Any) -> FunctionExpression { function("array_get", place) }
-  /// The arrays one behind the other.
+  /// The arrays joined in this order.
   public func arrayConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "array_concat", args: [self] + others)
   }
   /// The map's value of that name.
   public func mapGet(_ name: String) -> FunctionExpression { function("map_get", name) }
-  /// How far a vector is from another one of the same length.
+  /// The Euclidean distance between two vectors of the same length.
   public func euclideanDistance(_ other: Any) -> FunctionExpression { function("euclidean_distance", other) }
   /// 1 less the cosine of the angle between two vectors.
   public func cosineDistance(_ other: Any) -> FunctionExpression { function("cosine_distance", other) }
@@ -115,10 +115,10 @@ extension Expression {
 
   /// The last segment of a document's name.
   public func documentId() -> FunctionExpression { function("document_id") }
-  /// The time, so much later.
+  /// The time, later by an amount of a unit.
   /// - Parameter unit: `microsecond`, `millisecond`, `second`, `minute`, `hour` or `day`.
   public func timestampAdd(amount: Any, unit: String) -> FunctionExpression { function("timestamp_add", unit, amount) }
-  /// The time cut down, in UTC.
+  /// The time truncated to a unit, in UTC.
   /// - Parameter granularity: such as `hour`, `day`, `isoweek`, `month`.
   public func timestampTruncate(granularity: String) -> FunctionExpression { function("timestamp_trunc", granularity) }
 }

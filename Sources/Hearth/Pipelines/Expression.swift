@@ -2,15 +2,15 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// What a pipeline works out for each document: a field, a constant, or a function of others.
+/// A value that a pipeline works out for each document: a field, a constant, or a function of others.
 ///
 /// A wrong field name or value is reported by `Pipeline.execute()`.
 public protocol Expression: Sendable {
-  /// What the backend is asked.
+  /// The form in which the backend is asked for the expression.
   var term: ExpressionTerm { get }
 }
 
-/// What an expression asks the backend, or what is wrong with it.
+/// The form in which the backend is asked for an expression, or the error in the expression.
 public struct ExpressionTerm: Sendable {
   let message: Result<ExpressionMessage, FirestoreError>
 
@@ -18,7 +18,7 @@ public struct ExpressionTerm: Sendable {
 
   init(_ body: () throws(FirestoreError) -> ExpressionMessage) { message = Result(catching: body) }
 
-  /// An expression as it is, or a value as a constant; arrays and maps may hold expressions.
+  /// Takes an expression as it is, or a value as a constant; arrays and maps may hold expressions.
   init(_ value: Any) {
     if let expression = value as? any Expression {
       self = expression.term
@@ -58,17 +58,18 @@ public struct ExpressionTerm: Sendable {
   }
 }
 
-/// A field of the documents; of one that lacks it, the expression has no value, which is not null.
+/// A field of the documents; for a document without it the expression has no value, which is not the same as null.
 public struct Field: Expression, Selectable {
   private let name: Result<FieldPath, FirestoreError>
 
+  /// Names a field.
   /// - Parameter name: a path with dots, or a `FieldPath`.
   public init(_ name: some FieldName) { self.name = name.fieldPath }
 
   /// The document's name; its value is a `DocumentReference`.
   public static var documentID: Field { Field(FieldPath.documentID()) }
 
-  /// What the backend is asked.
+  /// The form in which the backend is asked for the expression.
   public var term: ExpressionTerm {
     ExpressionTerm { () throws(FirestoreError) in .field(try path()) }
   }
@@ -81,37 +82,40 @@ public struct Field: Expression, Selectable {
 
 /// A value that is the same for every document.
 public struct Constant: Expression {
-  /// What the backend is asked.
+  /// The form in which the backend is asked for the expression.
   public let term: ExpressionTerm
 
+  /// Makes a constant.
   /// - Parameter value: of a type that can be written; `NSNull()` for null.
   public init(_ value: Any) {
     term = ExpressionTerm { () throws(FirestoreError) in .constant(try ValueEncoder.plain(value)) }
   }
 }
 
-/// A function of other expressions, by the name that the backend knows: also of those that have no method here.
+/// A function of other expressions, by the name that the backend knows, also one that has no method here.
 public struct FunctionExpression: Expression {
-  /// What the backend is asked.
+  /// The form in which the backend is asked for the expression.
   public let term: ExpressionTerm
 
+  /// Makes a function by its name.
   /// - Parameters:
-  ///   - functionName: as the backend calls it: `string_concat`.
+  ///   - functionName: the backend's name of the function, such as `string_concat`.
   ///   - args: expressions, or values as constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 }
 
 /// A condition: an expression that is true, false, or neither.
 public struct BooleanExpression: Expression {
-  /// What the backend is asked.
+  /// The form in which the backend is asked for the expression.
   public let term: ExpressionTerm
 
+  /// Makes a condition by its name.
   /// - Parameters:
-  ///   - functionName: as the backend calls it: `starts_with`.
+  ///   - functionName: the backend's name of the function, such as `string_concat`.
   ///   - args: expressions, or values as constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// One expression where the condition holds, another where it does not. Either may be a value.
+  /// The first value if the condition holds, the second if not. Either may be an expression.
   public func then(_ thenExpression: Any, else elseExpression: Any) -> FunctionExpression {
     FunctionExpression(functionName: "conditional", args: [self, thenExpression, elseExpression])
   }
@@ -119,22 +123,22 @@ public struct BooleanExpression: Expression {
   /// Counts the documents for which the condition holds.
   public func countIf() -> AggregateFunction { AggregateFunction(functionName: "count_if", args: [self]) }
 
-  /// Whether both hold.
+  /// Tests whether both conditions hold.
   public static func && (left: BooleanExpression, right: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "and", args: [left, right])
   }
 
-  /// Whether one or both hold.
+  /// Tests whether one or both conditions hold.
   public static func || (left: BooleanExpression, right: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "or", args: [left, right])
   }
 
-  /// Whether one holds and not both.
+  /// Tests whether exactly one of the conditions holds.
   public static func ^ (left: BooleanExpression, right: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "xor", args: [left, right])
   }
 
-  /// Whether it does not hold.
+  /// Tests whether the condition does not hold.
   public static prefix func ! (condition: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "not", args: [condition])
   }
@@ -144,9 +148,10 @@ public struct BooleanExpression: Expression {
 public struct Variable: Expression {
   private let name: String
 
-  /// - Parameter name: as it was defined.
+  /// Names a variable.
+  /// - Parameter name: the name that `Pipeline.define(_:)` gave it.
   public init(_ name: String) { self.name = name }
 
-  /// What the backend is asked.
+  /// The form in which the backend is asked for the expression.
   public var term: ExpressionTerm { ExpressionTerm(.variable(name)) }
 }

@@ -2,22 +2,22 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// How far vectors are from each other.
+/// A measure of the distance of two vectors.
 public enum DistanceMeasure: String, Hashable, Sendable {
-  /// The length of the line between them.
+  /// The length of the straight line between the two.
   case euclidean
-  /// 1 less the cosine of the angle between them.
+  /// 1 minus the cosine of the angle between the two.
   case cosine
-  /// Their dot product: larger is nearer.
+  /// The dot product of the two: larger is nearer.
   case dotProduct = "dot_product"
 }
 
 extension Pipeline {
-  /// The documents whose vectors are nearest to one, nearest first. Documents without a vector of its length are left
-  /// out.
+  /// Keeps the documents whose vectors are nearest to a vector, nearest first. Documents without a vector of the same
+  /// length are left out.
   /// - Parameters:
-  ///   - limit: how many at most; all by default.
-  ///   - distanceField: gets the distance.
+  ///   - limit: the largest number of documents; all by default.
+  ///   - distanceField: the field that gets the distance; none by default.
   public func findNearest(
     field: Field, vectorValue: VectorValue, distanceMeasure: DistanceMeasure, limit: Int? = nil,
     distanceField: String? = nil

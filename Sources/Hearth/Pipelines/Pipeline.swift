@@ -5,14 +5,14 @@ import FirestoreSync
 
 /// Stages through which documents go at the backend. A value: each call returns a longer pipeline.
 ///
-/// What is wrong with a stage is reported by `execute()`.
+/// Errors in stages are reported by `execute()`.
 public struct Pipeline: Sendable {
   let firestore: Firestore
   let stages: [Result<PipelineMessage.Stage, FirestoreError>]
 
   /// Sends the pipeline to the backend, and waits for all results.
-  /// - Throws: `unavailable` while offline, `invalidArgument` for what is wrong with a stage, `unimplemented` for a
-  ///   server that has no pipelines.
+  /// - Throws: `unavailable` while offline, `invalidArgument` for an error in a stage, `unimplemented` for a server
+  ///   that has no pipelines.
   public func execute() async throws -> PipelineSnapshot {
     let message = try message()
     let engine = try firestore.client().engine
@@ -41,12 +41,12 @@ public struct Pipeline: Sendable {
 
   // MARK: Stages
 
-  /// Keeps documents for which a condition holds.
+  /// Keeps the documents for which a condition holds.
   public func `where`(_ condition: BooleanExpression) -> Pipeline {
     appending("where") { () throws(FirestoreError) in [try condition.term.message.get()] }
   }
 
-  /// Keeps these fields and expressions alone; documents lose their names unless `Field.documentID` is among them.
+  /// Keeps only these fields and expressions; documents lose their names unless `Field.documentID` is among them.
   public func select(_ selections: [any Selectable]) -> Pipeline {
     appending("select") { () throws(FirestoreError) in [try Self.map(selections)] }
   }
@@ -56,17 +56,17 @@ public struct Pipeline: Sendable {
     appending("add_fields") { () throws(FirestoreError) in [try Self.map(fields)] }
   }
 
-  /// Takes fields away.
+  /// Removes fields.
   public func removeFields(_ fields: [Field]) -> Pipeline {
     appending("remove_fields") { () throws(FirestoreError) in
       try ExpressionTerm.messages(fields)
     }
   }
 
-  /// Takes fields away.
+  /// Removes fields.
   public func removeFields(_ fields: [String]) -> Pipeline { removeFields(fields.map { Field($0) }) }
 
-  /// Puts documents in order: by the first, where that ties by the next.
+  /// Sorts documents by the first ordering, and documents that tie by the next.
   public func sort(_ orderings: [Ordering]) -> Pipeline {
     appending("sort") { () throws(FirestoreError) in
       var terms: [ExpressionMessage] = []
@@ -75,26 +75,26 @@ public struct Pipeline: Sendable {
     }
   }
 
-  /// Lets so many documents through.
+  /// Keeps the first documents, at most so many.
   public func limit(_ limit: Int) -> Pipeline { appending("limit") { [.constant(.integer(Int64(limit)))] } }
 
-  /// Leaves out so many documents.
+  /// Leaves out the first documents, so many.
   public func offset(_ offset: Int) -> Pipeline { appending("offset") { [.constant(.integer(Int64(offset)))] } }
 
-  /// Figures over all documents, or over each group of those that have the same values.
+  /// Works out figures over all documents, or over each group of documents with the same values.
   public func aggregate(_ aggregates: [AliasedAggregate], groups: [any Selectable] = []) -> Pipeline {
     appending("aggregate") { () throws(FirestoreError) in
       [try Self.map(aggregates.map(\.selection)), try Self.map(groups)]
     }
   }
 
-  /// One document for each combination of values, with nothing else.
+  /// Makes one document for each combination of values, with nothing else.
   public func distinct(_ groups: [any Selectable]) -> Pipeline {
     appending("distinct") { () throws(FirestoreError) in [try Self.map(groups)] }
   }
 
-  /// Makes a document for each element of an array, which stands in the field of the given name.
-  /// - Parameter indexField: gets the place in the array.
+  /// Makes a document for each element of an array; the element stands in the field of the selection's name.
+  /// - Parameter indexField: the field that gets the element's place in the array; none by default.
   public func unnest(_ array: any Selectable, indexField: String? = nil) -> Pipeline {
     appending(
       "unnest",
@@ -108,35 +108,35 @@ public struct Pipeline: Sendable {
     }
   }
 
-  /// The documents of this pipeline, then those of another.
+  /// Appends the documents of another pipeline to the documents of this one.
   public func union(with other: Pipeline) -> Pipeline {
     appending("union") { () throws(FirestoreError) in [.pipeline(try other.message())] }
   }
 
-  /// Makes a map of each document the document.
+  /// Replaces each document by a map.
   public func replace(with map: any Expression) -> Pipeline {
     appending("replace_with") { () throws(FirestoreError) in
       [try map.term.message.get(), .constant(.string("full_replace"))]
     }
   }
 
-  /// So many documents by chance.
+  /// Keeps so many documents, chosen at random.
   public func sample(count: Int) -> Pipeline {
     appending("sample") { [.constant(.integer(Int64(count))), .constant(.string("documents"))] }
   }
 
-  /// About that share of the documents by chance.
+  /// Keeps about a share of the documents, chosen at random.
   /// - Parameter percentage: 0 for none, 1 for all.
   public func sample(percentage: Double) -> Pipeline {
     appending("sample") { [.constant(.double(percentage)), .constant(.string("percent"))] }
   }
 
-  /// Names values for the stages that follow, where they are `Variable`s.
+  /// Names values for the stages that follow, which read them as `Variable`s.
   public func define(_ variables: [AliasedExpression]) -> Pipeline {
     appending("let") { () throws(FirestoreError) in [try Self.map(variables)] }
   }
 
-  /// A stage by the name that the backend knows: also one that has no method here.
+  /// Appends a stage by the name that the backend knows, also one that has no method here.
   /// - Parameter params: expressions, or values as constants.
   public func rawStage(name: String, params: [Any], options: [String: Any] = [:]) -> Pipeline {
     appending(

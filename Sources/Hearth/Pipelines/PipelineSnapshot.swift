@@ -2,13 +2,13 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// What a pipeline gave.
+/// The results of a pipeline.
 public struct PipelineSnapshot: Sendable {
   /// The pipeline.
   public let pipeline: Pipeline
-  /// In the order of its last stage.
+  /// The results in the order of the last stage.
   public let results: [PipelineResult]
-  /// As of when.
+  /// The time as of which the pipeline read.
   public let executionTime: Timestamp
 
   init(pipeline: Pipeline, _ response: PipelineResponse) {
@@ -18,7 +18,7 @@ public struct PipelineSnapshot: Sendable {
   }
 }
 
-/// A document that came out of a pipeline, or what was made of documents.
+/// One result of a pipeline: a document, or fields that were made of documents.
 public struct PipelineResult: Sendable {
   private let firestore: Firestore
   private let content: FirestoreProtocol.PipelineResult
@@ -28,22 +28,22 @@ public struct PipelineResult: Sendable {
     self.content = content
   }
 
-  /// The document; `nil` for what has no name.
+  /// The document; `nil` for a result without a document name.
   public var ref: DocumentReference? {
     content.key.map { DocumentReference(firestore: firestore, key: .success($0)) }
   }
 
   /// The last segment of the document's path.
   public var id: String? { content.key?.documentID }
-  /// When the document was made.
+  /// The time at which the document was created.
   public var createTime: Timestamp? { content.createTime.map { Timestamp($0.timestamp) } }
-  /// When the document was changed last.
+  /// The time at which the document was last changed.
   public var updateTime: Timestamp? { content.updateTime.map { Timestamp($0.timestamp) } }
 
   /// All fields.
   public var data: [String: Any] { ValueDecoder(firestore: firestore, behavior: .none).dictionary(content.data.fields) }
 
-  /// One field's value; `nil` if there is none or the name is wrong.
+  /// The value of one field; `nil` if there is none or the field's name is wrong.
   public func get(_ field: some FieldName) -> Any? {
     guard let path = try? field.modelPath() else { return nil }
     return content.data[path].map(ValueDecoder(firestore: firestore, behavior: .none).any)

@@ -3,13 +3,14 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension Firestore {
-  /// Begins a pipeline: stages through which documents go at the backend, each working on what the one before it gives.
+  /// Begins a pipeline: stages through which documents go at the backend, each working on the results of the one
+  /// before.
   ///
-  /// A pipeline is answered by the backend, over what it has: local writes that it has not seen do not count.
+  /// The backend answers a pipeline over its own documents: local writes that it has not seen do not count.
   public func pipeline() -> PipelineSource { PipelineSource(firestore: self) }
 }
 
-/// Where the documents of a pipeline come from.
+/// The source of the documents of a pipeline.
 public struct PipelineSource: Sendable {
   let firestore: Firestore
 
@@ -29,7 +30,7 @@ public struct PipelineSource: Sendable {
   /// All documents of the database.
   public func database() -> Pipeline { pipeline("database") { () throws(FirestoreError) in [] } }
 
-  /// Those of the documents that exist.
+  /// The named documents that exist.
   public func documents(_ references: [DocumentReference]) -> Pipeline {
     pipeline("documents") { () throws(FirestoreError) in
       var paths: [ExpressionMessage] = []
@@ -38,10 +39,10 @@ public struct PipelineSource: Sendable {
     }
   }
 
-  /// Those of the documents that exist.
+  /// The named documents that exist.
   public func documents(_ paths: [String]) -> Pipeline { documents(paths.map { firestore.document($0) }) }
 
-  /// Documents that are in no database, by their fields. Values may be expressions.
+  /// Documents that are given here by their fields and are in no database. Values may be expressions.
   public func literals(_ documents: [[String: Any]]) -> Pipeline {
     let terms = documents.map { fields in
       fields.sorted { $0.key < $1.key }.map { (name: $0.key, term: ExpressionTerm($0.value)) }

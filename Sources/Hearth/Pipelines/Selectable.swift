@@ -4,11 +4,11 @@ import FirestoreProtocol
 
 /// An expression under a name: a `Field`, or anything with `as(_:)`.
 public protocol Selectable: Sendable {
-  /// The name and what stands for it.
+  /// The name and its expression.
   var selection: Selection { get }
 }
 
-/// A name and an expression, or what is wrong with them.
+/// A name and an expression, or the error in them.
 public struct Selection: Sendable {
   let entry: Result<ExpressionMessage.Entry, FirestoreError>
 
@@ -27,7 +27,7 @@ extension String: Selectable {
 
 /// An expression with a name.
 public struct AliasedExpression: Selectable {
-  /// The name and what stands for it.
+  /// The name and its expression.
   public let selection: Selection
 
   init(_ expression: some Expression, _ name: String) {
@@ -41,8 +41,9 @@ public struct AliasedExpression: Selectable {
 public struct AggregateFunction: Sendable {
   let term: ExpressionTerm
 
+  /// Makes a figure by the name of its function.
   /// - Parameters:
-  ///   - functionName: as the backend calls it: `array_agg`.
+  ///   - functionName: the backend's name of the function, such as `array_agg`.
   ///   - args: expressions, or values as constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
@@ -75,15 +76,15 @@ public struct Ordering: Sendable {
 }
 
 extension Expression {
-  /// The expression under a name; dots in it make maps.
+  /// The expression under a name; dots in the name make maps.
   public func `as`(_ name: String) -> AliasedExpression { AliasedExpression(self, name) }
 
-  /// Smallest first; documents for which there is no value before all others.
+  /// Orders from the smallest value on; documents without a value come before all others.
   public func ascending() -> Ordering { Ordering(self, "ascending") }
-  /// Largest first.
+  /// Orders from the largest value on.
   public func descending() -> Ordering { Ordering(self, "descending") }
 
-  /// Counts documents for which the value is there and not null.
+  /// Counts the documents for which the expression has a value that is not null.
   public func count() -> AggregateFunction { figure("count") }
   /// Counts different values.
   public func countDistinct() -> AggregateFunction { figure("count_distinct") }

@@ -26,55 +26,55 @@ public struct Filter: Hashable, Sendable {
     }
   }
 
-  /// All of them hold.
+  /// A filter that holds if all of the filters hold.
   public static func andFilter(_ filters: [Filter]) -> Filter { Filter(filters, Node.and) }
-  /// At least one of them holds.
+  /// A filter that holds if at least one of the filters holds.
   public static func orFilter(_ filters: [Filter]) -> Filter { Filter(filters, Node.or) }
 
-  /// The field equals the value.
+  /// A filter for a field that equals the value.
   public static func whereField(_ field: some FieldName, isEqualTo value: Any) -> Filter {
     Filter(field, .equal, value)
   }
-  /// Documents without the field do not match.
+  /// A filter for a field that differs from the value. Documents without the field do not match.
   public static func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Filter {
     Filter(field, .notEqual, value)
   }
-  /// The field is less than the value, of the same type.
+  /// A filter for a field that is less than the value, of the same type.
   public static func whereField(_ field: some FieldName, isLessThan value: Any) -> Filter {
     Filter(field, .lessThan, value)
   }
-  /// The field is the value or less, of the same type.
+  /// A filter for a field that is the value or less, of the same type.
   public static func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Filter {
     Filter(field, .lessThanOrEqual, value)
   }
-  /// The field is greater than the value, of the same type.
+  /// A filter for a field that is greater than the value, of the same type.
   public static func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Filter {
     Filter(field, .greaterThan, value)
   }
-  /// The field is the value or greater, of the same type.
+  /// A filter for a field that is the value or greater, of the same type.
   public static func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Filter {
     Filter(field, .greaterThanOrEqual, value)
   }
-  /// The field is an array with the value.
+  /// A filter for a field that is an array with the value.
   public static func whereField(_ field: some FieldName, arrayContains value: Any) -> Filter {
     Filter(field, .arrayContains, value)
   }
-  /// The field is an array with one of the values, of which there are at most 30.
+  /// A filter for a field that is an array with one of the values, of which there are at most 30.
   public static func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Filter {
     Filter(field, .arrayContainsAny, values)
   }
-  /// The field is one of the values, of which there are at most 30.
+  /// A filter for a field that is one of the values, of which there are at most 30.
   public static func whereField(_ field: some FieldName, in values: [Any]) -> Filter {
     Filter(field, .in, values)
   }
-  /// Documents without the field do not match.
+  /// A filter for a field that is none of the values. Documents without the field do not match.
   public static func whereField(_ field: some FieldName, notIn values: [Any]) -> Filter {
     Filter(field, .notIn, values)
   }
 }
 
 extension Filter.Node {
-  /// The filter of one query, where ids become references.
+  /// The filter for one query, with document ids turned into references.
   func resolved(
     for query: FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> FirestoreQuery.Filter {

@@ -67,7 +67,8 @@ private enum CursorValues {
     return encoded
   }
 
-  /// Makes the implied orderings explicit, the id last, so that the cursor keeps its meaning.
+  /// The values of a document. Makes the query's implied orderings explicit, the id last, so that the cursor keeps its
+  /// meaning.
   static func of(
     _ snapshot: any DocumentSnapshot, for query: inout FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> [Value] {
@@ -99,7 +100,7 @@ private enum CursorValues {
   }
 }
 
-/// Document ids in filters and cursors, as the references that they stand for.
+/// Turns document ids in filters and cursors into the references that they stand for.
 struct DocumentNames {
   let firestore: Firestore
   let query: FirestoreQuery.Query
@@ -118,6 +119,7 @@ struct DocumentNames {
     }
   }
 
+  /// The reference that an id stands for.
   /// - Parameter value: an id, for a collection group a path from the root, or a reference.
   func reference(_ value: Value) throws(FirestoreError) -> Value {
     switch value {

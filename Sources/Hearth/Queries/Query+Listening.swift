@@ -6,19 +6,19 @@ import FirestoreSync
 extension Query {
   /// Reads the query's result once.
   ///
-  /// Offline, `default` and `cache` give what the cache holds, which may be nothing, with `metadata.isFromCache`;
-  /// `server` throws `unavailable`.
+  /// While offline, `default` and `cache` return the cached documents, of which there may be none, with
+  /// `metadata.isFromCache`; `server` throws `unavailable`.
   public func getDocuments(source: FirestoreSource = .default) async throws -> QuerySnapshot {
     try await read(source)
   }
 
-  /// As `getDocuments(source:)` with the default source.
+  /// Starts `getDocuments(source:)` with the default source and returns at once.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocuments(completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void) {
     getDocuments(source: .default, completion: completion)
   }
 
-  /// As `getDocuments(source:)`.
+  /// Starts `getDocuments(source:)` and returns at once.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocuments(
     source: FirestoreSource, completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -44,8 +44,8 @@ extension Query {
 extension Query {
   /// Calls back with the query's result at once and after each change, on `FirestoreSettings.dispatchQueue`, in order.
   ///
-  /// The first snapshot comes from the cache if it holds anything for the query, and the backend's after it. Exactly
-  /// one argument is non-nil. An error is the last callback.
+  /// The first snapshot comes from the cache if it holds anything for the query, and the backend's snapshot after it.
+  /// Exactly one argument is non-nil. An error is the last callback.
   @discardableResult
   public func addSnapshotListener(
     _ listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -53,6 +53,7 @@ extension Query {
     addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
   }
 
+  /// Adds a listener, with or without events for metadata alone.
   /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an event.
   @discardableResult
   public func addSnapshotListener(
@@ -62,7 +63,8 @@ extension Query {
       options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges), listener: listener)
   }
 
-  /// - Parameter options: what is an event, and where the data comes from.
+  /// Adds a listener with options.
+  /// - Parameter options: the source of the data, and the changes that are events.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -75,7 +77,7 @@ extension Query {
     }
   }
 
-  /// With the older form of the options.
+  /// Adds a listener with the older form of the options.
   @discardableResult
   public func addSnapshotListener(
     options: QueryListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -86,18 +88,19 @@ extension Query {
   // MARK: As a sequence
 
   /// The result now and after each change. A consumer that falls behind gets the newest state, with all changes since
-  /// the snapshot it saw last.
+  /// the snapshot that it read last.
   public var snapshots: AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions())
   }
 
+  /// The result now and after each change, with or without elements for metadata alone.
   /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
   /// The result now and after each change.
-  /// - Parameter bufferingPolicy: what becomes of snapshots that are not read in time.
+  /// - Parameter bufferingPolicy: the treatment of snapshots that are not read in time.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<QuerySnapshot, any Error> {

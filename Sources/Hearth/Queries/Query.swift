@@ -2,20 +2,20 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// What can be read and listened to as a list of documents: a collection, a collection group, or either of them
-/// filtered, ordered and limited.
+/// A list of documents that can be read and listened to: a collection, a collection group, or either of them filtered,
+/// ordered and limited.
 ///
-/// A protocol where the official SDK has a class, so that a collection is a query and both are values that the
-/// compiler knows to be `Sendable`. A query that Firestore would refuse is a value like any other; every call on it
-/// fails with `invalidArgument` and says what is wrong.
+/// The official SDK has a class here. A protocol lets a collection be a query, and both be values that the compiler
+/// knows to be `Sendable`. A query that Firestore would refuse is a value like any other; every call on it fails with
+/// `invalidArgument` and names the mistake.
 public protocol Query: Sendable {
-  /// What it asks for, as a value that can be an element of a `Set` or a key.
+  /// The query as a value that can be an element of a `Set` or a key.
   var definition: QueryDefinition { get }
 }
 
-/// What a query asks for: any query as a `Hashable` value, and a query itself.
+/// The definition of any query as a `Hashable` value, and a query itself.
 public struct QueryDefinition: Query {
-  /// The database that is asked.
+  /// The database that the query reads.
   public let firestore: Firestore
   let query: Result<FirestoreQuery.Query, FirestoreError>
 
@@ -35,20 +35,20 @@ public struct QueryDefinition: Query {
 }
 
 extension QueryDefinition: Hashable {
-  /// Whether both ask the same of the same database.
+  /// Whether both are the same query of the same database.
   public static func == (left: QueryDefinition, right: QueryDefinition) -> Bool {
     left.firestore === right.firestore && left.query == right.query
   }
 
-  /// By what is asked for, not by the database.
+  /// Hashes the query, without the database.
   public func hash(into hasher: inout Hasher) { hasher.combine(query) }
 }
 
 extension Query {
-  /// The database that is asked.
+  /// The database that the query reads.
   public var firestore: Firestore { definition.firestore }
 
-  /// The query with a change, unless it is already wrong or the change is.
+  /// The query with a change, or the error in the query or in the change.
   func refined(
     _ change: (inout FirestoreQuery.Query) throws(FirestoreError) -> Void
   ) -> any Query {
@@ -74,66 +74,67 @@ extension Query {
   }
 }
 
-/// Whether both ask the same of the same database.
+/// Whether both are the same query of the same database.
 public func == (left: any Query, right: any Query) -> Bool {
   left.definition == right.definition
 }
 
 extension Query {
-  /// Only documents for which the filter holds; several filters must all hold.
+  /// Keeps only documents for which the filter holds; several filters must all hold.
   public func whereFilter(_ filter: Filter) -> any Query {
     refined { query throws(FirestoreError) in
       query.filters.append(try filter.node.get().resolved(for: query, in: firestore))
     }
   }
 
-  /// Only documents whose field equals the value.
+  /// Keeps only documents whose field equals the value.
   public func whereField(_ field: some FieldName, isEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isEqualTo: value))
   }
-  /// Documents without the field do not match.
+  /// Keeps only documents whose field differs from the value. Documents without the field do not match.
   public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isNotEqualTo: value))
   }
-  /// Only documents whose field is less than the value, of the same type.
+  /// Keeps only documents whose field is less than the value, of the same type.
   public func whereField(_ field: some FieldName, isLessThan value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThan: value))
   }
-  /// Only documents whose field is the value or less, of the same type.
+  /// Keeps only documents whose field is the value or less, of the same type.
   public func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThanOrEqualTo: value))
   }
-  /// Only documents whose field is greater than the value, of the same type.
+  /// Keeps only documents whose field is greater than the value, of the same type.
   public func whereField(_ field: some FieldName, isGreaterThan value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThan: value))
   }
-  /// Only documents whose field is the value or greater, of the same type.
+  /// Keeps only documents whose field is the value or greater, of the same type.
   public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThanOrEqualTo: value))
   }
-  /// Only documents whose field is an array with the value.
+  /// Keeps only documents whose field is an array with the value.
   public func whereField(_ field: some FieldName, arrayContains value: Any) -> any Query {
     whereFilter(.whereField(field, arrayContains: value))
   }
-  /// Only documents whose field is an array with one of the values, of which there are at most 30.
+  /// Keeps only documents whose field is an array with one of the values, of which there are at most 30.
   public func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> any Query {
     whereFilter(.whereField(field, arrayContainsAny: values))
   }
-  /// Only documents whose field is one of the values, of which there are at most 30.
+  /// Keeps only documents whose field is one of the values, of which there are at most 30.
   public func whereField(_ field: some FieldName, in values: [Any]) -> any Query {
     whereFilter(.whereField(field, in: values))
   }
-  /// Documents without the field do not match.
+  /// Keeps only documents whose field is none of the values. Documents without the field do not match.
   public func whereField(_ field: some FieldName, notIn values: [Any]) -> any Query {
     whereFilter(.whereField(field, notIn: values))
   }
 }
 
 extension Query {
-  /// Ascending; documents without the field are left out.
+  /// Orders by a field, ascending; documents without the field are left out.
   public func order(by field: some FieldName) -> any Query { order(by: field, descending: false) }
 
-  /// Documents without the field are left out. Further orderings break ties; document ids break the last ones.
+  /// Orders by a field; documents without it are left out. Further orderings break ties; document ids break the last
+  /// ones.
   public func order(by field: some FieldName, descending: Bool) -> any Query {
     refined { query throws(FirestoreError) in
       if query.start != nil || query.end != nil {
@@ -144,11 +145,11 @@ extension Query {
     }
   }
 
-  /// The first documents only.
+  /// Keeps the first documents only.
   /// - Parameter limit: at least 1, and at most 2 147 483 647.
   public func limit(to limit: Int) -> any Query { limited(to: limit, .first) }
 
-  /// The last documents only, in the query's order. Needs an `order(by:)`.
+  /// Keeps the last documents only, in the query's order. Needs an `order(by:)`.
   /// - Parameter limit: at least 1, and at most 2 147 483 647.
   public func limit(toLast limit: Int) -> any Query { limited(to: limit, .last) }
 

@@ -23,7 +23,7 @@ public struct CollectionReference: Query {
   /// The last segment of the path; empty for a reference made from a wrong path.
   public var collectionID: String { (try? resourcePath.get())?.last ?? "" }
 
-  /// Slash-separated, relative to the database; empty for a reference made from a wrong path.
+  /// The path, slash-separated and relative to the database; empty for a reference made from a wrong path.
   public var path: String { (try? resourcePath.get())?.text ?? "" }
 
   /// The document that holds a subcollection; `nil` for a collection at the root.
@@ -37,7 +37,7 @@ public struct CollectionReference: Query {
     document(AutomaticID.make())
   }
 
-  /// A document of the collection, or below one.
+  /// A document of the collection, or a document further below.
   /// - Parameter documentPath: an odd number of segments, relative to the collection.
   public func document(_ documentPath: String) -> DocumentReference {
     DocumentReference(
@@ -47,16 +47,16 @@ public struct CollectionReference: Query {
 }
 
 extension CollectionReference: Hashable {
-  /// Same database, same path.
+  /// Whether both have the same database and path.
   public static func == (left: CollectionReference, right: CollectionReference) -> Bool {
     left.firestore === right.firestore && left.resourcePath == right.resourcePath
   }
 
-  /// By the path.
+  /// Hashes the path.
   public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
 extension CollectionReference: CustomStringConvertible {
-  /// As `CollectionReference(cities)`.
+  /// The reference as text, such as `CollectionReference(cities)`.
   public var description: String { "CollectionReference(\(path))" }
 }

@@ -3,11 +3,11 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// Where a read looks.
+/// The source of a read.
 public enum FirestoreSource: Hashable, Sendable {
   /// The backend, or the cache if the client is offline.
   case `default`
-  /// The backend only; local writes it has not seen shine through all the same.
+  /// The backend only; local writes that it has not seen are shown all the same.
   case server
   /// The cache only.
   case cache
@@ -15,20 +15,20 @@ public enum FirestoreSource: Hashable, Sendable {
 
 extension DocumentReference {
   /// Reads the document once.
-  /// - Throws: `unavailable` where a source cannot tell: offline without a cached document, `server` while offline,
-  ///   `cache` for a document it knows nothing about. A document known not to exist is no error, except offline with
-  ///   `default`, as in the SDKs.
+  /// - Throws: `unavailable` if the source does not know the document: `default` while offline without a cached
+  ///   document, `server` while offline, `cache` for a document that is not cached. A document known not to exist is no
+  ///   error, except with `default` while offline, as in the SDKs.
   public func getDocument(source: FirestoreSource = .default) async throws -> any DocumentSnapshot {
     try await read(source)
   }
 
-  /// As `getDocument(source:)` with the default source.
+  /// Starts `getDocument(source:)` with the default source and returns at once.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocument(completion: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void) {
     getDocument(source: .default, completion: completion)
   }
 
-  /// As `getDocument(source:)`.
+  /// Starts `getDocument(source:)` and returns at once.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocument(
     source: FirestoreSource, completion: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
@@ -92,6 +92,7 @@ extension DocumentReference {
     addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
   }
 
+  /// Adds a listener, with or without events for metadata alone.
   /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an event.
   @discardableResult
   public func addSnapshotListener(
@@ -102,7 +103,8 @@ extension DocumentReference {
       options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges), listener: listener)
   }
 
-  /// - Parameter options: what is an event, and where the data comes from.
+  /// Adds a listener with options.
+  /// - Parameter options: the source of the data, and the changes that are events.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions,
@@ -116,7 +118,7 @@ extension DocumentReference {
     }
   }
 
-  /// With the older form of the options.
+  /// Adds a listener with the older form of the options.
   @discardableResult
   public func addSnapshotListener(
     options: DocumentListenOptions,
@@ -127,18 +129,19 @@ extension DocumentReference {
 
   // MARK: As a sequence
 
-  /// The document now and after each change. A consumer that falls behind gets the newest state, not every one.
+  /// The document now and after each change. A consumer that falls behind gets the newest state, not every state.
   public var snapshots: AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions())
   }
 
+  /// The document now and after each change, with or without elements for metadata alone.
   /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
   /// The document now and after each change.
-  /// - Parameter bufferingPolicy: what becomes of snapshots that are not read in time.
+  /// - Parameter bufferingPolicy: the treatment of snapshots that are not read in time.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-// Three forms of each write: one that hands out both stages, and the SDK's two, which wait for the backend.
-// Data is taken apart before any suspension, so it need not be Sendable.
+// Each write has three forms: one that returns both stages, and the SDK's two, which wait for the backend. Data is
+// encoded before any suspension, so it need not be Sendable.
 
 extension DocumentReference {
   // MARK: Both stages
 
   /// Replaces the document, or merges fields into it.
-  /// - Throws: what is wrong with the data. Nothing is written then.
+  /// - Throws: `invalidArgument` for wrong data. Then nothing is written.
   @discardableResult
   public func enqueueData(_ data: [String: Any], merge: Bool = false) throws -> WriteHandle {
     try firestore.submit([merge ? mergeMutation(data) : setMutation(data)])
@@ -34,11 +34,13 @@ extension DocumentReference {
     write(completion) { () throws(FirestoreError) in try setMutation(data) }
   }
 
+  /// Replaces the document, or merges fields into it.
   /// - Parameter merge: whether fields that the data does not name are kept.
   public func setData(_ data: [String: Any], merge: Bool, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try merge ? mergeMutation(data) : setMutation(data) }
   }
 
+  /// Merges some fields into the document.
   /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
   public func setData(
     _ data: [String: Any], mergeFields: [Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -66,28 +68,30 @@ extension DocumentReference {
 
   // MARK: Awaiting the backend
 
-  /// Replaces the document. Returns when the backend has committed it; waits while offline.
+  /// Replaces the document. Returns when the backend has committed the write; waits while offline.
   public nonisolated(nonsending) func setData(_ data: [String: Any]) async throws {
     try await enqueueData(data).acknowledged
   }
 
+  /// Replaces the document, or merges fields into it.
   /// - Parameter merge: whether fields that the data does not name are kept.
   public nonisolated(nonsending) func setData(_ data: [String: Any], merge: Bool) async throws {
     try await enqueueData(data, merge: merge).acknowledged
   }
 
+  /// Merges some fields into the document.
   /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
   public nonisolated(nonsending) func setData(_ data: [String: Any], mergeFields: [Any]) async throws {
     try await firestore.submit([mergeMutation(data, only: mergeFields)]).acknowledged
   }
 
-  /// Changes fields of a document that exists. Returns when the backend has committed it; waits while offline.
+  /// Changes fields of a document that exists. Returns when the backend has committed the change; waits while offline.
   /// - Throws: `notFound` if the document does not exist.
   public nonisolated(nonsending) func updateData(_ fields: [AnyHashable: Any]) async throws {
     try await enqueueUpdate(fields).acknowledged
   }
 
-  /// Deletes the document. Returns when the backend has committed it; waits while offline.
+  /// Deletes the document. Returns when the backend has committed the deletion; waits while offline.
   public func delete() async throws {
     try await enqueueDelete().acknowledged
   }
@@ -105,7 +109,7 @@ extension CollectionReference {
     return document
   }
 
-  /// Returns the new document's reference when the backend has committed it; waits while offline.
+  /// Writes a document with a new id. Returns its reference when the backend has committed it; waits while offline.
   @discardableResult
   public nonisolated(nonsending) func addDocument(data: [String: Any]) async throws -> DocumentReference {
     let document = document()
@@ -113,7 +117,7 @@ extension CollectionReference {
     return document
   }
 
-  /// Writes a document with a new id; both stages.
+  /// Writes a document with a new id, and returns both stages of the write.
   @discardableResult
   public func enqueueDocument(data: [String: Any]) throws -> (reference: DocumentReference, write: WriteHandle) {
     let document = document()

@@ -12,7 +12,7 @@ public struct DocumentReference: Sendable {
   /// The last segment of the path; empty for a reference made from a wrong path.
   public var documentID: String { (try? key.get())?.documentID ?? "" }
 
-  /// Slash-separated, relative to the database; empty for a reference made from a wrong path.
+  /// The path, slash-separated and relative to the database; empty for a reference made from a wrong path.
   public var path: String { (try? key.get())?.path.text ?? "" }
 
   /// The collection that holds the document.
@@ -30,7 +30,8 @@ public struct DocumentReference: Sendable {
 }
 
 extension Firestore {
-  /// - Throws: what is wrong with the reference's path, or that it belongs to another instance.
+  /// The key of a document of this instance.
+  /// - Throws: `invalidArgument` for a reference with a wrong path, or of another instance.
   func key(of document: DocumentReference) throws(FirestoreError) -> DocumentKey {
     let key = try document.key.get()
     guard document.firestore === self else {
@@ -42,21 +43,21 @@ extension Firestore {
 }
 
 extension DocumentReference: Hashable {
-  /// Same database, same path.
+  /// Whether both have the same database and path.
   public static func == (left: DocumentReference, right: DocumentReference) -> Bool {
     left.firestore === right.firestore && left.key == right.key
   }
 
-  /// By the path.
+  /// Hashes the path.
   public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
 extension DocumentReference: CustomStringConvertible {
-  /// As `DocumentReference(cities/SF)`.
+  /// The reference as text, such as `DocumentReference(cities/SF)`.
   public var description: String { "DocumentReference(\(path))" }
 }
 
-/// Paths as users write them, checked.
+/// Checks paths that users write.
 enum ReferencePath {
   static func collection(_ text: String, below parent: ResourcePath) -> Result<ResourcePath, FirestoreError> {
     joined(text, below: parent, kind: "collection").flatMap { path in

@@ -2,15 +2,15 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// What is known about a document at one moment; the document may not exist.
+/// The state of a document at one moment as far as it is known; the document may not exist.
 ///
-/// A protocol where the official SDK has a class: `QueryDocumentSnapshot` is one whose document exists.
+/// The official SDK has a class here. `QueryDocumentSnapshot` is a snapshot whose document exists.
 public protocol DocumentSnapshot: Sendable {
-  /// What the snapshot holds.
+  /// The content of the snapshot.
   var content: DocumentContent { get }
 }
 
-/// What a document snapshot holds. Data is decoded when it is asked for.
+/// The content of a document snapshot. Data is decoded when it is asked for.
 public struct DocumentContent: Sendable {
   let firestore: Firestore
   let key: DocumentKey
@@ -24,30 +24,32 @@ struct SingleDocumentSnapshot: DocumentSnapshot {
 }
 
 extension DocumentSnapshot {
-  /// Whether there is such a document, as far as is known.
+  /// Whether the document exists, as far as is known.
   public var exists: Bool { content.document?.exists ?? false }
-  /// The document's place.
+  /// The reference to the document.
   public var reference: DocumentReference {
     DocumentReference(firestore: content.firestore, key: .success(content.key))
   }
-  /// The last segment of its path.
+  /// The last segment of the document's path.
   public var documentID: String { content.key.documentID }
-  /// Where the data comes from.
+  /// The origin of the data.
   public var metadata: SnapshotMetadata { content.metadata }
 
   /// All fields; `nil` if the document does not exist.
   public func data() -> [String: Any]? { data(with: .none) }
 
-  /// - Parameter serverTimestampBehavior: what stands for a time that the backend has not set yet.
+  /// All fields; `nil` if the document does not exist.
+  /// - Parameter serverTimestampBehavior: the value that stands for a time that the backend has not set yet.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any]? {
     guard let data = content.document?.data else { return nil }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)
   }
 
-  /// One field's value, read without decoding the others; `nil` if there is none or the name is wrong.
+  /// The value of one field, read without decoding the others; `nil` if there is none or the field's name is wrong.
   public func get(_ field: some FieldName) -> Any? { get(field, serverTimestampBehavior: .none) }
 
-  /// - Parameter serverTimestampBehavior: what stands for a time that the backend has not set yet.
+  /// The value of one field; `nil` if there is none or the field's name is wrong.
+  /// - Parameter serverTimestampBehavior: the value that stands for a time that the backend has not set yet.
   public func get(_ field: some FieldName, serverTimestampBehavior: ServerTimestampBehavior) -> Any? {
     guard let document = content.document, let path = try? field.modelPath() else { return nil }
     let decoder = ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior)
@@ -55,12 +57,12 @@ extension DocumentSnapshot {
     return document[path].map(decoder.any)
   }
 
-  /// As `get(_:)`.
+  /// The value of one field, as `get(_:)` returns it.
   public subscript(_ field: some FieldName) -> Any? {
     get { self.get(field) }
   }
 
-  /// Key and data decide, metadata does not.
+  /// Whether both have the same key and data; metadata does not matter.
   fileprivate func isEqual(to other: some DocumentSnapshot) -> Bool {
     content.firestore === other.content.firestore && content.key == other.content.key
       && content.document?.data == other.content.document?.data
@@ -72,15 +74,16 @@ public func == (left: any DocumentSnapshot, right: any DocumentSnapshot) -> Bool
   left.isEqual(to: right)
 }
 
-/// A document of a query's result: it exists.
+/// A document of a query's result, which exists.
 public struct QueryDocumentSnapshot: DocumentSnapshot {
-  /// What the snapshot holds.
+  /// The content of the snapshot.
   public let content: DocumentContent
 
   /// All fields.
   public func data() -> [String: Any] { data(with: .none) }
 
-  /// - Parameter serverTimestampBehavior: what stands for a time that the backend has not set yet.
+  /// All fields.
+  /// - Parameter serverTimestampBehavior: the value that stands for a time that the backend has not set yet.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any] {
     guard let data = content.document?.data else { return [:] }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)
@@ -88,6 +91,6 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
 }
 
 extension QueryDocumentSnapshot: Equatable {
-  /// The same document with the same data; metadata does not matter.
+  /// Whether both show the same document with the same data; metadata does not matter.
   public static func == (left: QueryDocumentSnapshot, right: QueryDocumentSnapshot) -> Bool { left.isEqual(to: right) }
 }

@@ -4,11 +4,11 @@ import FirestoreQuery
 import FirestoreSync
 import Foundation
 
-/// The result of a query at one moment, and what changed since the snapshot before.
+/// The result of a query at one moment, and the changes since the snapshot before.
 public struct QuerySnapshot: Sendable {
   /// The query that the documents match.
   public let query: any Query
-  /// Where the data comes from.
+  /// The origin of the data.
   public let metadata: SnapshotMetadata
   private let view: ViewSnapshot
 
@@ -22,18 +22,19 @@ public struct QuerySnapshot: Sendable {
 
   /// Whether no document matches.
   public var isEmpty: Bool { view.documents.isEmpty }
-  /// How many documents match.
+  /// The number of documents that match.
   public var count: Int { view.documents.count }
 
-  /// In the query's order.
+  /// The documents in the query's order.
   public var documents: [QueryDocumentSnapshot] { view.documents.documents.map(snapshot) }
 
-  /// What changed since the snapshot before; the first snapshot adds every document. Documents of which only the
+  /// The changes since the snapshot before; the first snapshot adds every document. Documents of which only the
   /// metadata changed are left out.
   public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
-  /// - Parameter includeMetadataChanges: whether documents of which only the metadata changed count as modified. Only
-  ///   a listener that asked for metadata changes knows of them; for others this makes no difference.
+  /// The changes since the snapshot before, with or without changes of metadata alone.
+  /// - Parameter includeMetadataChanges: whether documents of which only the metadata changed count as modified. Only a
+  ///   listener that asked for metadata changes knows of them; for others this makes no difference.
   public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
     var positions = view.oldDocuments
     return view.changes.compactMap { change in
@@ -63,7 +64,7 @@ public struct QuerySnapshot: Sendable {
 }
 
 extension QuerySnapshot: Equatable {
-  /// Same query, same documents in the same order, same metadata, same changes.
+  /// Whether both have the same query, the same documents in the same order, the same metadata and the same changes.
   public static func == (left: QuerySnapshot, right: QuerySnapshot) -> Bool {
     left.query == right.query && left.metadata == right.metadata && left.documents == right.documents
       && left.documentChanges == right.documentChanges
@@ -77,13 +78,13 @@ extension QuerySnapshot: Sequence {
 
 /// One document that came, changed or went between two snapshots.
 public struct DocumentChange: Sendable, Equatable {
-  /// Whether the document came, changed or went.
+  /// The kind of the change: the document came, changed or went.
   public let type: DocumentChangeType
-  /// The document as it is now; of one that went, as it was last.
+  /// The document as it is now; for one that went, its last state.
   public let document: QueryDocumentSnapshot
-  /// Where the document was, given that the changes before this one are done; `NSNotFound` for an added one.
+  /// The document's index before this change and after the changes before it; `NSNotFound` for an added document.
   public let oldIndex: Int
-  /// Where the document is, given that the changes up to this one are done; `NSNotFound` for a removed one.
+  /// The document's index after the changes up to this one; `NSNotFound` for a removed document.
   public let newIndex: Int
 
   init(_ kind: FirestoreQuery.DocumentChange.Kind, _ document: QueryDocumentSnapshot, from old: Int?, to new: Int?) {
@@ -99,8 +100,8 @@ public struct DocumentChange: Sendable, Equatable {
   }
 }
 
-/// What happened to a document of a query's result.
+/// The kind of change of a document of a query's result.
 public enum DocumentChangeType: Hashable, Sendable {
-  /// The document matches now, matches with other data or metadata, or matches no longer.
+  /// The document matches now, still matches with other data or metadata, or matches no longer.
   case added, modified, removed
 }

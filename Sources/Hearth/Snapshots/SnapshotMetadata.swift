@@ -2,59 +2,60 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// Where a snapshot's data comes from.
+/// The origin of a snapshot's data, and the causes of the snapshot.
 public struct SnapshotMetadata: Sendable {
-  /// The data contains writes that the backend has not acknowledged yet ("Local" rather than "Server").
+  /// Whether the data contains writes that the backend has not acknowledged yet ("Local" rather than "Server").
   public let hasPendingWrites: Bool
-  /// The data comes from the cache and may be stale or incomplete. False once it is complete and current with the
-  /// backend.
+  /// Whether the data comes from the cache and may be stale or incomplete. `false` once it is complete and current with
+  /// the backend.
   public let isFromCache: Bool
-  /// Why the snapshot fired, in order; several where an unread snapshot was merged with later ones. Empty for reads
-  /// that asked the cache only. Not part of equality.
+  /// The reasons why the snapshot fired, in order; several if an unread snapshot was merged with later ones. Empty for
+  /// reads that asked the cache only. Not part of equality.
   public let causes: [SnapshotCause]
 }
 
 extension SnapshotMetadata: Hashable {
-  /// The same of `hasPendingWrites` and `isFromCache`; causes do not matter.
+  /// Whether both have the same `hasPendingWrites` and `isFromCache`; causes do not matter.
   public static func == (left: SnapshotMetadata, right: SnapshotMetadata) -> Bool {
     left.hasPendingWrites == right.hasPendingWrites && left.isFromCache == right.isFromCache
   }
 
-  /// By `hasPendingWrites` and `isFromCache`.
+  /// Hashes `hasPendingWrites` and `isFromCache`.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(hasPendingWrites)
     hasher.combine(isFromCache)
   }
 }
 
-/// Why a snapshot fired. The SDKs do not tell; here every snapshot has its causes (`SnapshotMetadata.causes`).
+/// The reason why a snapshot fired. The SDKs do not tell it; here every snapshot has its causes
+/// (`SnapshotMetadata.causes`).
 ///
-/// To be compared with the constants: `causes.contains(.networkDisabled)`. There may be others in later versions, which
-/// have a `name` and a `description` as well.
+/// To be compared with the constants: `causes.contains(.networkDisabled)`. Later versions may have other causes, with a
+/// `name` and a `description` as well.
 public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   private let cause: FirestoreClientState.SnapshotCause
 
   init(_ cause: FirestoreClientState.SnapshotCause) { self.cause = cause }
 
-  /// The listener was added; this is its first snapshot, or catches it up.
+  /// The listener was added; the snapshot is its first, or catches it up.
   public static let listenerAdded = SnapshotCause(.listenerAdded)
-  /// A local write; the number is that of `PendingWrite.id`.
+  /// A local write was made; the number is its `PendingWrite.id`.
   public static func localWrite(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.localWrite(BatchID(id))) }
-  /// The backend took a write.
+  /// The backend accepted a write.
   public static func acknowledged(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.acknowledged(BatchID(id))) }
   /// The backend refused a write, and its local change was undone.
   public static func rejected(_ id: PendingWrite.ID, _ error: FirestoreError) -> SnapshotCause {
     SnapshotCause(.rejected(BatchID(id), RPCStatus(error)))
   }
-  /// `cancelPendingWrite` took a write back.
+  /// `cancelPendingWrite` cancelled a write.
   public static func cancelled(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.cancelled(BatchID(id))) }
   /// The backend sent changes, consistent as of this time.
   public static func server(_ time: Timestamp) -> SnapshotCause { SnapshotCause(.server(SnapshotVersion(time.model))) }
-  /// `disableNetwork()`.
+  /// The program called `disableNetwork()`.
   public static let networkDisabled = SnapshotCause(.networkDisabled)
   /// The backend cannot be reached.
   public static let offline = SnapshotCause(.offline)
-  /// A document that the backend had stopped mentioning was looked up.
+  /// A document that the backend no longer mentioned was looked up.
   public static func limboResolved(path: String) -> SnapshotCause {
     SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
   }
@@ -67,13 +68,13 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   /// The cache, which had failed to answer, works again.
   public static let cacheRecovered = SnapshotCause(.cacheRecovered)
 
-  /// One word, as `hearth watch --json` prints it: `local-write`.
+  /// The name in one word, as `hearth watch --json` prints it: `local-write`.
   public var name: String { cause.words.name }
 
-  /// A few words: `write #3 acknowledged`.
+  /// A few words for people: `write #3 acknowledged`.
   public var description: String { cause.words.description }
 
-  /// The write that it is about; `nil` for other causes.
+  /// The write that caused the snapshot; `nil` for other causes.
   public var write: PendingWrite.ID? {
     switch cause {
     case .localWrite(let id), .acknowledged(let id), .rejected(let id, _), .cancelled(let id): id.rawValue
@@ -81,6 +82,6 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Why the backend refused the write; `nil` for other causes.
+  /// The error with which the backend refused the write; `nil` for other causes.
   public var error: FirestoreError? { if case .rejected(_, let status) = cause { FirestoreError(status) } else { nil } }
 }

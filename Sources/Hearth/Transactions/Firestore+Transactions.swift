@@ -6,23 +6,23 @@ public import Foundation
 import Synchronization
 
 #if !canImport(ObjectiveC)
-  /// Where the block of a transaction leaves its error, as on Apple platforms.
+  /// The place at which the block of a transaction leaves its error, as on Apple platforms.
   public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 #endif
 
-// A transaction reads from the backend and commits if nothing that it read has changed meanwhile; otherwise the block
-// is run again, after a delay, up to `TransactionOptions.maxAttempts` times. It needs the backend: while the network is
-// disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
+// A transaction reads from the backend and commits if no document that it read has changed meanwhile; otherwise the
+// block is run again, after a delay, up to `TransactionOptions.maxAttempts` times. It needs the backend: while the
+// network is disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
 //
-// Of the errors that the block ends with, a `FirestoreError` that may pass (such as `aborted`) leads to another
-// attempt; any other error ends the transaction and is the caller's.
+// If the block ends with a `FirestoreError` that may pass (such as `aborted`), it is run again; any other error ends
+// the transaction and is thrown to the caller.
 
 extension Firestore {
   // MARK: With a suspending block
 
   /// Runs a transaction.
   /// - Parameter body: may be run several times.
-  /// - Returns: what the block returned in the attempt that was committed.
+  /// - Returns: the block's result in the attempt that was committed.
   @discardableResult
   public func runTransaction<Success: Sendable>(
     with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
@@ -56,7 +56,7 @@ extension Firestore {
     }
   }
 
-  /// The code of an error that is Firestore's, also where it went through an `NSError`.
+  /// The code of an error of Firestore, also of one that was an `NSError` in between.
   private static func code(of error: any Error) -> StatusCode? {
     (error as? FirestoreError).flatMap { StatusCode(rawValue: $0.code.rawValue) }
   }
@@ -66,7 +66,7 @@ extension Firestore {
   /// Runs a transaction.
   /// - Parameter updateBlock: may be run several times, on a queue of its own, where it may block. An error that it
   ///   leaves in the pointer ends the attempt.
-  /// - Returns: what the block returned in the attempt that was committed.
+  /// - Returns: the block's result in the attempt that was committed.
   @discardableResult
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
@@ -74,7 +74,8 @@ extension Firestore {
     try await runTransaction(with: nil, block: updateBlock)
   }
 
-  /// - Parameter options: how often it is tried; `nil` for five times.
+  /// Runs a transaction with options.
+  /// - Parameter options: the number of attempts; `nil` for five.
   @discardableResult
   public func runTransaction(
     with options: TransactionOptions?,
@@ -85,7 +86,8 @@ extension Firestore {
     }.take()
   }
 
-  /// - Parameter completion: called with what the block returned in the attempt that was committed, or with the error.
+  /// Starts a transaction and returns at once.
+  /// - Parameter completion: called with the block's result in the attempt that was committed, or with the error.
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
     completion: @escaping @Sendable (Any?, (any Error)?) -> Void
@@ -93,9 +95,10 @@ extension Firestore {
     runTransaction(with: nil, block: updateBlock, completion: completion)
   }
 
+  /// Starts a transaction with options and returns at once.
   /// - Parameters:
-  ///   - options: how often it is tried; `nil` for five times.
-  ///   - completion: called with what the block returned in the attempt that was committed, or with the error.
+  ///   - options: the number of attempts; `nil` for five.
+  ///   - completion: called with the block's result in the attempt that was committed, or with the error.
   public func runTransaction(
     with options: TransactionOptions?,
     block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
@@ -108,7 +111,7 @@ extension Firestore {
     }
   }
 
-  /// Blocks wait for their reads, which none of Swift's own threads may do.
+  /// The queue for blocks: they wait for their reads, which none of Swift's own threads may do.
   private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
 
   private static func run(
@@ -124,7 +127,7 @@ extension Firestore {
   }
 }
 
-/// A result that a thread waits for. Its holder owes it an answer.
+/// A result that a thread waits for. The holder of this value must give an answer.
 final class BlockingAnswer<Success: Sendable>: Sendable {
   private let result = Mutex<Result<Success, FirestoreError>?>(nil)
   private let isThere = DispatchSemaphore(value: 0)
@@ -134,7 +137,7 @@ final class BlockingAnswer<Success: Sendable>: Sendable {
     isThere.signal()
   }
 
-  /// Blocks the thread. Called once.
+  /// Blocks the thread until the answer is there. To be called once.
   func wait() throws(FirestoreError) -> Success {
     isThere.wait()
     guard let answer = result.withLock({ $0 }) else { throw .terminated }
@@ -149,7 +152,7 @@ extension Result {
   }
 }
 
-/// What a block returned, on its way from the block's thread to the caller: taken once.
+/// A block's result on its way from the block's thread to the caller: taken once.
 final class BlockResult: Sendable {
   private let value: Mutex<Any?>
 

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreSync
 import Synchronization
 
-/// What the block of `Firestore.runTransaction` reads and writes with. Usable until the block returns.
+/// The transaction with which the block of `Firestore.runTransaction` reads and writes. Usable until the block returns.
 ///
 /// All reads come before all writes. A wrong argument of a write fails the transaction when the block has returned.
 public final class Transaction: DocumentWriter, Sendable {
@@ -31,7 +31,7 @@ public final class Transaction: DocumentWriter, Sendable {
   }
 
   /// Reads a document from the backend.
-  /// - Throws: as the form that blocks.
+  /// - Throws: the errors of the form that blocks.
   public func getDocument(_ document: DocumentReference) async throws -> any DocumentSnapshot {
     try await read(document)
   }
@@ -87,17 +87,17 @@ public final class Transaction: DocumentWriter, Sendable {
   }
 }
 
-/// How a transaction is run.
+/// The options of a transaction.
 ///
 /// A class, as in the official SDK, so that `let options = TransactionOptions(); options.maxAttempts = …` compiles.
 public final class TransactionOptions: Sendable {
   private let attempts = Mutex(TransactionRetries.defaultAttempts)
 
-  /// Five attempts, as in the SDK.
+  /// Makes options with five attempts, as in the SDK.
   public init() {}
 
-  /// How often the block may be run in all; 5 unless set. A number outside 1…`Int32.max` fails the transaction with
-  /// `invalidArgument`.
+  /// The number of times that the block may be run in all; 5 unless set. A number outside 1…`Int32.max` fails the
+  /// transaction with `invalidArgument`.
   public var maxAttempts: Int {
     get { attempts.withLock { $0 } }
     set { attempts.withLock { $0 = newValue } }
@@ -113,11 +113,11 @@ public final class TransactionOptions: Sendable {
 }
 
 extension TransactionOptions: Hashable {
-  /// The same number of attempts.
+  /// Whether both allow the same number of attempts.
   public static func == (left: TransactionOptions, right: TransactionOptions) -> Bool {
     left.maxAttempts == right.maxAttempts
   }
 
-  /// By the number of attempts.
+  /// Hashes the number of attempts.
   public func hash(into hasher: inout Hasher) { hasher.combine(maxAttempts) }
 }

@@ -4,7 +4,8 @@ import FirestoreModel
 import FirestoreSync
 import Synchronization
 
-/// Who uses an app, as its clients need it: two are the same if their providers are.
+/// The providers of an app's user and of App Check, as its clients need them; two values are equal if their providers
+/// are the same.
 struct AppUsers: Hashable, Sendable {
   let credentials: (any CredentialsProvider)?
   let appCheck: (any AppCheckProvider)?
@@ -18,7 +19,7 @@ struct AppUsers: Hashable, Sendable {
     hasher.combine(appCheck.map { ObjectIdentifier($0) })
   }
 
-  /// For one client; `nil` without users.
+  /// The authorization of the user's calls, for one client; `nil` without users.
   func authorization() -> UserAuthorization? {
     guard let credentials else { return nil }
     return UserAuthorization(user: credentials.userID, current: { credentials.userID }) {
@@ -29,7 +30,7 @@ struct AppUsers: Hashable, Sendable {
     }
   }
 
-  /// `nil` without App Check.
+  /// The function that gets tokens of App Check; `nil` without App Check.
   var appCheckToken: AppCheckToken? {
     guard let appCheck else { return nil }
     return { forcingRefresh throws(RPCStatus) in
@@ -44,7 +45,7 @@ struct AppUsers: Hashable, Sendable {
 struct UserChanges: Sendable {
   private let credentials: any CredentialsProvider
   private let authorization: UserAuthorization
-  /// As whom the client begins.
+  /// The user with whom the client begins.
   let first: String?
 
   init(_ credentials: any CredentialsProvider, _ authorization: UserAuthorization) {
@@ -53,8 +54,8 @@ struct UserChanges: Sendable {
     first = authorization.user
   }
 
-  /// Has the engine follow each change before whatever is asked of it next.
-  /// - Returns: what ends that when it is called.
+  /// Lets the engine follow each change of the user, before anything is asked of it in the new user's name.
+  /// - Returns: a function that ends the following.
   func follow(_ engine: SyncEngine) -> @Sendable () -> Void {
     let authorization = authorization
     let last = Mutex(first)
@@ -68,7 +69,7 @@ struct UserChanges: Sendable {
       }
     }
     let end = credentials.onUserChange(change)
-    // Who signed in before.
+    // A user may have signed in before the listener was added.
     change(credentials.userID)
     return end
   }

@@ -2,7 +2,7 @@
 import Foundation
 import Synchronization
 
-/// Who is signed in, as the program says.
+/// The user of an app, whom the program signs in and out.
 ///
 ///     let session = UserSession()
 ///     let app = FirestoreApp(name: "app", projectID: "shop", backend: .remote(), credentials: session)
@@ -19,24 +19,24 @@ public final class UserSession: CredentialsProvider {
 
   private let state = Mutex(State())
 
-  /// Nobody is signed in.
+  /// Makes a session in which no user is signed in.
   public init() {}
 
-  /// The id of the user who is signed in; `nil` for nobody.
+  /// The id of the user who is signed in; `nil` if no user is.
   public var userID: String? { state.withLock { $0.userID } }
 
-  /// Signs a user in, in place of who was.
-  /// - Parameter token: gives a token of Firebase Authentication (an ID token) for this user; what is told is whether
-  ///   the last one was refused. Called with each call to the server, so it should keep one while it is good.
+  /// Signs a user in, in place of the present one.
+  /// - Parameter token: returns a token of Firebase Authentication (an ID token) for this user; its argument is whether
+  ///   the last token was refused. Called for each call to the server, so it should keep a token while it is valid.
   public func signIn(userID: String, token: @escaping @Sendable (_ forcingRefresh: Bool) async throws -> String) {
     change(to: userID, { forcingRefresh in try await token(forcingRefresh) })
   }
 
-  /// Signs in, at an emulator or `hearth serve`, whoever it may be: the token is unsigned, which servers with real users
-  /// refuse.
+  /// Signs in any user at an emulator or `hearth serve`: the token is unsigned, which servers with real users refuse.
   /// - Parameters:
   ///   - userID: `request.auth.uid` in rules.
-  ///   - claims: more of `request.auth.token`, such as `["admin": true]`; what JSON can say.
+  ///   - claims: further members of `request.auth.token`, such as `["admin": true]`, of types that JSON has.
+  /// - Throws: `invalidArgument` for claims that cannot be written as JSON.
   /// - Throws: `invalidArgument` for claims that JSON cannot say.
   public func signIn(mockUser userID: String, claims: [String: any Sendable] = [:]) throws {
     var all: [String: Any] = claims
@@ -51,19 +51,19 @@ public final class UserSession: CredentialsProvider {
     change(to: userID, { _ in token })
   }
 
-  /// Nobody is signed in from now on.
+  /// Signs the user out: no user is signed in from now on.
   public func signOut() { change(to: nil) { _ in nil } }
 
   private func change(to userID: String?, _ token: @escaping Token) {
-    // Told under the lock, so that two changes are told in their order.
+    // Listeners are called under the lock, so that they learn of two changes in their order.
     state.withLock { state in
       (state.userID, state.token) = (userID, token)
       for listener in state.listeners.values { listener(userID) }
     }
   }
 
-  /// Has something called with the new id at each change, before `signIn` or `signOut` returns.
-  /// - Returns: what ends that when it is called.
+  /// Registers a closure to be called with the new id at each change, before `signIn` or `signOut` returns.
+  /// - Returns: a closure that ends the registration.
   public func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
     let number = state.withLock { state in
       state.lastListener += 1
@@ -73,14 +73,14 @@ public final class UserSession: CredentialsProvider {
     return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
   }
 
-  /// A token for the user who is signed in, as `signIn` was told to get it; `nil` for nobody.
+  /// Returns the token that the closure given to `signIn` returns; `nil` if no user is signed in.
   public func token(forcingRefresh: Bool) async throws -> String? {
     try await state.withLock { $0.token }(forcingRefresh)
   }
 }
 
 extension Data {
-  /// RFC 4648 §5, without padding.
+  /// The base64url text (RFC 4648 §5) without padding.
   fileprivate var base64URLText: String {
     base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Names a field, possibly inside maps, without the reading of dots that plain strings get.
+/// Names a field, possibly inside maps, without splitting names at dots as in plain strings.
 public struct FieldPath: Hashable, Sendable {
   let names: [String]
 
-  /// - Parameter names: from the outside in. None may be empty; a path that is nothing or has an empty name is
-  ///   reported by the call that uses it.
+  /// Names a field.
+  /// - Parameter names: from the outside in. There must be one at least, and none may be empty; the call that uses a
+  ///   path which breaks this reports it.
   public init(_ names: [String]) { self.names = names }
 
   /// The document's own id, for filters, orderings and cursors.
   public static func documentID() -> FieldPath { FieldPath(["__name__"]) }
 
-  /// The same names, byte for byte.
+  /// Whether both have the same names, byte for byte.
   public static func == (left: FieldPath, right: FieldPath) -> Bool {
     left.names.count == right.names.count && zip(left.names, right.names).allSatisfy { $0.equalsUTF8($1) }
   }
 
-  /// By the bytes of the names.
+  /// Hashes the bytes of the names.
   public func hash(into hasher: inout Hasher) {
     for name in names { hasher.combine(Array(name.utf8)) }
   }
 }
 
-/// What can name a field: a `FieldPath`, or a string in which dots separate the names of nested maps.
+/// A name of a field: a `FieldPath`, or a string in which dots separate the names of nested maps.
 public protocol FieldName: Sendable {
-  /// The path, or what is wrong with the name.
+  /// The path, or the error in the name.
   var fieldPath: Result<FieldPath, FirestoreError> { get }
 }
 
 extension FieldPath: FieldName {
-  /// The path itself, if it names a field.
+  /// The path itself, or the error if it has no names or an empty one.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if names.isEmpty { return .failure(.invalidArgument("A FieldPath needs at least one field name.")) }
     if names.contains(where: \.isEmpty) {
@@ -41,7 +42,8 @@ extension FieldPath: FieldName {
 }
 
 extension String: FieldName {
-  /// Split at dots. `~*/[]` are refused as in the SDK: a name with them needs a `FieldPath`.
+  /// The path with the string's parts between dots. `~*/[]` are refused as in the SDK: a name with them needs a
+  /// `FieldPath`.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if let character = first(where: { "~*/[]".contains($0) }) {
       return .failure(

@@ -18,7 +18,7 @@ public struct FieldValue: Hashable, Sendable {
   /// Removes the field. For `updateData` (at the top level) and merging `setData` only.
   public static func delete() -> FieldValue { FieldValue(kind: .delete) }
 
-  /// The time at which the backend commits the write.
+  /// Sets the field to the time at which the backend commits the write.
   public static func serverTimestamp() -> FieldValue { FieldValue(kind: .serverTimestamp) }
 
   /// Appends the elements that the array does not hold yet; a field that is no array becomes one.
@@ -33,22 +33,22 @@ public struct FieldValue: Hashable, Sendable {
 
   /// Adds to the number in the field; integers stop at their limits. A field that is no number becomes the operand.
   public static func increment(_ operand: Int64) -> FieldValue { FieldValue(kind: .increment(.integer(operand))) }
-  /// As with an integer; the result is a double.
+  /// Adds to the number in the field; the result is a double.
   public static func increment(_ operand: Double) -> FieldValue { FieldValue(kind: .increment(.double(operand))) }
 
-  /// The lesser of the number in the field and the operand.
+  /// Sets the field to the lesser of its number and the operand.
   public static func minimum(_ operand: Int64) -> FieldValue { FieldValue(kind: .minimum(.integer(operand))) }
-  /// As with an integer; a double that is smaller replaces an integer.
+  /// Sets the field to the lesser of its number and the operand; a smaller double replaces an integer.
   public static func minimum(_ operand: Double) -> FieldValue { FieldValue(kind: .minimum(.double(operand))) }
 
-  /// The greater of the number in the field and the operand.
+  /// Sets the field to the greater of its number and the operand.
   public static func maximum(_ operand: Int64) -> FieldValue { FieldValue(kind: .maximum(.integer(operand))) }
-  /// As with an integer; a double that is larger replaces an integer.
+  /// Sets the field to the greater of its number and the operand; a larger double replaces an integer.
   public static func maximum(_ operand: Double) -> FieldValue { FieldValue(kind: .maximum(.double(operand))) }
 
-  /// A vector, which is a value of its own type and no array.
+  /// A vector of doubles, which is a type of its own and no array.
   public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
-  /// As with doubles.
+  /// A vector of the numbers, stored as doubles.
   public static func vector(_ array: [Float]) -> VectorValue { VectorValue(array) }
 }
 
@@ -73,12 +73,12 @@ extension FieldValue {
   }
 }
 
-/// What a server timestamp reads as until the backend has set it.
+/// The value that a server timestamp reads as until the backend has set it.
 public enum ServerTimestampBehavior: Hashable, Sendable {
   /// `NSNull`.
   case none
   /// This device's time of the write.
   case estimate
-  /// What the field held before; `NSNull` if nothing.
+  /// The value that the field held before; `NSNull` if it held none.
   case previous
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type that is an object in the SDK for Apple platforms, with the spellings that it has there from `NSObject`. Here
-/// it is a value, for which `==` and an assignment say the same.
+/// A value type that is a class in the SDK for Apple platforms, with the spellings that the class has there from
+/// `NSObject`: `isEqual` for `==`, and `copy` for an assignment.
 public protocol FirestoreObject: Equatable {}
 
 extension FirestoreObject {
-  /// Whether the other is of this type and equal (`==`).
+  /// Whether the other value is of this type and equal (`==`).
   public func isEqual(_ object: Any?) -> Bool { object as? Self == self }
 
-  /// The value itself, since nobody can change it for others.
+  /// The value itself, which needs no copy because it cannot be changed.
   public func copy() -> Any { self }
 }
 
@@ -29,36 +29,36 @@ extension SnapshotListenOptions: FirestoreObject {}
 extension PersistentCacheSettings: FirestoreObject {}
 
 extension Query {
-  /// Whether the other is a query that asks the same of the same database.
+  /// Whether the other value is the same query of the same database.
   public func isEqual(_ object: Any?) -> Bool { (object as? any Query).map { $0 == self } ?? false }
 
-  /// The value itself, since nobody can change it for others.
+  /// The value itself, which needs no copy because it cannot be changed.
   public func copy() -> Any { self }
 }
 
 extension DocumentSnapshot {
-  /// Whether the other shows the same document with the same data; metadata does not matter.
+  /// Whether the other value shows the same document with the same data; metadata does not matter.
   public func isEqual(_ object: Any?) -> Bool { (object as? any DocumentSnapshot).map { $0 == self } ?? false }
 
-  /// The value itself, since nobody can change it for others.
+  /// The value itself, which needs no copy because it cannot be changed.
   public func copy() -> Any { self }
 }
 
-// Objects here as well, which can be changed.
+// Settings and options are objects here as well, which can be changed.
 
 extension FirestoreSettings {
-  /// Whether the other are settings with which a client would be the same.
+  /// Whether the other object is settings with which a client would be the same.
   public func isEqual(_ object: Any?) -> Bool { object as? FirestoreSettings == self }
 
-  /// Settings of their own that say the same.
+  /// New settings with the same values.
   public func copy() -> Any { FirestoreSettings(values) }
 }
 
 extension TransactionOptions {
-  /// Whether the other are options that say the same.
+  /// Whether the other object is options with the same values.
   public func isEqual(_ object: Any?) -> Bool { object as? TransactionOptions == self }
 
-  /// Options of their own that say the same.
+  /// New options with the same values.
   public func copy() -> Any {
     let options = TransactionOptions()
     options.maxAttempts = maxAttempts

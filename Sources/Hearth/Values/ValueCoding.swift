@@ -2,23 +2,24 @@
 import FirestoreModel
 import Foundation
 
-/// Swift values as Firestore values; sentinels are refused here, `WriteData` takes them out of writes before.
+/// Turns Swift values into Firestore values. Sentinels are refused here; `WriteData` takes them out of writes before.
 /// Errors name the field and the type, never the value.
 enum ValueEncoder {
-  /// A filter operand or cursor value.
+  /// Encodes a filter operand or cursor value.
   static func plain(_ value: Any) throws(FirestoreError) -> Value {
     try self.value(value, at: [])
   }
 
-  /// An operand of `arrayUnion` or `arrayRemove`.
+  /// Encodes an operand of `arrayUnion` or `arrayRemove`.
   static func element(_ value: Any) -> Result<Value, FirestoreError> {
     Result { () throws(FirestoreError) in try self.value(value, at: [], in: .array) }
   }
 
-  /// What directly surrounds a value.
+  /// The container that directly holds a value.
   enum Surroundings { case map, array }
 
-  /// - Parameter path: of the field, for error messages.
+  /// Encodes a value.
+  /// - Parameter path: the path of the field, for error messages.
   static func value(
     _ any: Any, at path: [String], in surroundings: Surroundings = .map
   ) throws(FirestoreError) -> Value {
@@ -45,7 +46,7 @@ enum ValueEncoder {
   }
 
   static func scalar(_ any: Any, at path: [String]) throws(FirestoreError) -> Value? {
-    // Not `as NSNumber`: that converts Swift's own numbers and truth values.
+    // `as NSNumber` would convert Swift's own numbers and truth values, so the exact type is compared.
     if type(of: any) is NSNumber.Type, let number = any as? NSNumber { return self.number(number) }
     switch any {
     case is NSNull: return .null
@@ -76,8 +77,8 @@ enum ValueEncoder {
     return integer
   }
 
-  /// A number whose Swift type is lost, as `JSONSerialization` gives them. Truth values and `Int8` share an encoding
-  /// there; 0 and 1 in it are taken for truth values.
+  /// The value of a number whose Swift type is lost, as `JSONSerialization` returns them. Truth values and `Int8` share
+  /// an encoding there; 0 and 1 in it are taken for truth values.
   private static func number(_ number: NSNumber) -> Value {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "f"), UInt8(ascii: "d"): .double(number.doubleValue)
@@ -96,7 +97,7 @@ enum ValueEncoder {
     return timestamp.model
   }
 
-  /// Firestore reserves `__…__`; an empty name cannot be addressed.
+  /// Checks a field name. Firestore reserves `__…__`; an empty name cannot be addressed.
   static func check(_ name: String, at path: [String]) throws(FirestoreError) {
     if name.isEmpty { throw .invalidArgument("Field names must not be empty\(place(Array(path.dropLast()))).") }
     if name.utf8.count >= 4, name.hasPrefix("__"), name.hasSuffix("__") {
@@ -110,7 +111,7 @@ enum ValueEncoder {
   }
 }
 
-/// Sees through `Any` that `nil` was put into.
+/// Recognizes a `nil` inside an `Any`.
 private protocol OptionalValue {
   var isNone: Bool { get }
 }
@@ -119,9 +120,9 @@ extension Optional: OptionalValue {
   var isNone: Bool { self == nil }
 }
 
-/// Firestore values as Swift values.
+/// Turns Firestore values into Swift values.
 ///
-/// Numbers come as `NSNumber`, as on Apple platforms: then `as? Int`, `as? Int64` and `as? Double` all work,
+/// Numbers become `NSNumber`, as on Apple platforms, so that `as? Int`, `as? Int64` and `as? Double` all work,
 /// whichever of Firestore's two number types the field holds.
 struct ValueDecoder {
   var firestore: Firestore

@@ -4,11 +4,12 @@ public import Foundation
 
 /// A point in time with nanoseconds; the backend keeps microseconds.
 public struct Timestamp: Hashable, Comparable, Sendable, Codable {
-  /// Since 1970-01-01T00:00:00Z.
+  /// The seconds since 1970-01-01T00:00:00Z.
   public let seconds: Int64
-  /// After `seconds`: 0…999 999 999.
+  /// The nanoseconds after `seconds`: 0…999 999 999.
   public let nanoseconds: Int32
 
+  /// Makes a time.
   /// - Parameters:
   ///   - seconds: since 1970-01-01T00:00:00Z; years 1 to 9999 can be written.
   ///   - nanoseconds: after `seconds`, 0…999 999 999.
@@ -17,65 +18,66 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
     self.nanoseconds = nanoseconds
   }
 
+  /// Makes the time of a date.
   /// - Parameter date: kept to the microsecond, which is more than a `Date` of our time holds.
   public init(date: Date) {
     self.init(FirestoreModel.Timestamp(date))
   }
 
-  /// Now, by this device's clock.
+  /// Makes the present time, by this device's clock.
   public init() { self.init(date: Date()) }
 
   package init(_ timestamp: FirestoreModel.Timestamp) {
     self.init(seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds)
   }
 
-  /// To the precision of a `Date`.
+  /// The time as a `Date`, to the precision of a `Date`.
   public func dateValue() -> Date {
     Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
   }
 
-  /// The SDK's spelling of `<`, `==` and `>`.
+  /// Compares two times: the SDK's spelling of `<`, `==` and `>`.
   public func compare(_ other: Timestamp) -> ComparisonResult {
     self < other ? .orderedAscending : other < self ? .orderedDescending : .orderedSame
   }
 
-  /// By time.
+  /// Whether the left time is earlier.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
   var model: FirestoreModel.Timestamp { FirestoreModel.Timestamp(seconds: seconds, nanoseconds: nanoseconds) }
 
-  /// What Cloud Firestore stores: years 1 to 9999 (google.protobuf.Timestamp).
+  /// Whether Cloud Firestore stores the time: years 1 to 9999 (google.protobuf.Timestamp).
   var isInRange: Bool {
     (-62_135_596_800...253_402_300_799).contains(seconds) && (0...999_999_999).contains(nanoseconds)
   }
 }
 
 extension FirestoreModel.Timestamp {
-  /// Clamped to what 64 bits of microseconds hold; `Timestamp.isInRange` is far narrower.
+  /// The date's time, clamped to the range of 64 bits of microseconds; `Timestamp.isInRange` is far narrower.
   package init(_ date: Date) {
     let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
     self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max))
   }
 
-  /// This device's clock.
+  /// The present time by this device's clock.
   package static func now() -> FirestoreModel.Timestamp { FirestoreModel.Timestamp(Date()) }
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// As `Timestamp(seconds: 0, nanoseconds: 0)`.
+  /// The time as text, such as `Timestamp(seconds: 0, nanoseconds: 0)`.
   public var description: String { "Timestamp(seconds: \(seconds), nanoseconds: \(nanoseconds))" }
 }
 
 /// A place on Earth, in degrees.
 public struct GeoPoint: Hashable, Sendable, Codable {
-  /// -90…90; anything else is reported by the call that writes or queries with it.
+  /// The latitude, -90…90; the call that writes or queries with another value reports it.
   public let latitude: Double
-  /// -180…180.
+  /// The longitude, -180…180.
   public let longitude: Double
 
-  /// In degrees.
+  /// Makes a point from degrees.
   public init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude
@@ -89,8 +91,8 @@ public struct VectorValue: Hashable, Sendable, Codable {
   /// The components.
   public let array: [Double]
 
-  /// At most 2 048 components can be written.
+  /// Makes a vector. At most 2 048 components can be written.
   public init(_ array: [Double]) { self.array = array }
-  /// As with doubles.
+  /// Makes a vector of the numbers, stored as doubles.
   public init(_ array: [Float]) { self.array = array.map(Double.init) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What collects writes that are committed together or not at all: a `WriteBatch` or a `Transaction`.
+/// A collection of writes that are committed together or not at all: a `WriteBatch` or a `Transaction`.
 ///
-/// The same calls stand in both classes of the SDK. A wrong argument is reported by the commit.
+/// Both classes of the SDK have these calls. A wrong argument is reported by the commit.
 public protocol DocumentWriter {
   /// Adds a write; called by the methods below.
   @discardableResult
@@ -13,7 +13,7 @@ public protocol DocumentWriter {
 /// One write of one document.
 public struct DocumentWrite {
   let document: DocumentReference
-  /// The write, or what is wrong with its arguments.
+  /// The write, or the error in its arguments.
   let mutation: Result<Mutation, FirestoreError>
 
   fileprivate init(
@@ -37,6 +37,7 @@ extension DocumentWriter {
     add(DocumentWrite(document) { document throws(FirestoreError) in try document.setMutation(data) })
   }
 
+  /// Replaces the document, or merges fields into it.
   /// - Parameter merge: whether fields that the data does not name are kept.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> Self {
@@ -46,6 +47,7 @@ extension DocumentWriter {
       })
   }
 
+  /// Merges some fields into the document.
   /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference, mergeFields: [Any]) -> Self {
@@ -68,10 +70,10 @@ extension DocumentWriter {
   }
 }
 
-// Writes of `Encodable` values. The value is encoded before the call returns; what it cannot be encoded for is thrown.
+// Writes of `Encodable` values. The value is encoded before the call returns, which throws the error if it cannot be.
 extension DocumentWriter {
   /// Replaces the document.
-  /// - Throws: what the value cannot be encoded for.
+  /// - Throws: `EncodingError` or `FirestoreEncodingError` if the value cannot be encoded.
   @discardableResult
   public func setData<T: Encodable>(
     from value: T, forDocument document: DocumentReference, encoder: Firestore.Encoder = Firestore.Encoder()
@@ -79,6 +81,7 @@ extension DocumentWriter {
     setData(try encoder.encode(value), forDocument: document)
   }
 
+  /// Replaces the document, or merges the value into it.
   /// - Parameter merge: whether fields that the value does not have are kept.
   @discardableResult
   public func setData<T: Encodable>(
@@ -88,6 +91,7 @@ extension DocumentWriter {
     setData(try encoder.encode(value), forDocument: document, merge: merge)
   }
 
+  /// Merges some fields of the value into the document.
   /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the value.
   @discardableResult
   public func setData<T: Encodable>(
@@ -98,7 +102,7 @@ extension DocumentWriter {
   }
 }
 
-// Writes of `Encodable` values. The value is encoded before the call returns; what it cannot be encoded for is thrown.
+// Writes of `Encodable` values. The value is encoded before the call returns, which throws the error if it cannot be.
 // There are no suspending forms, as in the SDK: `enqueueData(from:)` gives a handle to wait for.
 
 extension DocumentReference {
@@ -111,6 +115,7 @@ extension DocumentReference {
     setData(try encoder.encode(value), completion: completion)
   }
 
+  /// Replaces the document, or merges the value into it.
   /// - Parameter merge: whether fields that the value does not have are kept.
   public func setData<T: Encodable>(
     from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
@@ -119,6 +124,7 @@ extension DocumentReference {
     setData(try encoder.encode(value), merge: merge, completion: completion)
   }
 
+  /// Merges some fields of the value into the document.
   /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the value.
   public func setData<T: Encodable>(
     from value: T, mergeFields: [Any], encoder: Firestore.Encoder = Firestore.Encoder(),
@@ -127,7 +133,7 @@ extension DocumentReference {
     setData(try encoder.encode(value), mergeFields: mergeFields, completion: completion)
   }
 
-  /// Replaces the document, or merges the value into it; both stages.
+  /// Replaces the document, or merges the value into it, and returns both stages of the write.
   @discardableResult
   public func enqueueData<T: Encodable>(
     from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder()
@@ -147,7 +153,7 @@ extension CollectionReference {
     addDocument(data: try encoder.encode(value), completion: completion)
   }
 
-  /// Writes a document with a new id; both stages.
+  /// Writes a document with a new id, and returns both stages of the write.
   @discardableResult
   public func enqueueDocument<T: Encodable>(
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder()

@@ -6,34 +6,34 @@ import FirestoreSync
 
 /// A write that the backend has not acknowledged.
 public struct PendingWrite: Hashable, Sendable, Identifiable {
-  /// What a waiting write waits for.
+  /// The state of a waiting write: the event that it waits for.
   public enum State: Hashable, Sendable {
-    /// The network is disabled, or not used because the cache cannot be written.
+    /// The write is held back: the network is disabled, or not used because the cache cannot be written.
     case held
-    /// Waits for its turn.
+    /// The write waits for its turn.
     case queued
-    /// Sent, not answered yet.
+    /// The write was sent and is not answered yet.
     case inFlight
-    /// Waits for the next attempt to connect.
+    /// The write waits for the next attempt to connect, at this time.
     case backoff(until: Timestamp)
   }
 
-  /// Grows with each write of the client; no other write of the cache has it.
+  /// The write's number, which grows with each write of the client; no other write of the cache has it.
   public let id: Int64
-  /// What it does, in order.
+  /// The changes of documents that the write makes, in order.
   public let operations: [WriteOperation]
-  /// By this device's clock.
+  /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
-  /// Bytes of the write as it is stored.
+  /// The number of bytes of the write as it is stored.
   public let byteCount: Int
-  /// How often it was sent since the client was started.
+  /// The number of times that the write was sent since the client was started.
   public let attempts: Int
-  /// What it waits for.
+  /// The event that the write waits for.
   public let state: State
-  /// Why the last attempt to send it failed.
+  /// The error of the last attempt to send the write; `nil` if none failed.
   public let lastError: FirestoreError?
 
-  /// The documents it changes, in order.
+  /// The paths of the documents that the write changes, in order.
   public var paths: [String] { operations.map(\.path) }
 }
 
@@ -45,9 +45,10 @@ extension Firestore {
     return statusUpdates { status in status.pendingWrites.map { PendingWrite($0, firestore) } }
   }
 
-  /// Takes a write out of the queue: its local change is undone and the write fails with `cancelled`. Later writes to
+  /// Removes a write from the queue: its local change is undone and the write fails with `cancelled`. Later writes to
   /// the same documents stay, as if this one had never been made.
-  /// - Throws: `failedPrecondition` for a write that is already on its way, `notFound` for one that is not there.
+  /// - Throws: `failedPrecondition` for a write that is already on its way, `notFound` for one that is not in the
+  ///   queue.
   public func cancelPendingWrite(_ id: PendingWrite.ID) async throws {
     try await ask { engine throws(RPCStatus) in try await engine.cancelWrite(BatchID(id)) }
   }
@@ -71,25 +72,25 @@ extension PendingWrite {
   }
 }
 
-/// A write that the backend refused for good. Its local change is undone, but what it would have written is kept,
-/// also across restarts, until it is sent again or dropped.
+/// A write that the backend refused for good. Its local change is undone, but its data is kept, also across restarts,
+/// until the write is sent again or dropped.
 public struct RejectedWrite: Hashable, Sendable, Identifiable {
-  /// The number that it had in `Firestore.pendingWrites`.
+  /// The number that the write had in `Firestore.pendingWrites`.
   public let id: Int64
-  /// What it would have done, in order.
+  /// The changes of documents that the write would have made, in order.
   public let operations: [WriteOperation]
-  /// By this device's clock.
+  /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
-  /// By this device's clock.
+  /// The time of the backend's refusal, by this device's clock.
   public let rejectedAt: Timestamp
-  /// Bytes of the write as it is stored.
+  /// The number of bytes of the write as it is stored.
   public let byteCount: Int
-  /// How often it was sent, since the client was started that got the answer.
+  /// The number of times that the client which got the answer had sent the write.
   public let attempts: Int
-  /// What the backend said.
+  /// The backend's error.
   public let error: FirestoreError
 
-  /// The documents it would have changed, in order.
+  /// The paths of the documents that the write would have changed, in order.
   public var paths: [String] { operations.map(\.path) }
 }
 
@@ -97,21 +98,21 @@ extension Firestore {
   /// The writes that the backend refused for good, oldest first, now and after each change; a consumer that falls
   /// behind gets the newest state. Writes that were taken back with `cancelPendingWrite` are not among them.
   ///
-  /// They are kept per user, in the same transaction that undoes their local change. Of more than 1 000 writes or
-  /// 10 MiB the oldest are forgotten, but never the one that was refused last.
+  /// Rejected writes are kept per user, in the same transaction that undoes their local change. Of more than 1 000
+  /// writes or 10 MiB the oldest are forgotten, but never the one that was refused last.
   public var rejectedWrites: StatusUpdates<[RejectedWrite]> {
     let firestore = self
     return statusUpdates { status in status.rejectedWrites.map { RejectedWrite($0, firestore) } }
   }
 
-  /// Sends a rejected write again, as a new write at the end of the queue; it leaves the rejected ones together with
-  /// that. The handle fails with `notFound` for a write that is not among them.
+  /// Sends a rejected write again, as a new write at the end of the queue; the rejected write is forgotten in the same
+  /// step. The handle fails with `notFound` for a write that is not among the rejected ones.
   @discardableResult public func resendRejectedWrite(_ id: RejectedWrite.ID) throws -> WriteHandle {
     WriteHandle(handle: try client().engine.resend(BatchID(id)))
   }
 
-  /// Sends something else in place of a rejected write; otherwise as `resendRejectedWrite(_:)`.
-  /// - Parameter batch: not committed; it cannot be used again.
+  /// Sends a batch in place of a rejected write, otherwise like `resendRejectedWrite(_:)`.
+  /// - Parameter batch: a batch that is not committed; it cannot be used again.
   @discardableResult
   public func resendRejectedWrite(_ id: RejectedWrite.ID, as batch: WriteBatch) throws -> WriteHandle {
     let engine = try client().engine
@@ -127,7 +128,7 @@ extension Firestore {
   }
 
   /// Forgets all rejected writes of the current user.
-  /// - Returns: how many there were.
+  /// - Returns: the number of writes that were forgotten.
   @discardableResult public func dropAllRejectedWrites() async throws -> Int {
     try await ask { engine throws(RPCStatus) in try await engine.dropAllRejectedWrites() }
   }

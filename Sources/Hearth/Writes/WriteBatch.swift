@@ -35,22 +35,23 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   // MARK: Committing
 
-  /// Sends the batch on its way; see `WriteHandle`.
-  /// - Throws: what was wrong with an argument, or `failedPrecondition` for a second commit.
+  /// Queues the batch to be sent; see `WriteHandle`.
+  /// - Throws: `invalidArgument` for a wrong argument, or `failedPrecondition` for a second commit.
   @discardableResult
   public func enqueue() throws -> WriteHandle { try submit() }
 
+  /// Queues the batch to be sent.
   /// - Parameter completion: called when the backend has committed or rejected the batch; not while offline.
   public func commit(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     firestore.submit({ () throws(FirestoreError) in try take() }, completion: completion)
   }
 
-  /// Returns when the backend has committed the batch; waits while offline.
+  /// Commits the batch. Returns when the backend has committed it; waits while offline.
   public func commit() async throws { try await submit().acknowledged }
 
   private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
 
-  /// What was collected, for the one time that a batch can be committed.
+  /// The writes of the batch, which can be taken only once.
   func take() throws(FirestoreError) -> [Mutation] {
     let taken = state.withLock { state -> Result<[Mutation], FirestoreError> in
       if state.isCommitted { return .failure(.failedPrecondition("A write batch can only be committed once.")) }
@@ -63,14 +64,14 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
 /// Both stages of a write.
 ///
-/// In every official SDK awaiting a write means awaiting the backend, which while offline is forever. With a handle a
-/// caller awaits what it needs:
+/// Awaiting a write means awaiting the backend in every official SDK, which while offline is forever. With a handle a
+/// caller awaits the stage that it needs:
 /// ```swift
 /// let write = try city.enqueueData(["name": "Paris"])
 /// try await write.local            // durable here, and visible to listeners
 /// try await write.acknowledged     // committed by the backend
 /// ```
-/// A handle that is not awaited changes nothing: the write goes its way.
+/// The write is sent whether or not its handle is awaited.
 public struct WriteHandle: Sendable {
   let handle: FirestoreSync.WriteHandle
 
@@ -82,7 +83,7 @@ public struct WriteHandle: Sendable {
   }
 
   /// Returns once the write survives the process (with a durable cache) and is visible to listeners. Throws if the
-  /// cache cannot take it; then nothing was written.
+  /// cache cannot store the write; then nothing was written.
   public var local: Void {
     get async throws { _ = try await id }
   }

@@ -4,28 +4,28 @@ import FirestoreModel
 /// The data of one write, taken apart: plain fields, removed fields, and transforms.
 struct WriteData {
   private var fields = Fields()
-  /// Plain and removed paths.
+  /// The paths of plain and of removed fields.
   private var mask: Set<FirestoreModel.FieldPath> = []
   private var removed: Set<FirestoreModel.FieldPath> = []
   private var transforms: [FieldTransform] = []
 
   // MARK: The three kinds of writes
 
-  /// Replaces the document.
+  /// A write that replaces the document.
   static func set(_ data: [String: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     try parsed.addMap(data, at: [], deletes: .refused)
     return (.set(parsed.fields), parsed.transforms)
   }
 
-  /// Merges every field of the data.
+  /// A write that merges every field of the data.
   static func merge(_ data: [String: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     try parsed.addMap(data, at: [], deletes: .allowed)
     return (.patch(parsed.fields, FieldMask(parsed.mask)), parsed.transforms)
   }
 
-  /// Merges the named fields of the data; each of them must be there.
+  /// A write that merges the named fields of the data; each of them must be there.
   static func merge(
     _ data: [String: Any], only paths: [FirestoreModel.FieldPath]
   ) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
@@ -50,7 +50,7 @@ struct WriteData {
     return (.patch(fields, FieldMask(mask.paths.subtracting(transformed))), transforms)
   }
 
-  /// Changes the fields at the given paths and leaves the others.
+  /// A write that changes the fields at the given paths and leaves the others.
   static func update(_ data: [AnyHashable: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     var seen: [FirestoreModel.FieldPath] = []
@@ -82,7 +82,7 @@ struct WriteData {
 
   private enum Deletes { case allowed, refused }
 
-  /// One entry of an update: replaces what is at the path, sentinels inside a map included.
+  /// Adds one entry of an update, which replaces the value at the path, sentinels inside a map included.
   private mutating func add(_ any: Any, at path: FirestoreModel.FieldPath) throws(FirestoreError) {
     if let sentinel = any as? FieldValue {
       try add(sentinel, at: path, deletes: .allowed)
@@ -90,7 +90,7 @@ struct WriteData {
       mask.insert(path)
       var inner = WriteData()
       try inner.addMap(map, at: path.segments, deletes: .refused)
-      // A map of nothing but transforms has no value of its own: the mask removes what was there.
+      // A map of nothing but transforms has no value of its own: the mask removes the old value.
       fields[path] = inner.fields[path]
       transforms += inner.transforms
     } else {
@@ -99,7 +99,7 @@ struct WriteData {
     }
   }
 
-  /// A map's entries; the mask gets the leaves, and the path of a map that is empty.
+  /// Adds a map's entries; the mask gets the leaves, and the path of a map that is empty.
   private mutating func addMap(_ map: [String: Any], at path: [String], deletes: Deletes) throws(FirestoreError) {
     if map.isEmpty, !path.isEmpty {
       let path = FirestoreModel.FieldPath(segments: path)

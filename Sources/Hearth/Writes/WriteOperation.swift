@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What one write does to one document.
+/// The change of one document by one write.
 public struct WriteOperation: Sendable {
-  /// What is done to a document.
+  /// The kind of a change.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Replaces the document (`setData`).
     case set
-    /// Changes some fields and keeps the others, also if there is no document yet (`setData` with merge).
+    /// Changes some fields and keeps the others, also if the document does not exist yet (`setData` with merge).
     case merge
     /// Changes some fields of a document that exists (`updateData`).
     case update
@@ -18,7 +18,7 @@ public struct WriteOperation: Sendable {
   let firestore: Firestore
   let mutation: Mutation
 
-  /// What it does.
+  /// The kind of the change.
   public var kind: Kind {
     switch (mutation.operation, mutation.precondition) {
     case (.delete, _): .delete
@@ -28,12 +28,12 @@ public struct WriteOperation: Sendable {
     }
   }
 
-  /// The document that it changes.
+  /// The document that is changed.
   public var document: DocumentReference { DocumentReference(firestore: firestore, key: .success(mutation.key)) }
   /// The document's path, relative to the database.
   public var path: String { mutation.key.path.text }
 
-  /// The plain values that it writes; server timestamps, increments and array operations are not among them.
+  /// The plain values that are written; server timestamps, increments and array operations are not among them.
   /// Empty for a deletion.
   public func data() -> [String: Any] {
     switch mutation.operation {
@@ -43,22 +43,22 @@ public struct WriteOperation: Sendable {
     }
   }
 
-  /// The paths that it removes from the document, in the notation of `updateData`.
+  /// The paths of the fields that are removed, in the notation of `updateData`.
   public var removedFields: [String] {
     guard case .patch(let fields, let mask) = mutation.operation else { return [] }
     return mask.paths.filter { fields[$0] == nil }.map(\.canonicalText).sorted()
   }
 
-  /// The paths whose new value the backend computes, in the notation of `updateData`.
+  /// The paths of the fields whose new value the backend computes, in the notation of `updateData`.
   public var computedFields: [String] { mutation.transforms.map(\.path.canonicalText) }
 }
 
 extension WriteOperation: Hashable {
-  /// The same write of the same document of the same database.
+  /// Whether both are the same change of the same document of the same database.
   public static func == (left: WriteOperation, right: WriteOperation) -> Bool {
     left.firestore === right.firestore && left.mutation == right.mutation
   }
 
-  /// By the document.
+  /// Hashes the document's key.
   public func hash(into hasher: inout Hasher) { hasher.combine(mutation.key) }
 }

@@ -5,8 +5,8 @@ import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
 
-/// Between the dashboard and another program's client: turns what the program tells into the dashboard's events, and
-/// asks it for the rest, which it answers from its cache.
+/// The link between the dashboard and another program's client: turns the program's news into the dashboard's events,
+/// and asks the program for the rest, which it answers from its cache.
 @MainActor
 final class AttachedBridge {
   private let link: InspectionLink
@@ -34,10 +34,10 @@ final class AttachedBridge {
     self.apply = apply
   }
 
-  /// Says the word, before anything is asked.
+  /// Sends the opening word, which must come before any request.
   func begin() { link.send(InspectionWord(control: program.allowsControl)) }
 
-  /// Passes on what the program tells until it ends or `close` is called.
+  /// Passes on the program's news until it ends or `close` is called.
   func follow() async {
     while let lines = await link.next() {
       for line in lines where !isOver {
@@ -50,7 +50,7 @@ final class AttachedBridge {
       }
     }
     let address = InspectionAddress(process: program.process)
-    // The connection of a process that ends is gone a moment before the process is.
+    // A process that ends closes its connection a moment before it is gone.
     for _ in 0..<10 where address.isAlive && !isOver { try? await Task.sleep(for: .milliseconds(20)) }
     end(address.isAlive ? "\(program.title) has ended the connection" : "\(program.title) has ended")
   }
@@ -157,7 +157,7 @@ final class AttachedBridge {
     case .injectFault(let fault): control(.injectFault(fault))
     // Documents without contents are known to the backend alone.
     case .listMissing: break
-    // What the dashboard refuses where it shows another program's client.
+    // Effects that the dashboard itself refuses where it shows another program's client.
     case .unlisten, .write, .edit, .undo, .redo, .resend, .createIndexes, .deleteIndexes, .setIndexAutoCreation,
       .transfer, .cancelTransfer:
       break
@@ -250,12 +250,12 @@ final class AttachedBridge {
 
   // MARK: What is open is read again
 
-  /// Collections come into being.
+  /// Notes collections that come into being.
   private func noteCollections(of keys: some Sequence<DocumentKey>) {
     for parent in listed.noteNew(of: keys) { list(below: parent) }
   }
 
-  /// At most once a second, so that the program is asked little however much happens.
+  /// Refreshes at most once a second, so that the program is asked little however much happens.
   private func refreshSoon() {
     guard refreshing == nil, !windows.isEmpty || !details.isEmpty else { return }
     refreshing = Task { [weak self] in

@@ -6,7 +6,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// What a program tells as JSON objects, one to a line, for scripts.
+/// The news of a program as JSON objects, one to a line, for scripts.
 struct AttachedLines {
   private typealias Member = JSONSyntax.Member
 
@@ -17,7 +17,7 @@ struct AttachedLines {
 
   init(_ greeting: InspectionGreeting) { self.greeting = greeting }
 
-  /// The first line, and the one of a list.
+  /// The first line of a stream, and each line of a list of programs.
   static func program(_ address: InspectionAddress, _ greeting: InspectionGreeting, type: String) -> String {
     object([
       Member("type", string(type)), Member("id", string("\(address)")),
@@ -28,7 +28,7 @@ struct AttachedLines {
     ]).lineText
   }
 
-  /// Nothing for what changes no line.
+  /// The lines for one piece of news; none if nothing that they show has changed.
   mutating func lines(of news: InspectionNews) -> [String] {
     switch news {
     case .listener(let state):
@@ -193,7 +193,7 @@ struct AttachedLines {
   }
 
   private static func data(_ document: Document, _ database: DatabaseID) -> JSONSyntax {
-    // What was written so is read again.
+    // Text that `DocumentJSON` wrote is always valid JSON; `null` stands in if it ever is not.
     guard let fields = document.data?.fields,
       let value = try? JSONSyntax(parsing: DocumentJSON.line(of: fields, relativeTo: database))
     else { return null }

@@ -2,7 +2,7 @@
 import FirestoreInspection
 import FirestoreModel
 
-/// What a program tells, as lines on standard output until it ends.
+/// The news of a program, as lines on standard output until the program ends.
 struct AttachedStream {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
@@ -17,7 +17,7 @@ struct AttachedStream {
   func run() async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    // The program's end, or what the output fails with; an interruption is an end without a word.
+    // The first task to finish ends the group: the program's end, or an error of the output; an interruption is silent.
     let end = try await withThrowingTaskGroup(of: String?.self) { group in
       group.addTask { try await self.printNews() }
       group.addTask {
@@ -34,7 +34,7 @@ struct AttachedStream {
     withExtendedLifetime(interruptions) {}
   }
 
-  /// - Returns: how the program has ended.
+  /// - Returns: the way in which the program has ended, in words.
   private func printNews() async throws -> String {
     let output = OutputFile.standard()
     var lines = AttachedLines(greeting)
@@ -44,7 +44,7 @@ struct AttachedStream {
     link.send(InspectionWord(control: false))
     while let received = await link.next() {
       for line in received {
-        // What a later version of the program may say besides is no line of ours.
+        // News that only a later version of the program knows is left out.
         guard let news = try? InspectionLine.value(InspectionNews.self, of: line) else { continue }
         if case .refused(let reason) = news { throw CommandFailure(.unavailable, reason) }
         if case .closed = news { end = "has closed its client" }

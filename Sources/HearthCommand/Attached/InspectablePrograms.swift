@@ -13,21 +13,21 @@ struct InspectablePrograms {
 
   enum Find {
     case program(InspectionGreeting, InspectionLink)
-    /// It tells in another version.
+    /// A program that speaks another version of the protocol.
     case other(InspectionGreeting.Core)
-    /// It listens and says nothing: it is stopped, or something else.
+    /// A process that listens and sends no greeting: it is stopped, or is no such program.
     case silent
     case stranger(UInt32)
   }
 
-  /// How long a greeting is waited for.
+  /// The time in milliseconds to wait for a greeting.
   private static let patience: CInt = 1_500
 
   let folder: InspectionFolder
   private(set) var entries: [Entry] = []
 
-  /// Asks every socket of the folder who is there, and removes those of processes that are gone.
-  /// - Throws: for a folder in which others could have put them.
+  /// Asks the process behind every socket of the folder, and removes the sockets of processes that are gone.
+  /// - Throws: for a folder in which other users could have put sockets.
   init(in folder: InspectionFolder) throws(CommandFailure) {
     self.folder = folder
     let addresses: [InspectionAddress]
@@ -37,7 +37,7 @@ struct InspectablePrograms {
       throw CommandFailure(.permissionDenied, error.message)
     }
     for address in addresses {
-      // A folder that is gone meanwhile has no programs.
+      // A folder that was removed meanwhile has no programs.
       guard let socket = try? folder.socket(address) else { continue }
       if let find = Self.look(at: socket, address) { entries.append(Entry(address: address, find: find)) }
     }
@@ -61,8 +61,8 @@ struct InspectablePrograms {
     }
   }
 
-  /// The one that a number or a name means.
-  /// - Throws: one line for none, and for several, with their numbers.
+  /// Finds the one program that a process number or a name means.
+  /// - Throws: one line if there is none, or if there are several, with their numbers.
   func entry(_ text: String) throws(CommandFailure) -> (InspectionAddress, InspectionGreeting, InspectionLink) {
     let found: [Entry]
     if let address = InspectionAddress(text) {
@@ -121,12 +121,12 @@ extension InspectablePrograms.Entry {
 }
 
 extension DatabaseID {
-  /// As `demo/(default)`.
+  /// The project and the database, as in `demo/(default)`.
   var text: String { "\(project)/\(database)" }
 }
 
 extension InspectablePrograms {
-  /// As a table, for people; times by this machine's clock.
+  /// A table of the programs for people; times are by this machine's clock.
   func table(now: Timestamp) -> [ShownText] {
     if entries.isEmpty { return [] }
     var table = TextTable(["PID", "NAME", "DATABASE", "LISTENERS", "SINCE"].map { TextTable.Column(title: $0) })
@@ -145,7 +145,7 @@ extension InspectablePrograms {
   }
 
   private static func age(from start: Timestamp, to now: Timestamp) -> String {
-    // The start is another program's word.
+    // The start is another program's statement, which may be absurd.
     let (passed, isTooLong) = now.seconds.subtractingReportingOverflow(start.seconds)
     let seconds = isTooLong ? 0 : max(0, passed)
     return switch seconds {

@@ -4,27 +4,27 @@ import FirestoreInspection
 import Glibc
 import Synchronization
 
-/// A connection to a program that may be watched. One reader; what it does not read waits at the program, which goes on.
+/// A connection to a program that may be watched. It has one reader; unread lines wait at the program, which goes on.
 final class InspectionLink: Sendable {
   private let descriptor: CInt
   private let queue = DispatchQueue(label: "hearth.inspection-link")
   private let received = Mutex(ReceivedLines())
 
-  /// - Parameter descriptor: is closed with this value.
+  /// - Parameter descriptor: closed with this value.
   init(_ descriptor: CInt) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
-  /// The next lines; `nil` when the program is gone, or after `cut`.
+  /// Waits for the next lines; `nil` when the program is gone, or after `cut`.
   func next() async -> [[UInt8]]? {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: self.receive(within: -1)) }
     }
   }
 
-  /// Blocks until something came that is not empty.
+  /// Blocks until there is at least one line.
   /// - Parameter milliseconds: negative to wait for good.
-  /// - Returns: `nil` also where nothing came in time.
+  /// - Returns: `nil` also if no line came in time.
   func receive(within milliseconds: CInt) -> [[UInt8]]? {
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -43,9 +43,9 @@ final class InspectionLink: Sendable {
     }
   }
 
-  /// - Returns: false if the program is gone, or does not read.
+  /// - Returns: `false` if the program is gone, or does not read.
   @discardableResult func send(_ value: some Encodable) -> Bool {
-    // What is said here can be encoded.
+    // Every value sent here can be encoded.
     guard let bytes = try? InspectionLine.bytes(value) else { return false }
     var sent = 0
     while sent < bytes.count {
@@ -59,6 +59,6 @@ final class InspectionLink: Sendable {
     return true
   }
 
-  /// Has the reader find the end.
+  /// Ends the connection, which the reader notices.
   func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 
-// Counts that another program tells are added up here: those that no program comes to would end the watcher.
+// Counts from another program are added up here, and absurd ones would overflow and end the watcher.
 
 extension Int {
   /// Not negative, and with room for sums.

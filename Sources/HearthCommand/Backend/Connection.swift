@@ -11,9 +11,9 @@ import FirestoreSharing
 import Foundation
 import Logging
 
-/// Which backend the options name; `Connection` opens it.
+/// The backend that the options name; `Connection` opens it.
 enum BackendChoice: Hashable, Sendable {
-  /// In a folder, which any number of processes use together; `nil` keeps the data in this process's memory.
+  /// A backend in a folder, which any number of processes use together; `nil` keeps the data in this process's memory.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
@@ -23,9 +23,9 @@ enum BackendChoice: Hashable, Sendable {
 /// A backend that is spoken to over gRPC.
 struct RemoteBackend: Hashable, Sendable {
   enum Identity: Hashable, Sendable {
-    /// Whom emulators take for an administrator.
+    /// The fixed token that emulators accept as an administrator's.
     case owner
-    /// Who has the secret of this file.
+    /// The administrator, by the secret in this file.
     case admin(secretFile: String)
     /// The application's default credentials, or a file of them.
     case application(file: String?)
@@ -33,7 +33,7 @@ struct RemoteBackend: Hashable, Sendable {
 
   var endpoint: Endpoint
   var identity: Identity
-  /// Whether credentials go to a host where others could take them.
+  /// Whether credentials may go to a host over a connection that others can read.
   var allowsInsecureCredentials = false
 
   var credentials: Credentials {
@@ -50,15 +50,15 @@ struct RemoteBackend: Hashable, Sendable {
 struct Connection: Sendable {
   let database: DatabaseID
   var datastore: any Datastore
-  /// Why the data is not where the user expects it.
+  /// The reason why the data is not where the user expects it.
   let problem: StorageNotice?
-  /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used, and for data of
-  /// which nothing is known yet.
+  /// The identity that the client's cache must have; `nil` for an empty backend in place of unusable data, and for data
+  /// of which nothing is known yet.
   let identity: CacheIdentity?
   /// The data that this process shares with others; `nil` for data in memory, and for servers.
   var data: SharedData?
 
-  /// For commands: data that cannot be used is an error. In a shell a connection that is open is used again.
+  /// Opens a connection for a command: unusable data is an error. A shell's open connection is used again.
   static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
     try Surroundings.current.connection(choice, database) { () throws(CommandFailure) in try begin(choice, database) }
   }
@@ -79,10 +79,9 @@ struct Connection: Sendable {
     }
   }
 
-  /// For the dashboard, which shows what it can: data that cannot be used is replaced by an empty backend in memory, and
-  /// data that another process has, which does not answer, cannot be reached for now. What else is to be said goes to
-  /// the log.
-  /// - Throws: `corrupt`: beside damaged data an empty backend would take the writes that wait for it.
+  /// Opens a connection for the dashboard. Unusable data is replaced by an empty backend in memory; data of another
+  /// process that does not answer counts as unreachable for now. Other remarks go to the log.
+  /// - Throws: `corrupt`: in place of damaged data an empty backend would take the writes that wait for it.
   static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal
   ) throws(StoreError) -> Connection {
@@ -103,7 +102,7 @@ struct Connection: Sendable {
     }
   }
 
-  /// - Parameter problem: of the data in whose place this is.
+  /// - Parameter problem: the problem of the data that this backend replaces.
   private static func inMemory(
     _ database: DatabaseID, inPlaceOf problem: StorageNotice? = nil
   ) throws(StoreError) -> Connection {
@@ -127,7 +126,7 @@ struct Connection: Sendable {
     self.data = data
   }
 
-  /// Nothing is opened here: what is wrong with address or credentials is the answer to the first call.
+  /// Opens no connection yet: a wrong address or wrong credentials fail the first call.
   private init(_ remote: RemoteBackend, _ database: DatabaseID) {
     self.database = database
     identity = .server(remote.endpoint.text, database)
@@ -151,7 +150,7 @@ struct Connection: Sendable {
     return past
   }
 
-  /// The backend as the dashboard names it, known before it is open.
+  /// The backend's name in the dashboard, known before it is open.
   static func name(_ locations: StorageOptions.Locations) -> DashboardConfiguration.Backend {
     let (database, named) = (locations.database, locations.connection)
     var backend =
@@ -167,7 +166,7 @@ struct Connection: Sendable {
   }
 }
 
-/// What other processes that use the same data see of this one.
+/// The name under which other processes that use the same data know this one.
 enum ProgramName {
   /// `hearth` with its command; for the tests, the name of their program.
   static let ofProcess: String = {

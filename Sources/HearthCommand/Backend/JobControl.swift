@@ -4,12 +4,13 @@ import FirestoreSharing
 import Glibc
 import Synchronization
 
-/// Ctrl-Z on a command. A stopped process answers nobody: others can have the data before it stops.
+/// Handles Ctrl-Z for a command: a stopped process answers no request, so that it lets go of shared data before it
+/// stops.
 enum JobControl {
   private struct State {
     var data: [Weak] = []
     var hasBegun = false
-    /// Hears the signal as long as it is held.
+    /// The source of the signal, active as long as it is held.
     var source: (any DispatchSourceSignal)?
   }
 
@@ -17,7 +18,7 @@ enum JobControl {
 
   private static let state = Mutex(State())
 
-  /// From now on SIGTSTP stops this process when it has let go of the data, as long as that is in use here.
+  /// Makes SIGTSTP stop this process only after it has let go of the data, as long as the data is in use here.
   static func letsGo(of shared: SharedData) {
     state.withLock { state in
       state.data.removeAll { $0.data == nil || $0.data === shared }
@@ -28,7 +29,7 @@ enum JobControl {
     }
   }
 
-  /// - Returns: `nil` where whoever started this process decided what the signal does.
+  /// - Returns: `nil` where the parent process has set what the signal does.
   private static func source() -> sending (any DispatchSourceSignal)? {
     var action = sigaction()
     guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return nil }
@@ -39,7 +40,7 @@ enum JobControl {
     return source
   }
 
-  /// On a thread of its own, which waits.
+  /// Lets go of the data and stops the process. Runs on a thread of its own, because it blocks.
   private static func stop() {
     let data = state.withLock { $0.data.compactMap(\.data) }
     let isFree = DispatchSemaphore(value: 0)
@@ -48,8 +49,8 @@ enum JobControl {
       isFree.signal()
     }
     isFree.wait()
-    // By the default action, which does nothing where no shell could continue this process; on this thread, so that it
-    // goes no further before.
+    // The default action stops the process, or does nothing where no shell could continue it. Raised on this thread, so
+    // that no code below runs before the stop.
     var heard = sigaction()
     sigaction(SIGTSTP, nil, &heard)
     signal(SIGTSTP, SIG_DFL)
@@ -59,7 +60,7 @@ enum JobControl {
     pthread_sigmask(SIG_UNBLOCK, &stop, &before)
     raise(SIGTSTP)
     pthread_sigmask(SIG_SETMASK, &before, nil)
-    // The source hears the next one by the handler that it had put there.
+    // The source hears the next signal by its own handler, which is put back here.
     sigaction(SIGTSTP, &heard, nil)
     for data in data { data.takeUp() }
   }

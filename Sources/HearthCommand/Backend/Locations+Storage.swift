@@ -6,20 +6,20 @@ import FirestoreSync
 import Logging
 
 extension StorageOptions.Locations {
-  /// The way to the database; data that cannot be used is an error.
+  /// Opens the way to the database; unusable data is an error.
   func connect() throws(CommandFailure) -> Connection { try Connection.open(backend, database) }
 
-  /// The cache of a command's client that may send: in memory, unless a user named one, since what waits in the
-  /// dashboard's own is for the dashboard to send.
+  /// The cache of a command's client that may send: in memory, unless a user named one, since the writes that wait in
+  /// the dashboard's own cache are for the dashboard to send.
   func commandStore(for connection: Connection) -> LocalStoreConfiguration {
     var store = store(for: connection, .never)
     if !isCacheNamed { store.location = .memory }
     return store
   }
 
-  /// The cache of a client that may send: it must be that of the database which the connection leads to.
+  /// The cache of a client that may send; its identity must be that of the connection's database.
   func store(for connection: Connection, _ policy: GarbageCollectionPolicy) -> LocalStoreConfiguration {
-    // Data that could not be opened is replaced by an empty backend: nothing that waits is for that.
+    // An empty backend in place of unusable data must not get the writes that wait in the cache.
     guard let identity = connection.identity else {
       return LocalStoreConfiguration(location: .memory, policy: policy, database: database)
     }
@@ -35,7 +35,7 @@ extension StorageOptions.Locations {
     return false
   }
 
-  /// Whether there can be something to read: a server, or a folder with data.
+  /// Whether there can be data to read: on a server, or in a folder that has some.
   var hasData: Bool {
     switch backend {
     case .embedded(let folder?): LocalBackend.exists(in: folder)
@@ -44,7 +44,7 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// For commands that only read: a mistyped folder is not made.
+  /// Refuses a folder without data for commands that only read, so that a mistyped folder is not made.
   /// - Throws: `CommandFailure` if a user named a folder in which there is no data.
   func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
@@ -52,9 +52,9 @@ extension StorageOptions.Locations {
       .noInput, "there is no data in \(folder). Check --data; commands that write, and the dashboard, begin it.")
   }
 
-  /// The cache of a client that never sends, for commands that only look at it. A folder that a user named must have
-  /// one; anywhere else one that is not there yet is empty.
-  /// - Parameter isMade: whether it is made if need be.
+  /// The cache of a client that never sends, for commands that only look at it. A folder that a user named must hold
+  /// one; anywhere else a missing one counts as empty.
+  /// - Parameter isMade: whether a missing cache is made.
   func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
     var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)
     guard !isMade, case .directory(let folder) = cache, !LocalStore.exists(in: folder) else { return configuration }
@@ -68,7 +68,7 @@ extension StorageOptions.Locations {
 }
 
 extension CommandFailure {
-  /// The cache that a command needs cannot be used.
+  /// A failure to use the cache that a command needs.
   init(cache error: StoreError) {
     let exit: ExitStatus =
       switch error.kind {
@@ -83,10 +83,10 @@ extension CommandFailure {
   }
 }
 
-/// The cache that a version before kept for the same project and database. It was named by these alone and did not note
-/// its backend, so that the owner of its writes is not certain: it is left where it is.
+/// The cache that an earlier version kept for the same project and database. It was named by these alone and did not
+/// note its backend, so that the owner of its writes is not certain: it is left where it is.
 enum FormerCache {
-  /// - Returns: what the owner of writes that wait there should know; `nil` if none do.
+  /// - Returns: a notice for the user about writes that wait there; `nil` if there are none.
   static func notice(about path: String) -> String? {
     guard LocalStore.exists(in: path) else { return nil }
     let log = Logger(label: "hearth.cache")

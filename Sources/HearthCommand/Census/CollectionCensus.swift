@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// How many documents collections have, and how large they are. The collections of one id below the documents of a
-/// collection count as one: `cities/*/landmarks`.
+/// The number and size of documents by collection. The collections of one id below the documents of a collection count
+/// as one: `cities/*/landmarks`.
 struct CollectionCensus: Sendable {
   struct Entry: Sendable {
     var documents = 0
-    /// As Firestore counts a document's size: name, fields, and 32 bytes.
+    /// The bytes of all documents by Firestore's rules: name, fields, and 32 bytes for each document.
     var bytes = 0
     var largest: (key: DocumentKey, bytes: Int)?
   }
@@ -28,7 +28,7 @@ struct CollectionCensus: Sendable {
     entries[name.joined(separator: "/")] = entry
   }
 
-  /// The largest first.
+  /// The entries, the largest first.
   var ranked: [(name: String, entry: Entry)] {
     entries.map { ($0.key, $0.value) }.sorted { ($1.entry.bytes, $0.name) < ($0.entry.bytes, $1.name) }
   }
@@ -48,10 +48,10 @@ struct CollectionCensus: Sendable {
     return table
   }
 
-  /// What the cells of the rows are called.
+  /// The names of the cells of the rows.
   static let names = ["collection", "documents", "bytes", "average", "largestBytes", "largest"]
 
-  /// The largest first, with sizes in bytes.
+  /// The entries as rows, the largest first, with sizes in bytes.
   var rows: [ListedRow] {
     typealias Cell = ListedRow.Cell
     return ranked.map { name, entry in
@@ -70,7 +70,7 @@ struct CollectionCensus: Sendable {
     }
   }
 
-  /// `512 B`, `1.5 KiB`
+  /// The size as people read it: `512 B`, `1.5 KiB`.
   static func size(_ bytes: Int) -> String {
     var (amount, unit) = (Double(bytes), "B")
     for larger in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1024 {

@@ -3,9 +3,9 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// Which fields documents have, of which types, and which documents are different from most.
+/// The fields that documents have, their types, and the documents that differ from most.
 struct FieldCensus: Sendable {
-  /// How often something was found, and where first.
+  /// The number of times that something was found, and the first document that has it.
   struct Occurrence: Hashable, Sendable {
     var count = 0
     var first: DocumentKey
@@ -13,11 +13,11 @@ struct FieldCensus: Sendable {
 
   struct Field: Sendable {
     let path: FieldPath
-    /// How many documents have it.
+    /// The number of documents that have the field.
     fileprivate(set) var present = 0
-    /// By the name of the type; elements of arrays as `array of string`.
+    /// The field's types by name; elements of arrays are counted as `array of string`.
     fileprivate(set) var types: [String: Occurrence] = [:]
-    /// The first document without it that came after one with it, or that came at all.
+    /// The first document without the field that came after one with it, or that came at all.
     fileprivate(set) var firstWithout: DocumentKey?
 
     /// The types, the most frequent first.
@@ -67,18 +67,18 @@ struct FieldCensus: Sendable {
     }
   }
 
-  /// The fields by their paths, those of a map behind it.
+  /// The fields in the order of their paths, the fields of a map behind the map.
   var sorted: [Field] { fields.values.sorted { $0.path < $1.path } }
 
-  /// Those first that most documents have.
+  /// The fields, those that most documents have first.
   var byFrequency: [Field] { fields.values.sorted { ($1.present, $0.path) < ($0.present, $1.path) } }
 }
 
 extension FieldCensus.Field {
-  /// Rarer than this among the values, or among the documents, is worth a look.
+  /// The share of the values, or of the documents, below which a type or field is listed as an outlier.
   private static let rareness = 0.02
 
-  /// What is different from most, with a document in which it is.
+  /// The differences from most documents, each with a document that has it.
   func outliers(of documents: Int) -> [String] {
     let ranked = ranked
     var outliers = ranked.dropFirst().filter { Double($0.occurrence.count) <= max(1, Self.rareness * Double(present)) }
@@ -96,7 +96,7 @@ extension FieldCensus.Field {
     return outliers
   }
 
-  /// - Parameter documents: how many there are in all.
+  /// - Parameter documents: the number of all documents.
   func json(of documents: Int) -> String {
     let types = ranked.map { type in
       "{\"type\": \(DocumentLine.quoted(type.name)), \"count\": \(type.occurrence.count), "
@@ -109,10 +109,10 @@ extension FieldCensus.Field {
 }
 
 extension FieldCensus {
-  /// What the cells of the rows are called.
+  /// The names of the cells of the rows.
   static let names = ["field", "present", "documents", "types", "outliers"]
 
-  /// The fields by their paths.
+  /// The fields as rows, in the order of their paths.
   var rows: [ListedRow] {
     typealias Cell = ListedRow.Cell
     return sorted.map { field in
@@ -142,7 +142,7 @@ extension FieldCensus {
     return table
   }
 
-  /// `100 %` is said of all only.
+  /// The share in percent; `100 %` only if nothing is missing.
   static func rate(_ part: Int, of whole: Int) -> String {
     if part == whole { return "100 %" }
     let thousandths = min(999, max(1, Int((Double(part) / Double(whole) * 1000).rounded())))

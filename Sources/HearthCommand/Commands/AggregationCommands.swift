@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreText
 import Foundation
 
-/// `hearth count`: how many documents a query finds.
+/// `hearth count`: the number of documents that a query finds.
 struct CountCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "count", abstract: "Count documents, at the server.",
@@ -67,7 +67,7 @@ struct AverageCommand: AsyncParsableCommand {
   }
 }
 
-/// What the three share.
+/// The options that the three commands share.
 struct AggregationOptions: ParsableArguments {
   @Option(help: "Where to read.")
   var source = GetCommand.Source.server
@@ -86,7 +86,7 @@ struct AggregationOptions: ParsableArguments {
     if query.isDocumentQuery {
       throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
     }
-    // A sum of nothing is 0: that there was no number is told by their average.
+    // A sum over no numbers is 0; only their average tells that there were none.
     var aggregations = [Aggregation(alias: name, function: function)]
     if let field = function.field {
       aggregations.append(Aggregation(alias: "average", function: .average(field)))
@@ -117,11 +117,11 @@ struct AggregationOptions: ParsableArguments {
     headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
   }
 
-  /// Why there was nothing to add up.
+  /// The reason why there was no number to aggregate.
   private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
     let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
     if isAll, source == .server, moment.at == nil {
-      // Beside another aggregation only documents with its field would be counted.
+      // A count beside another aggregation would count only documents with its field.
       let datastore = try storage.locations.connect().datastore
       let count = try await timeLimit.limit { try await datastore.count(query) }
       if count == 0 { return "\(place) has no documents. The collection comes first, then the field." }
@@ -131,7 +131,7 @@ struct AggregationOptions: ParsableArguments {
 }
 
 extension Aggregation.Function {
-  /// What is added up or averaged.
+  /// The field that is summed or averaged; `nil` for a count.
   fileprivate var field: FieldPath? {
     switch self {
     case .sum(let field), .average(let field): field

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import Foundation
 
-/// `hearth schema`: which fields documents have.
+/// `hearth schema`: the fields that documents have.
 struct SchemaCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Say which fields the documents of a collection have, and of which types.",
@@ -96,7 +96,7 @@ struct StatsCommand: AsyncParsableCommand {
   }
 }
 
-/// What both share.
+/// The options that both commands share.
 struct CensusOptions: ParsableArguments {
   @OptionGroup var formatting: RowFormatOptions
   @OptionGroup var moment: MomentOption
@@ -105,12 +105,12 @@ struct CensusOptions: ParsableArguments {
   @OptionGroup var storage: StorageOptions
 
   /// - Parameters:
-  ///   - names: of the cells.
+  ///   - names: the names of the cells.
   ///   - table: for people, with amounts as they are read best.
   func print(_ rows: [ListedRow], _ names: [String], orTable table: TextTable, _ format: RowFormat) throws {
     if case .table = format {
       if rows.isEmpty { return }
-      // A terminal gets lines that fit.
+      // A terminal gets lines that fit its width.
       let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
       return try OutputFile.print(lines.asLines())
     }

@@ -4,7 +4,7 @@ import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
 
-/// `hearth connections`: what `--connection` can be told.
+/// `hearth connections`: the names that `--connection` accepts.
 struct ConnectionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "connections", abstract: "List the connections of connections.toml, and where each leads.",
@@ -70,7 +70,7 @@ struct ConnectionsCommand: ParsableCommand {
 }
 
 extension StorageOptions.Locations {
-  /// Where a named connection leads.
+  /// Resolves the backend and database of a named connection.
   init(_ connection: NamedConnection) throws {
     let file = ConnectionsFile(of: connection)
     self = try ConnectionsFile.$given.withValue(file) {
@@ -90,7 +90,7 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// What a user should know before a write.
+  /// Warnings for the user before a write.
   var marks: [String] {
     [isProduction ? "production" : nil, isReadOnly ? "read-only" : nil].compactMap(\.self)
   }

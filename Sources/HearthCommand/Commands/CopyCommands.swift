@@ -3,7 +3,7 @@ import ArgumentParser
 import FirestoreModel
 import Foundation
 
-/// `hearth copy`: documents at another path, or in another database, too.
+/// `hearth copy`: writes documents also to another path, or to another database.
 struct CopyCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy", abstract: "Copy a document, or the documents of a collection, to another database too.",
@@ -50,7 +50,7 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// `hearth move`: documents at another path, or in another database, instead.
+/// `hearth move`: writes documents to another path, or to another database, and deletes them at the source.
 struct MoveCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Move a document, or a collection, with all that is below, to another database too.",
@@ -83,7 +83,7 @@ struct MoveCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// What both share.
+/// The arguments that both commands share.
 struct CopyPaths: ParsableArguments {
   @Argument(help: "Path of a document or a collection; / for all of a database, to another one.")
   var source: String
@@ -103,14 +103,14 @@ struct CopyRun {
   let paths: CopyPaths
   let writing: WritingOptions
   let destination: DestinationOptions
-  /// In the infinitive and as the participle.
+  /// The verb in the infinitive and as the participle.
   let verb: (infinitive: String, participle: String)
   let isRecursive: Bool
   let isMove: Bool
-  /// As of when the source is read; `nil` for each document as it is when its turn comes.
+  /// The options for the time as of which the source is read; `nil` reads each document when its turn comes.
   let wholeness: WholenessOptions?
 
-  /// The moment that a user named.
+  /// The time that a user named.
   private var time: Timestamp? { wholeness?.moment.at }
 
   func run() async throws {
@@ -179,7 +179,7 @@ struct CopyRun {
 
   // MARK: Reports
 
-  /// Where it goes, for people.
+  /// The destination in words for people.
   private func place(_ copy: DocumentCopy) -> String {
     let path = copy.destination.path
     guard destination.isNamed, let there = try? destination.locations(from: writing.storage.locations) else {

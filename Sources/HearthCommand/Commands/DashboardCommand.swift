@@ -129,7 +129,7 @@ struct DashboardCommand: AsyncParsableCommand {
       let replay = try recording.replayed()
       for problem in replay?.recording.problems ?? [] { StandardError.write("hearth: \(problem)") }
       request.recorded = replay?.state(for: request)
-      // What is on a canvas is safe, and the rest are the picture's own marks.
+      // Text on a canvas is safe for a terminal, and the rest are the picture's own sequences.
       return try OutputFile.print(ShownText(verbatim: request.rendered()))
     }
     if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
@@ -165,7 +165,7 @@ struct DashboardCommand: AsyncParsableCommand {
     if code != 0 { throw ExitCode(code) }
   }
 
-  /// What the files of --listeners hold, and what was left out of them.
+  /// The listeners in the files of --listeners, and the problems with entries that were left out.
   private func definitions() throws -> ([ListenerDefinition], [String]) {
     let database = storage.locations(Paths.ofProcess).database
     let files = try listeners.map { try ListenerFile.read($0, name: $0, database: database) }

@@ -9,7 +9,7 @@ import Foundation
 
 import class Hearth.Client
 
-/// `hearth explain`: how the cache answers a query.
+/// `hearth explain`: the way in which the cache answers a query.
 struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Say how the cache answers a query, and what would make that faster.",
@@ -39,7 +39,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
     var shown = explanation
     let isEmpty = explanation.documentsScanned == 0 && explanation.entriesRead == 0
-    // Of documents that are not there nothing can be spared.
+    // An index would save nothing without documents in the cache.
     if isEmpty { shown.suggestedIndexes = [] }
     if json {
       try OutputFile.print(data: Self.json(shown) + "\n")

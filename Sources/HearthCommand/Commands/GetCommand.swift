@@ -103,10 +103,10 @@ private struct Reading: Sendable {
   let isPaged: Bool
   let compression: CompressionFormat?
 
-  /// - Returns: what is to be said beside the data, `nil` for nothing, and whether there was none.
+  /// - Returns: a note beside the data or `nil`, and whether there were no documents.
   func run() async throws -> (note: String?, isEmpty: Bool) {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
-    // Its user may still read what came before an error.
+    // The pager stays open until its user has read the output before an error.
     defer { pager?.close() }
     let output = try pager?.file ?? .standard(compression)
     var printer = DocumentPrinter(query, format, selection, in: locations.database, to: output)
@@ -129,11 +129,11 @@ private struct Reading: Sendable {
     for document in documents { try printer.print(document) }
   }
 
-  /// What a server need not send is not asked for; `nil` for whole documents.
+  /// The fields to ask the server for, so that it sends no others; `nil` for whole documents.
   private var projection: FieldMask? {
     let shown: Set<FieldPath>
     if case .template(let template) = format {
-      // A template shows what it names, whatever is selected.
+      // A template prints the fields that it names, whatever is selected.
       guard let fields = template.fields else { return nil }
       shown = fields
     } else {

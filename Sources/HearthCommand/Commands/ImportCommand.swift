@@ -148,9 +148,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     return { "Imported so far: \($0)\(advice)." }
   }
 
-  /// Standard input has no size, by which it would be known again.
+  /// The file that notes the progress of this import; `nil` for standard input, which has no size to recognise it by.
   private func defaultState(_ format: TransferFormat) -> String? {
-    // Beside the folder, for its own things stay in it.
+    // The note lies beside the folder of an export, whose content is left untouched.
     if format == .google { return ImportJob.state(of: folderless) }
     return ImportInput.isFile(file) ? ImportJob.state(of: file) : nil
   }
@@ -199,7 +199,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
         : "rejected: \(done.rejected.documents), now in \(rejectPath).")
   }
 
-  /// The name of the file itself, where the path is a link.
+  /// The path of the state file itself, behind any links.
   private static func statePath(_ path: String?) throws(CommandFailure) -> String? {
     guard let path else { return nil }
     guard case .file(let name) = try OutputPlace(path) else {

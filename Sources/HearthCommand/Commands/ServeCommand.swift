@@ -77,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let (host, port) = try emulator.address() ?? (host ?? "127.0.0.1", port ?? 8080)
     for remark in emulator.remarks { StandardError.write("hearth: \(remark)") }
-    // What an import brings is the emulator's: gone at the end.
+    // Imported data belongs to the emulator's run and is gone at its end.
     if emulator.importData != nil, data == nil { inMemory = true }
     let exports = try ServedExports(emulator, environment: ProcessInfo.processInfo.environment)
     let directory = data ?? Paths.ofProcess.data + "/backend"
@@ -87,7 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
     var configuration = EmulatorServer.Configuration(
       host: host, port: port, tls: tls, maximumConnections: maxConnections)
-    // A host that is not known is told of when it is listened on.
+    // An unknown host is reported when listening on it fails.
     let isLoopback = (try? configuration.isLoopback) ?? true
     if !isLoopback { try checkIsMeant(of: host) }
     let served = try ServedRules(access, isLoopback: isLoopback)
@@ -133,7 +133,7 @@ struct ServeCommand: AsyncParsableCommand {
         report: tell, objection: emulator.objection(tell)))
   }
 
-  /// What others reach is open to them on purpose.
+  /// Refuses to listen for other machines without rules, unless the user has asked for that.
   private func checkIsMeant(of host: String) throws {
     if access.rules == nil, !access.open {
       throw CommandFailure(
@@ -152,14 +152,14 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// How a program or another Hearth on this machine gets there: what stands before and behind the address.
+  /// The text around the address that lets a program or another Hearth on this machine connect.
   private var way: (before: String, behind: String) {
     guard let tlsCert else { return ("export FIRESTORE_EMULATOR_HOST=", "") }
     let secret = access.adminSecret.map { " --admin-secret \($0)" } ?? ""
     return ("hearth --emulator ", " --trust \(tlsCert)\(secret)")
   }
 
-  /// - Parameter place: where the data is.
+  /// - Parameter place: the place of the data, for the user.
   private func serve(
     _ source: PortSource, at configuration: EmulatorServer.Configuration, place: String
   ) async throws {
@@ -167,13 +167,13 @@ struct ServeCommand: AsyncParsableCommand {
     var configuration = configuration
     configuration.stop = { stop.stop() }
     var sources: [any DispatchSourceSignal] = []
-    // What is to outlive its terminal (nohup) goes on.
+    // A server that is to outlive its terminal (nohup) ignores SIGHUP.
     for number in [SIGTERM, SIGINT] + (ShellSignals.isIgnored(SIGHUP) ? [] : [SIGHUP]) {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { stop.stop() }
       sources.append(source)
-      // Before it is heard, a signal would be lost.
+      // A signal would be lost before its source is registered.
       await withCheckedContinuation { registered in
         source.setRegistrationHandler { registered.resume() }
         source.resume()
@@ -191,17 +191,17 @@ struct ServeCommand: AsyncParsableCommand {
         Dev App Server is now running.
 
         """
-      // A script that waits for the first line has it at once; without a reader the server serves all the same.
+      // A script that waits for the first line gets it at once; a missing reader does not stop the server.
       try? OutputFile.print(text)
     }
   }
 }
 
-/// Where a server is found.
+/// The address of a server.
 private struct ServedAddress {
-  /// As it listens.
+  /// The address that the server listens on.
   let bound: String
-  /// As a program on this machine connects.
+  /// The address for a program on this machine.
   let local: String
 
   init(host: String, port: Int) {
@@ -211,7 +211,7 @@ private struct ServedAddress {
   }
 }
 
-/// The files of `--tls-cert` and `--tls-key`, before anything is opened.
+/// Checks the files of `--tls-cert` and `--tls-key` before anything is opened.
 private enum ServedTLSFiles {
   /// - Throws: `CommandFailure` for a file that is not there or may not be read, and for a key of this user that others
   ///   may read or change too, as ssh does.

@@ -16,7 +16,7 @@ enum ComparedSide: Sendable {
   case file(String)
   /// - Parameters:
   ///   - path: the root for a whole database.
-  ///   - time: as of when; `nil` for now.
+  ///   - time: the time as of which the data is read; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
   /// A file of documents, a folder of data, `connection:NAME`, `emulator:HOST:PORT`, or else a path in a database, `/`

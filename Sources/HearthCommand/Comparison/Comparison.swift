@@ -14,12 +14,12 @@ struct Comparison {
     var differs: Bool { removed + added + modified > 0 }
   }
 
-  /// Segments that are left out of each side's paths.
+  /// The number of segments that are left out of each side's paths.
   let prefixes: (before: Int, after: Int)
 
   /// - Parameters:
-  ///   - body: told each difference, in the order of the paths.
-  ///   - progress: told how many documents are compared.
+  ///   - body: called with each difference, in the order of the paths.
+  ///   - progress: called with the number of compared documents.
   func run(
     _ before: consuming ComparedDocuments, _ after: consuming ComparedDocuments,
     _ body: (DocumentDifference) throws -> Void, progress: (Int) -> Void = { _ in }
@@ -63,7 +63,7 @@ struct Comparison {
     prefix == 0 ? key.path : ResourcePath(segments: key.path.segments.dropFirst(prefix).map(String.init))
   }
 
-  /// What is at its end comes last.
+  /// Orders two paths; a side that is at its end sorts last.
   private static func order(_ before: ResourcePath?, _ after: ResourcePath?) -> Ordering {
     guard let before else { return .descending }
     guard let after else { return .ascending }

@@ -2,20 +2,20 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// A value that two versions of a document do not share.
+/// A field whose values differ between two versions of a document.
 struct FieldDifference: Hashable, Sendable {
   let path: FieldPath
-  /// As JSON, references relative to their own database; `nil` where there is none.
+  /// The value as JSON, references relative to their own database; `nil` if the side has none.
   let before: String?
   let after: String?
 
-  /// One version of a document's fields, and whose.
+  /// The fields of one version of a document, and their database.
   struct Side {
     var fields: Fields
     var database: DatabaseID
   }
 
-  /// The differences by path; of maps on both sides those inside.
+  /// The differences by path; maps on both sides are compared inside.
   static func between(_ before: Side, _ after: Side, below parent: FieldPath? = nil) -> [FieldDifference] {
     let names = Fields(before.fields.entries + after.fields.entries).entries.map(\.name)
     return names.flatMap { name -> [FieldDifference] in

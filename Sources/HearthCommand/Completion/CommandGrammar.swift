@@ -7,7 +7,7 @@ struct CommandGrammar: Sendable {
   struct Name: Decodable, Hashable, Sendable {
     var kind: String
     var name: String
-    /// As it is typed.
+    /// The name with its dashes.
     var typed: String { (kind == "long" ? "--" : "-") + name }
   }
 
@@ -43,7 +43,7 @@ struct CommandGrammar: Sendable {
 
   static let ofProcess: CommandGrammar? = {
     struct Dump: Decodable { var command: Command }
-    // The description is the parser's own; a version that writes another one completes nothing.
+    // The description is the parser's own format; a version that writes another format completes nothing.
     guard let dump = try? JSONDecoder().decode(Dump.self, from: Data(HearthCommand._dumpHelp().utf8)) else {
       return nil
     }
@@ -51,9 +51,9 @@ struct CommandGrammar: Sendable {
   }()
 }
 
-/// What is typed of a command line, as far as its words are complete.
+/// The parts of a command line that is being typed, as far as its words are complete.
 struct CommandLineShape: Sendable {
-  /// `nil` as long as none is named.
+  /// The command; `nil` as long as none is named.
   private(set) var command: CommandGrammar.Command?
   private(set) var commands: [CommandGrammar.Command]
   private(set) var positionals: [String] = []
@@ -93,7 +93,7 @@ struct CommandLineShape: Sendable {
     if argument?.kind == .option, parts.count == 1 { open = argument }
   }
 
-  /// The options that say where the data is, as arguments.
+  /// The options that choose the backend and database, as arguments.
   var storage: [String] {
     let names: Set<String> = [
       "--connection", "-C", "--emulator", "--cloud", "--credentials", "--host", "--trust", "--insecure-credentials",

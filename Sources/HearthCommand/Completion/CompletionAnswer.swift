@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the scripts of other shells ask while somebody types: `hearth __complete SHELL …`.
+/// The answer to other shells' completion scripts while a line is typed: `hearth __complete SHELL …`.
 ///
-/// It never fails and never says why: a line that is typed is no place for messages. The answer is a line per candidate;
-/// or `:files` or `:directories`, which shells list better themselves.
+/// It never fails and never explains: a line that is being typed is no place for messages. The answer is a line per
+/// candidate; or `:files` or `:directories`, which shells list better themselves.
 enum CompletionAnswer {
   static let command = "__complete"
 
@@ -13,14 +13,14 @@ enum CompletionAnswer {
   static func print(_ arguments: [String]) async {
     guard arguments.count > 1, let engine = CompletionEngine.ofShell else { return }
     let text = await answer(arguments[1], Array(arguments.dropFirst(2)), engine)
-    // A shell that is gone needs no answer.
+    // A shell that has closed the pipe needs no answer.
     try? OutputFile.print(data: text)
   }
 
   /// - Parameters:
   ///   - shell: bash, zsh or fish.
-  ///   - arguments: of bash the line up to the cursor and the word that it will replace; of the others the words up to
-  ///     the cursor, the program's name first.
+  ///   - arguments: from bash, the line up to the cursor and the word that bash will replace; from the others, the
+  ///     words up to the cursor, the program's name first.
   static func answer(_ shell: String, _ arguments: [String], _ engine: CompletionEngine) async -> String {
     if shell == "bash" { return await bash(arguments, engine) }
     guard let word = arguments.last else { return "" }
@@ -32,10 +32,10 @@ enum CompletionAnswer {
     }
   }
 
-  /// Bash replaces what stands behind the last sign that parts words for it, such as a colon.
+  /// Completes for bash, which replaces only the text behind the last sign that splits words for it, such as a colon.
   private static func bash(_ arguments: [String], _ engine: CompletionEngine) async -> String {
     guard arguments.count == 2, let (all, last) = ShellText.end(of: arguments[0]) else { return "" }
-    // What stands before a pipe and the like is another command's.
+    // Words before a pipe and the like belong to another command.
     let start = all.lastIndex { ["|", "||", "&", "&&", "!"].contains($0) }.map { $0 + 1 } ?? 0
     let words = all[start...].dropFirst()
     let replaced = arguments[1]
@@ -53,7 +53,7 @@ enum CompletionAnswer {
   ) -> String {
     if result.files == .directory { return ":directories\n" }
     if result.files != nil { return ":files\n" }
-    // One that holds a line's end cannot be told, and shells show the others as they are.
+    // A candidate with a line break in it cannot be sent, and shells show the others unescaped.
     return result.candidates.filter { isShown($0.value) }.map { line($0) + "\n" }.joined()
   }
 

@@ -3,14 +3,14 @@ import FirestoreInspection
 import Foundation
 import TerminalTheme
 
-/// What can stand in place of an unfinished word, for `hearth shell` and for the scripts of other shells.
+/// Finds the candidates for an unfinished word, for `hearth shell` and for the scripts of other shells.
 struct CompletionEngine: Sendable {
   struct Candidate: Hashable, Sendable {
     var value: String
-    /// The part that tells it from others.
+    /// The part of the value that distinguishes it from others.
     var label: String
     var note = ""
-    /// Whether the next word may begin behind it.
+    /// Whether the word is complete, so that the next may begin.
     var isFinal = true
 
     init(_ value: String, label: String? = nil, note: String = "", isFinal: Bool = true) {
@@ -20,23 +20,23 @@ struct CompletionEngine: Sendable {
 
   struct Result: Hashable, Sendable {
     var candidates: [Candidate] = []
-    /// Whether there are more.
+    /// Whether there are more candidates than are listed.
     var isCut = false
-    /// Names of files, or of folders, are wanted too.
+    /// The kind of files that are wanted too; `nil` for none.
     var files: ValueKind?
   }
 
   let grammar: CommandGrammar
-  /// The way to the data that options name; `nil` where there is none, or nothing to be read.
+  /// Opens the database that options name; `nil` if there is none, or nothing to read in it.
   let place: @Sendable ([String]) -> CompletionPlace?
   var connections: @Sendable () -> [NamedConnection] = { ConnectionsFile.read(.ofProcess).connections }
 
-  /// How long the database may take.
+  /// The time that the database may take.
   var patience = Duration.seconds(1)
 
   /// - Parameters:
-  ///   - words: those before, without the program's name.
-  ///   - word: as far as it is typed.
+  ///   - words: the words before, without the program's name.
+  ///   - word: the typed part of the word.
   func complete(_ words: [String], _ word: String) async -> Result {
     let shape = CommandLineShape(words, grammar)
     if let open = shape.open {
@@ -120,7 +120,7 @@ struct CompletionEngine: Sendable {
   }
 
   private static func programs() -> [Candidate] {
-    // A folder that others could have filled has nothing for us.
+    // A folder that other users could have filled is not read.
     guard let programs = try? InspectablePrograms(in: InspectionFolder(ProcessInfo.processInfo.environment)) else {
       return []
     }
@@ -130,13 +130,13 @@ struct CompletionEngine: Sendable {
     }
   }
 
-  /// Nothing, where the answer takes longer than anybody waits for it.
+  /// The result of the work; an empty one if it takes longer than `patience`.
   private func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
     let patience = patience
     return await withTaskGroup(of: Result?.self) { group in
       group.addTask { await work() }
       group.addTask {
-        // Cancelled when the answer is there.
+        // The sleep is cancelled when the answer is there.
         try? await ContinuousClock().sleep(for: patience)
         return nil
       }

@@ -8,12 +8,12 @@ import FirestoreQuery
 struct CompletionPlace: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
-  /// Whether asking costs nothing.
+  /// Whether a request costs nothing.
   var isEmbedded = true
 
-  /// The one that options name. Nothing is made: without data there is nothing to complete.
+  /// Opens the database that options name. Nothing is created: without data there is nothing to complete.
   static func open(_ arguments: [String]) -> CompletionPlace? {
-    // What is wrong is told when the command runs.
+    // Wrong options are reported when the command runs.
     guard let locations = try? StorageOptions.parse(arguments).locations, locations.hasData,
       let connection = try? locations.connect()
     else { return nil }
@@ -22,21 +22,21 @@ struct CompletionPlace: Sendable {
   }
 }
 
-/// Asks the database for what an unfinished word may become. Never more than a page of a collection.
+/// Asks the database for candidates for an unfinished word; never more than a page of a collection.
 struct CompletionLookup: Sendable {
   typealias Candidate = CompletionEngine.Candidate
   typealias Result = CompletionEngine.Result
 
-  /// The most that are offered.
+  /// The largest number of candidates.
   static let limit = 100
-  /// How many documents tell which fields there are.
+  /// The number of documents whose fields are offered.
   static let sample = 50
 
   let place: CompletionPlace
   let shape: CommandLineShape
 
   func complete(_ word: String, _ kind: ValueKind) async -> Result {
-    // What cannot be asked is not completed: the command says why.
+    // A failed request completes nothing: the command itself reports why.
     do {
       switch kind {
       case .path: return try await paths(word)
@@ -74,7 +74,7 @@ struct CompletionLookup: Sendable {
       isCut: ids.count > shown.count)
   }
 
-  /// The names alone are asked for, from the prefix on.
+  /// Asks for the names alone, from the prefix on.
   private func documents(of collection: ResourcePath, _ base: String, _ prefix: String) async throws -> Result {
     var query = Query(path: collection, limit: Self.limit + 1)
     if !prefix.isEmpty {
@@ -82,7 +82,7 @@ struct CompletionLookup: Sendable {
       query.end = bound(collection, prefix + "\u{10FFFF}", isInclusive: false)
     }
     var keys = Set(try await place.datastore.keys(of: query.target))
-    // Elsewhere all of a collection would be read for them.
+    // A server would read the whole collection to find missing documents.
     if place.isEmbedded, keys.count <= Self.limit {
       keys.formUnion(try await place.datastore.missingDocuments(in: collection))
     }
@@ -99,7 +99,7 @@ struct CompletionLookup: Sendable {
 
   // MARK: Fields
 
-  /// The collection that the command is about, or of which its document is.
+  /// The query for the collection that the command is about, or that holds its document.
   private var query: Query? {
     guard let path = shape.positionals.first else { return nil }
     if shape.has("--collection-group") { return Query(path: .root, collectionGroup: path, limit: Self.sample) }
@@ -109,7 +109,7 @@ struct CompletionLookup: Sendable {
     return Query(path: key.path.parent, limit: Self.sample)
   }
 
-  /// The fields of some documents, those that most have first.
+  /// The fields of some documents, the most frequent first.
   private func fields(_ prefix: String) async throws -> [Candidate] {
     guard let query else { return [] }
     var census = FieldCensus()
@@ -129,7 +129,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields + [Candidate(word + ":desc", note: "from above")])
   }
 
-  /// The field behind the last of some signs.
+  /// Completes the field behind the last of some signs.
   private func last(of word: String, after signs: Set<Character>) async throws -> Result {
     let start = word.lastIndex { signs.contains($0) }.map(word.index(after:)) ?? word.startIndex
     let head = word[..<start]
@@ -137,7 +137,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields.map { Candidate(head + $0.value, label: $0.value, note: $0.note, isFinal: false) })
   }
 
-  /// Fields at the beginning and behind a joint or a parenthesis, operators behind a field.
+  /// Completes fields at the beginning and behind a joint or a parenthesis, and operators behind a field.
   private func condition(_ word: String) async throws -> Result {
     var words = word.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let partial = words.removeLast()

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What `hearth --generate-completion-script SHELL` prints: a few lines that ask `hearth` itself, so that they fit every
-/// version.
+/// The output of `hearth --generate-completion-script SHELL`: a few lines that ask `hearth` itself, so that they fit
+/// every version.
 struct CompletionScript {
   let text: String
 
-  /// - Returns: `nil` where no script is asked for, or none is known.
+  /// - Returns: `nil` if no script is asked for, or none exists for the shell.
   static func answer(_ arguments: [String]) -> CompletionScript? {
     let option = "--generate-completion-script"
     guard let first = arguments.first, first.hasPrefix(option) else { return nil }

@@ -2,16 +2,16 @@
 import Foundation
 import TerminalCanvas
 
-/// What TAB does to a line of `hearth shell`.
+/// The effect of TAB on a line of `hearth shell`.
 struct ShellCompletion: Hashable, Sendable {
-  /// Where the word begins, in characters.
+  /// The place where the word begins, in characters.
   let start: Int
-  /// What is to stand in its place; `nil` where nothing more is certain.
+  /// The text that replaces the word; `nil` if nothing more is certain.
   private(set) var typed: String?
   private let choices: CompletionEngine.Result
 
-  /// - Parameter text: what stands before the cursor.
-  /// - Returns: `nil` where nothing is known.
+  /// - Parameter text: the text before the cursor.
+  /// - Returns: `nil` if there is no completion.
   init?(of text: String, engine: CompletionEngine? = .ofShell) async {
     guard let engine else { return nil }
     let statement = text.lastIndex(where: \.isNewline).map { text[text.index(after: $0)...] } ?? text[...]
@@ -69,7 +69,7 @@ struct ShellCompletion: Hashable, Sendable {
     self.init(result, word)
   }
 
-  /// The choices, for below the line; none where the word was completed.
+  /// The choices as rows below the line; none if the word was completed.
   func rows(columns: Int, height: Int) -> [String] {
     if typed != nil || choices.candidates.isEmpty { return [] }
     let room = max(3, height - 3)
@@ -91,13 +91,13 @@ struct ShellCompletion: Hashable, Sendable {
 }
 
 extension CompletionEngine {
-  /// Over the connections of the shell that this runs in.
+  /// The engine over the connections of the shell that this runs in.
   static let ofShell = CommandGrammar.ofProcess.map {
     CompletionEngine(grammar: $0, place: { CompletionPlace.open($0) })
   }
 }
 
-/// Names of files as completion offers them.
+/// The names of files and folders for completion.
 enum FileNames {
   static func candidates(_ word: String, isDirectory: Bool) -> [CompletionEngine.Candidate] {
     let (folder, prefix) = word.contains("/") ? OutputPlace.split(word) : ("", word)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a value is, for completing it.
+/// The kind of a value that is being completed.
 enum ValueKind: Hashable, Sendable {
-  /// Of a collection or a document.
+  /// The path of a collection or a document.
   case path
   case field
   /// `field=value`
@@ -13,14 +13,14 @@ enum ValueKind: Hashable, Sendable {
   case condition
   case connection
   case theme
-  /// One that can be watched.
+  /// A program that can be watched.
   case program
   case values([String])
   case file
   case directory
   case unknown
 
-  /// - Parameter command: whose argument it is.
+  /// - Parameter command: the name of the argument's command.
   init(_ argument: CommandGrammar.Argument, of command: String) {
     if let values = argument.allValues, !values.isEmpty {
       self = .values(values)

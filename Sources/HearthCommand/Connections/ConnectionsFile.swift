@@ -16,16 +16,16 @@ struct ConnectionsFile: Hashable, Sendable {
     var text: String
   }
 
-  /// In the order of the file.
+  /// The usable connections in the order of the file.
   private(set) var connections: [NamedConnection] = []
   private(set) var problems: [Problem] = []
-  /// How messages name it.
+  /// The file's name in messages.
   let name: String
 
-  /// What a test puts in place of the user's file.
+  /// The file that a test puts in place of the user's.
   @TaskLocal static var given: ConnectionsFile?
 
-  /// The user's; without one there are no connections.
+  /// Reads the user's file; without one there are no connections.
   static func read(_ paths: Paths) -> ConnectionsFile {
     if let given { return given }
     let (path, name) = (paths.connectionsFile, paths.short(paths.connectionsFile))
@@ -51,10 +51,11 @@ struct ConnectionsFile: Hashable, Sendable {
     problems = [Problem(text: reason)]
   }
 
-  /// A file that is not TOML is refused whole: a line that was left out could be the one that forbids writing.
+  /// Reads a text. One that is not TOML is refused whole: a line that was left out could be the one that forbids
+  /// writing.
   /// - Parameters:
-  ///   - folder: where relative paths begin.
-  ///   - home: what `~/` stands for.
+  ///   - folder: the folder that relative paths start from.
+  ///   - home: the folder that `~/` stands for.
   init(_ text: String, name: String, folder: String, home: String) {
     self.name = name
     let table: TOMLTable
@@ -84,8 +85,8 @@ struct ConnectionsFile: Hashable, Sendable {
     problems = found.compactMap(\.problem)
   }
 
-  /// The one of a name.
-  /// - Throws: what is wrong with it, or that there is none, with the nearest name.
+  /// Finds the connection of a name.
+  /// - Throws: the connection's problem, or that there is none, with the nearest name.
   func connection(named wanted: String) throws(CommandFailure) -> NamedConnection {
     if let whole = problems.first(where: { $0.connection == nil }) { throw CommandFailure(.configuration, whole.text) }
     if let found = connections.first(where: { $0.name == wanted }) { return found }
@@ -154,7 +155,7 @@ private struct ConnectionReader {
     return connection
   }
 
-  /// A connection leads to one backend, which it names.
+  /// Checks that the connection names exactly one backend.
   private func checkBackends() throws(Refusal) {
     let named = connection.backends
     guard let first = named.first else {

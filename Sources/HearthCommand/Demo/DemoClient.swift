@@ -5,22 +5,22 @@ import FirestoreQuery
 import Foundation
 import Logging
 
-/// Other clients of the backend, one for each customer: what they commit reaches the dashboard's client as server
-/// changes, and goes on happening while that client is offline.
+/// Other clients of the backend, one for each customer: their commits reach the dashboard's client as server changes,
+/// and go on while that client is offline.
 struct DemoClient: Sendable {
   let datastore: any Datastore
   let ground: DemoGround
   let seed: UInt64
-  /// How many times faster than people.
+  /// The factor by which the customers are faster than people.
   var speed = 1.0
   let clock: any Clock<Duration>
 
   private static let log = Logger(label: "hearth.demo")
-  /// A failed commit is tried again after so long, each time later.
+  /// The pauses before a failed commit is tried again, each longer than the last.
   private static let pauses = [1, 2, 5, 10, 30].map { Duration.seconds($0) }
 
-  /// Writes until cancelled; nothing where there are documents that the demo did not make.
-  /// - Parameter notify: told why nothing happens.
+  /// Writes until cancelled; writes nothing if there are documents that the demo did not make.
+  /// - Parameter notify: called with the reason why nothing is written.
   func run(notify: @MainActor @Sendable @escaping (String) -> Void) async {
     await persist(notify) {
       switch try await ground.claim(at: datastore) {
@@ -32,7 +32,7 @@ struct DemoClient: Sendable {
         _ = try await datastore.commit(shop.openingStock())
       case .own: break
       }
-      // A database that has a past gets another stream of events.
+      // A database that has orders already gets another stream of events.
       let orders = try await datastore.aggregate(
         Query(path: DemoShop.orders).target, [Aggregation(alias: "n", function: .count)])
       guard case .integer(let count)? = orders["n"] else { return }
@@ -45,7 +45,7 @@ struct DemoClient: Sendable {
     }
   }
 
-  /// One customer's events, each at its time; those that are due together are one commit.
+  /// Commits one customer's events, each at its time; events due together are one commit.
   private func act(as customer: String, seed: UInt64, _ notify: @MainActor @Sendable @escaping (String) -> Void) async {
     var shop = DemoShop(seed: seed, customer: customer)
     var due = Duration.zero
@@ -67,7 +67,7 @@ struct DemoClient: Sendable {
 
   private static let batch = 200
 
-  /// Does something until it works, and says once that it does not.
+  /// Repeats the work until it succeeds, and reports its failure once.
   private func persist(
     _ notify: @MainActor @Sendable (String) -> Void, _ body: @Sendable () async throws -> Void
   ) async {

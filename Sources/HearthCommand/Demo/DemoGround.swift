@@ -5,14 +5,14 @@ import FirestoreProtocol
 import FirestoreQuery
 import Foundation
 
-/// Where the demo may write: a database that it has filled itself, or one that is empty. Which it has filled is noted
-/// in a file beside the embedded backend's data, one name per line.
+/// The database that the demo may write to: one that it has filled itself, or an empty one. The databases that it has
+/// filled are noted in a file beside the embedded backend's data, one name per line.
 struct DemoGround: Sendable {
   /// The folder of the embedded backend's data, or of notes about servers; `nil` for data in memory, which is new with
   /// every start.
   let folder: String?
   let database: DatabaseID
-  /// Where a server is that has the database.
+  /// The host of the server that has the database; `nil` for the embedded backend.
   var host: String?
 
   private var name: String { (host.map { $0 + " " } ?? "") + database.name }
@@ -25,15 +25,15 @@ struct DemoGround: Sendable {
   }
 
   enum Claim: Hashable, Sendable {
-    /// Empty until now, and the demo's from now on.
+    /// An empty database, the demo's from now on.
     case new
-    /// The demo's own, with what it wrote before.
+    /// A database with documents that the demo wrote before.
     case own
-    /// There are documents that the demo did not make.
+    /// A database with documents that the demo did not make.
     case foreign
   }
 
-  /// - Throws: what the backend says; an error of the file system if the database cannot be noted as the demo's.
+  /// - Throws: the backend's status; an error of the file system if the database cannot be noted as the demo's.
   func claim(at datastore: any Datastore) async throws -> Claim {
     if try await !datastore.listCollectionIDs(below: .root).isEmpty {
       return known.contains(name) ? .own : .foreign

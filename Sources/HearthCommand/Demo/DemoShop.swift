@@ -2,8 +2,8 @@
 import FirestoreModel
 import SeededRandom
 
-/// A shop that keeps happening: what one of the demo's clients writes, decided by a seed alone. It never grows beyond a
-/// size that a screen can hold for days.
+/// A shop that keeps going: the writes of one of the demo's clients, decided by a seed alone. Its data never grows
+/// beyond a size that a screen can hold for days.
 struct DemoShop: Sendable {
   static let orders = ResourcePath("orders")
   static let users = ResourcePath("users")
@@ -25,20 +25,20 @@ struct DemoShop: Sendable {
     "who took the tape?", "lunch?", "printer works again 🎉", "back in five",
   ]
 
-  /// Who is at work: they order, and they chat.
+  /// The people at work, who order and chat.
   static let customers = ["ada", "grace", "edsger"]
   private static let orderLimit = 60
   private static let messageLimit = 40
 
   private var random: SeededGenerator
   private let customer: String?
-  /// The newest orders and their stage, so that they move forward.
+  /// The newest orders and their stages, in which they move forward.
   private var openOrders: [(key: DocumentKey, stage: Int)] = []
-  /// Those that arrived, which are cleared away in the end.
+  /// The orders that arrived, which are deleted in the end.
   private var closedOrders: [DocumentKey] = []
   private var messageIDs: [DocumentKey] = []
 
-  /// - Parameter customer: who orders and chats; `nil` for all people.
+  /// - Parameter customer: the person who orders and chats; `nil` for all people.
   init(seed: UInt64, customer: String? = nil) {
     random = SeededGenerator(seed: seed)
     self.customer = customer
@@ -71,7 +71,7 @@ struct DemoShop: Sendable {
     return batch
   }
 
-  /// The next thing that happens, as one batch.
+  /// The next event of the shop, as one batch.
   mutating func nextEvent() -> [Mutation] {
     switch random.below(20) {
     case 0..<4: newOrder()
@@ -82,7 +82,7 @@ struct DemoShop: Sendable {
     }
   }
 
-  /// Until the next event, in milliseconds.
+  /// The time until the next event, in milliseconds.
   mutating func pause() -> Int { Int(random.below(1000)) + 500 }
 
   private mutating func newOrder() -> [Mutation] {

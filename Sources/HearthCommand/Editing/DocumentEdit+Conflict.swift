@@ -3,19 +3,19 @@ import Dashboard
 import FirestoreJSON
 import FirestoreModel
 
-/// How an edit stands to what became of its document while the editor was open.
+/// The relation of an edit to the changes that its document underwent while the editor was open.
 enum EditStanding: Equatable {
   /// The document is as the editor got it.
   case alone
-  /// Others changed fields that the edit leaves alone.
+  /// Others changed only fields that the edit leaves alone.
   case beside([FieldPath])
-  /// Others changed what the edit changes.
+  /// Others changed fields that the edit changes too.
   case conflict(EditConflict)
 }
 
 extension DocumentEdit {
   /// - Parameters:
-  ///   - mutations: what the edit asks to be written.
+  ///   - mutations: the writes that the edit asks for.
   ///   - now: the document as the cache knows it; `nil` if it does not.
   /// - Throws: `JSONError` for an edited text that cannot be read.
   static func standing(
@@ -26,10 +26,10 @@ extension DocumentEdit {
     else { return .alone }
     let before = try DocumentJSON.parse(request.original, database: database)
     let mine = try DocumentJSON.parse(edited, database: database)
-    // By way of the text, as the edit came.
+    // The server's fields take the same way through a text as the edited ones, so that both compare alike.
     let text = DocumentJSON.text(of: now.data?.fields ?? Fields())
     let theirs = try DocumentJSON.parse(text, database: database)
-    // Of what the server had still to compute, the editor had no value.
+    // Fields that the server had still to compute had no value in the editor.
     let open = Set(before.transforms.map(\.path))
     return standing(
       of: Edited(
@@ -37,25 +37,25 @@ extension DocumentEdit {
         unresolved: open, mine: mine.fields, shown: mine.fields, transforms: mine.transforms),
       now: now, theirs: theirs.fields
     ) { isThere, mask in
-      // Where a document is gone, there is nothing to merge with: the text is offered as it is.
+      // A deleted document leaves nothing to merge with: the text is offered unchanged.
       var again = EditRequest(isThere ? .document(key) : request.subject, text: isThere ? text : request.original)
       again.text = isThere ? DocumentJSON.text(of: theirs.fields.patched(with: mine.fields, at: mask)) : edited
       return .text(again)
     }
   }
 
-  /// How an edit of fields stands to the document as the cache knows it; `nil` if it does not.
+  /// Compares an edit of fields with the document in the cache; `.alone` if the cache does not know the document.
   static func standing(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStanding {
     guard let now, now.state != .unknown, case .patch(_, let mask) = mutation.operation else { return .alone }
     let theirs = now.data?.fields ?? Fields()
     var shown = edit.fields
     var written = mask.paths
-    // Of the transforms this one puts a value in the place of theirs; the others start from theirs.
+    // A server timestamp replaces the others' value; other transforms start from it.
     for transform in edit.transforms where transform.operation == .serverTimestamp {
       written.insert(transform.path)
       shown[transform.path] = .serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 0), previous: nil))
     }
-    // Nor is what the server has still to compute sent as a value: it has done so, or not.
+    // Fields that the server has still to compute are not sent as values: it has computed them, or has not.
     let unresolved = unresolvedPaths(in: edit.base)
     var mine = edit.fields
     for path in unresolved { if case .serverTimestamp? = mine[path] { mine[path] = theirs[path] } }
@@ -67,24 +67,24 @@ extension DocumentEdit {
     ) { isThere, _ in .fields(over: isThere ? theirs : nil) }
   }
 
-  /// What is said where nothing has to be asked.
+  /// The notice about the others' changes if the user has nothing to decide.
   static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""
     return "Somebody else changed \(names)\(more) meanwhile; only your fields are written."
   }
 
-  /// An edit, wherever it was made.
+  /// An edit, from the text editor or the field editor.
   private struct Edited {
     var key: DocumentKey
     var mutations: [Mutation]
-    /// What it replaces.
+    /// The paths of the fields that the edit replaces.
     var written: Set<FieldPath>
     var before: Fields
     /// Fields that the server had still to compute when the edit began.
     var unresolved: Set<FieldPath>
     var mine: Fields
-    /// As it is told.
+    /// The fields as a conflict shows them.
     var shown: Fields
     var transforms: [FieldTransform]
   }
@@ -125,7 +125,7 @@ extension DocumentEdit {
         again: again(now.exists, mask)))
   }
 
-  /// Fields whose value the server has still to compute.
+  /// The paths of fields whose values the server has still to compute.
   private static func unresolvedPaths(in fields: Fields, below parent: [String] = []) -> [FieldPath] {
     fields.entries.flatMap { name, value -> [FieldPath] in
       switch value {

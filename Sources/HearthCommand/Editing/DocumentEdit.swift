@@ -3,9 +3,9 @@ import Dashboard
 import FirestoreJSON
 import FirestoreModel
 
-/// What an edited text asks to be written.
+/// The writes that an edited text asks for.
 enum DocumentEdit {
-  /// - Returns: the mutations of one batch; none where the text says what it said before.
+  /// - Returns: the mutations of one batch; none if the text means the same as before.
   /// - Throws: `JSONError` with line and column.
   static func mutations(
     for request: EditRequest, edited: String, database: DatabaseID, newID: () -> String
@@ -32,7 +32,7 @@ enum DocumentEdit {
       ]
     case .document(let key):
       let after = try DocumentJSON.parse(edited, database: database)
-      // The text the editor started with first is what the user saw; only what was changed in it is written.
+      // The editor's first text is what the user saw; only the changes to it are written.
       let before = try DocumentJSON.parse(request.original, database: database)
       var mask = changedPaths(from: before.fields, to: after.fields)
       let transformed = Set(after.transforms.map(\.path))

@@ -3,7 +3,7 @@
 /// The program that the user edits texts with: `$VISUAL`, else `$EDITOR`, else `vi`.
 struct UserEditor: Hashable, Sendable {
   private let text: String
-  /// The variable that names it; `nil` where none does.
+  /// The variable that names the editor; `nil` if none does.
   private let variable: String?
 
   init(environment: [String: String]) {
@@ -11,15 +11,15 @@ struct UserEditor: Hashable, Sendable {
     text = variable.flatMap { environment[$0] } ?? "vi"
   }
 
-  /// What runs it on a file; through the shell because the variables may hold options.
+  /// The command that runs the editor on a file; through the shell because the variables may hold options.
   func command(for file: String) -> [String] { ["/bin/sh", "-c", "\(text) \"$1\"", "hearth", file] }
 
-  /// What an exit status says, with the way out; `nil` for success.
+  /// The failure that an exit status stands for, with the remedy; `nil` for success.
   func failure(_ status: Int32) -> String? {
     switch status {
     case 0: return nil
     case 126, 127:
-      // The shell's words for a program that cannot be run, and for one that is not there.
+      // The shell's statuses for a program that cannot be run, and for one that does not exist.
       let reason = status == 127 ? "was not found" : "cannot be run"
       guard let variable else {
         return "No editor: neither $VISUAL nor $EDITOR is set, and vi \(reason). Set one of them; nothing was written."

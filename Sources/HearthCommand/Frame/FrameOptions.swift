@@ -30,7 +30,7 @@ struct FrameOptions: ParsableArguments {
   var keys: [Key] = []
 
   /// - Returns: `nil` where no picture is asked for.
-  /// - Throws: what is wrong with the scenario, with its line.
+  /// - Throws: the error in the scenario, with its line.
   func request(
     _ theme: Theme, _ preferences: Preferences, _ appearance: AppearanceOptions
   ) throws(CommandFailure) -> FrameRequest? {

@@ -6,16 +6,16 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// A dashboard on a shop that nobody has: what a client would say, told by a clock that is set by hand, so that the
-/// same moment is the same screen everywhere.
+/// A dashboard on an imaginary shop: the news of a client, made up along a clock that is set by hand, so that the same
+/// moment is the same screen everywhere.
 struct PlayedShop {
-  /// A moment, each a while after the one before.
+  /// A moment of the shop; each is a while after the one before.
   enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
     /// Three listeners, and a shop that sells.
     case online
     /// The network is switched off, and three writes were made since.
     case offline
-    /// One of the documents that were changed here is open, with the server's version beside it.
+    /// The server's version stands beside one of the documents that were changed here.
     case document
 
     static func < (one: Scene, two: Scene) -> Bool {
@@ -28,13 +28,13 @@ struct PlayedShop {
   var state: DashboardState
   private var shop = DemoShop(seed: 7)
   var now = Timestamp(seconds: 1_772_453_040)
-  /// As the backend has them, and as listeners see them.
+  /// The documents as the backend has them, and as listeners see them.
   var remote: [DocumentKey: Document] = [:]
   var local: [DocumentKey: Document] = [:]
   var overlays: [DocumentKey: Mutation] = [:]
   var waiting: [PendingWrite] = []
   var isOnline = true
-  /// Since when it is as it is.
+  /// The time of the last change of the connection.
   private var since = Timestamp(seconds: 1_772_453_040)
   private var lastSnapshot: Timestamp?
   private var windows: [WindowTag: Query] = [:]
@@ -70,11 +70,11 @@ struct PlayedShop {
       wait(milliseconds: 4)
       perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
     }
-    // The chat folded, the orders open, the cursor on the first of them.
+    // The chat is folded and the orders are open, with the cursor on the first order.
     press(["g", "h", "j", "l", "j"].map { .character($0) })
   }
 
-  /// The next thing that somebody else does.
+  /// Plays the next event of another client.
   private mutating func happen() {
     wait(milliseconds: Int64(shop.pause()) / 2)
     let changes = commit(shop.nextEvent())
@@ -108,7 +108,7 @@ struct PlayedShop {
 
   mutating func setOnline(_ isOnline: Bool) { (self.isOnline, since) = (isOnline, now) }
 
-  /// A write of the dashboard's own, which waits.
+  /// Makes a write of the dashboard's own, which waits.
   mutating func write(_ mutation: Mutation, as batch: BatchID) {
     let before = local[mutation.key]
     var document = before ?? Document(key: mutation.key, version: nil, state: .missing)
@@ -129,7 +129,7 @@ struct PlayedShop {
   }
 
   /// Applies a batch at the backend.
-  /// - Returns: what listeners see of it.
+  /// - Returns: the changes that listeners see.
   @discardableResult
   mutating func commit(_ batch: [Mutation]) -> [ListenerSnapshot.Change] {
     batch.map { mutation in
@@ -198,7 +198,7 @@ extension PlayedShop {
     local.values.filter { query.matches($0) }.sorted { $0.key < $1.key }
   }
 
-  /// Tells every listener and every window what it has of some changes.
+  /// Sends every listener and every window its part of some changes.
   mutating func tell(_ changes: [ListenerSnapshot.Change], because cause: SnapshotCause) {
     for listener in state.listeners {
       let own = changes.compactMap { change -> ListenerSnapshot.Change? in
@@ -231,7 +231,7 @@ extension PlayedShop {
     for (tag, query) in windows.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { answer(.openWindow(tag, query)) }
   }
 
-  /// Nothing is said of what only a real client has: the time of its round trips, and the bytes of its cache.
+  /// The status, without values that only a real client has: the time of its round trips, and the bytes of its cache.
   func status() -> ClientStatus {
     let stream = StreamStatus(isOnline ? .open : .closed)
     return ClientStatus(

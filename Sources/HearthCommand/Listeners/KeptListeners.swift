@@ -7,16 +7,16 @@ import Foundation
 import enum Hearth.PathComponent
 
 /// The listeners of one database that come back at the next start: a file of its own below the state folder, written
-/// whenever another listener is open than before.
+/// whenever the set of open listeners changes.
 struct KeptListeners {
   let path: String
-  /// How messages name the file.
+  /// The file's name in messages.
   private let name: String
   private let identity: CacheIdentity
   private let database: DatabaseID
-  /// What the file holds; `nil` where that has to be written again.
+  /// The file's content; `nil` if the file must be written again.
   private var kept: [ListenerDefinition]? = []
-  /// Why nothing is written: what is in the file cannot be had otherwise, or it was told that it cannot be written.
+  /// Whether nothing is written: the file holds what cannot be kept otherwise, or its failure was reported already.
   private var isRefused = false
 
   init(of identity: CacheIdentity, _ database: DatabaseID, in paths: Paths) {
@@ -26,8 +26,8 @@ struct KeptListeners {
     name = paths.short(path)
   }
 
-  /// - Returns: what was open last, and what is to be said of what could not be read. A file with such a thing is kept
-  ///   beside, before it is written again.
+  /// - Returns: the listeners that were open last, and notices about what could not be read. A file with such faults is
+  ///   kept under another name before it is written again.
   mutating func read() -> (definitions: [ListenerDefinition], notices: [String]) {
     guard FileManager.default.fileExists(atPath: path) else { return ([], []) }
     let file: ListenerFile
@@ -42,7 +42,7 @@ struct KeptListeners {
     return (file.definitions, file.problems + ["What could not be read of the open listeners: \(setAside())"])
   }
 
-  /// Keeps the file as it is under another name, or never writes it.
+  /// Keeps the file's present content under another name, or gives up writing it.
   private mutating func setAside() -> String {
     for number in 1...99 {
       let suffix = number == 1 ? ".bad" : ".bad-\(number)"
@@ -58,8 +58,8 @@ struct KeptListeners {
     return "\(name) is left as it is, so that listeners opened now do not come back: mend it, or move it away."
   }
 
-  /// Writes what is open now, if that is something else than was written last.
-  /// - Returns: what is to be said: once, if it cannot be written.
+  /// Writes the open listeners, if they are others than were written last.
+  /// - Returns: a notice, once, if the file cannot be written.
   mutating func keep(_ definitions: [ListenerDefinition]) -> [String] {
     guard !isRefused, definitions != kept else { return [] }
     kept = definitions

@@ -8,12 +8,12 @@ import Spelling
 import TOMLReading
 import TerminalTheme
 
-/// The lines of one `[[listener]]`, read by themselves, so that a slip costs no other listener.
+/// The lines of one `[[listener]]`, read separately, so that a mistake costs no other listener.
 struct ListenerBlock {
   private static let header = "[[listener]]"
   private static let keys = ["name", "path", "group", "where", "order", "limit", "source", "metadata"]
 
-  /// That of the header; of lines before any header, the first that says something.
+  /// The line of the header; for lines before any header, the first one with content.
   let firstLine: Int
   private let hasHeader: Bool
   private let text: String
@@ -131,7 +131,7 @@ struct ListenerBlock {
     return text
   }
 
-  /// A text, or a list of them.
+  /// A string, or a list of strings.
   private func strings(_ key: String, in table: TOMLTable) throws(ListenerFileError) -> [String] {
     guard let value = table[key] else { return [] }
     let all = value.array.map { array in array.map(\.string) } ?? [value.string]

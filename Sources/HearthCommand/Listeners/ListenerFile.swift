@@ -7,19 +7,19 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// Listeners as a file for people: TOML, conditions and orders in the words of `--where` and `--order`.
+/// Listeners as a file for people: TOML, with conditions and orders in the syntax of `--where` and `--order`.
 struct ListenerFile: Hashable, Sendable {
   var definitions: [ListenerDefinition] = []
-  /// What was left out, each as `file:line: reason`, in the order of the lines.
+  /// The entries that were left out, each as `file:line: reason`, in the order of the lines.
   var problems: [String] = []
 
   /// - Parameters:
-  ///   - path: of a file that must be there.
-  ///   - name: how problems name it.
+  ///   - path: the path of a file that must exist.
+  ///   - name: the file's name in problems.
   /// - Throws: `CommandFailure` for a file that cannot be read as text.
   static func read(_ path: String, name: String, database: DatabaseID) throws(CommandFailure) -> ListenerFile {
     guard let data = FileManager.default.contents(atPath: path) else {
-      // Foundation does not say why.
+      // Foundation does not name the reason.
       let reason = access(path, R_OK) == 0 ? "it is no file" : String(cString: strerror(errno))
       throw CommandFailure(.noInput, "\(name) cannot be read: \(reason).")
     }
@@ -48,8 +48,8 @@ struct ListenerFile: Hashable, Sendable {
 
   // MARK: Writing
 
-  /// - Parameter heading: what the file is, for its first line.
-  /// - Returns: the text, and the names of the listeners that it cannot hold: those with cursors.
+  /// - Parameter heading: a description of the file, for its first line.
+  /// - Returns: the text, and the names of listeners that it cannot hold, because they have cursors.
   static func text(
     of definitions: [ListenerDefinition], heading: String, database: DatabaseID
   ) -> (text: String, left: [String]) {
@@ -85,16 +85,16 @@ struct ListenerFile: Hashable, Sendable {
     return lines
   }
 
-  /// A text of TOML; one without quotes of its kind and without escapes reads best.
+  /// A TOML string; in single quotes and without escapes if possible, which is easier to read.
   private static func quoted(_ text: String) -> String {
     let isLiteral = text.unicodeScalars.allSatisfy { $0 != "'" && $0.value >= 0x20 && $0.value != 0x7F }
     return isLiteral ? "'\(text)'" : DocumentLine.quoted(text)
   }
 }
 
-/// Why one listener of a file was left out.
+/// The reason why one listener of a file was left out.
 struct ListenerFileError: Error, Hashable {
-  /// From 1, in the file.
+  /// The line in the file, counted from 1.
   var line: Int
   var reason: String
 }

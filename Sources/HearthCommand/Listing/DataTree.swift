@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, and so on.
-/// Of a large collection the first documents are shown, and how many more there are is said.
+/// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, and so on. Of
+/// a large collection the first documents are listed, with the number of the others.
 struct DataTree: Sendable {
   struct Extent: Hashable, Sendable {
     var collections = 0
@@ -13,13 +13,13 @@ struct DataTree: Sendable {
 
   let datastore: any Datastore
   let database: DatabaseID
-  /// How many levels are shown; `nil` for all.
+  /// The number of levels that are shown; `nil` for all.
   var depth: Int?
-  /// The most documents of one collection that are shown.
+  /// The largest number of documents that are shown of one collection.
   var limit: Int
 
-  /// - Parameter print: told each line, from above.
-  /// - Returns: what was shown, the path itself not counted.
+  /// - Parameter print: called with each line, from the top.
+  /// - Returns: the numbers of shown collections and documents, without the path itself.
   /// - Throws: `notFound` for a document that neither exists nor has anything below it.
   func visit(_ path: ResourcePath, _ print: (ShownText) throws -> Void) async throws -> Extent {
     var extent = Extent()
@@ -63,7 +63,7 @@ struct DataTree: Sendable {
     _ print: (ShownText) throws -> Void
   ) async throws {
     guard level <= depth ?? level else { return }
-    // One more tells whether there are more.
+    // One document more than shown tells whether there are more.
     var members = CollectionMembers(
       of: collection, at: datastore, database, limit: limit + 1, projection: FieldMask([]))
     var all: [Document] = []

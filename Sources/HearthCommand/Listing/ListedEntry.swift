@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What a listing names.
+/// An entry of a listing.
 enum ListedEntry: Hashable, Sendable {
-  /// - Parameter documents: how many it has, where they were counted.
+  /// - Parameter documents: the number of its documents, if they were counted.
   case collection(ResourcePath, documents: Int?)
-  /// - Parameter exists: false for one that is only the parent of something.
+  /// - Parameter exists: `false` for a document that is only the parent of others.
   case document(DocumentKey, exists: Bool)
 
   private var path: ResourcePath {
@@ -15,7 +15,7 @@ enum ListedEntry: Hashable, Sendable {
     }
   }
 
-  /// What the cells of its row are called.
+  /// The names of the cells of an entry's row.
   static let names = ["path", "type", "documents", "exists"]
 
   var row: ListedRow {
@@ -31,7 +31,7 @@ enum ListedEntry: Hashable, Sendable {
     return ListedRow(cells: cells, json: json, line: line)
   }
 
-  /// The path, and behind two spaces what is to be said of it.
+  /// The path, and behind two spaces the remarks about it.
   var line: ShownText {
     let path = ShownText(path.text)
     switch self {

@@ -3,13 +3,13 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// What is directly below the root, a document or a collection.
+/// The collections and documents directly below the root, a document or a collection.
 struct Listing: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
   /// Whether the documents of collections are counted.
   var counts = false
-  /// The most entries.
+  /// The largest number of entries; `nil` for all.
   var limit: Int?
 
   /// - Throws: `notFound` for a document that neither exists nor has anything below it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// Who may do what at a server.
+/// The options for the access to a server.
 struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -38,10 +38,11 @@ struct AccessOptions: ParsableArguments {
   @Flag(help: "Serve a --host that others reach although there are no rules: they read and write everything, and replace no rules.")
   var open = false
 
-  /// What the process that has the data open must hold requests to.
+  /// The option that the process with the data must enforce on requests; `nil` for none.
   var enforced: String? { rules != nil ? "rules" : requireIndexes != nil ? "--require-indexes" : nil }
 
-  /// As browsers write it (RFC 6454 §6.2), since it is compared letter by letter.
+  /// Whether a text is an origin in the spelling of browsers (RFC 6454 §6.2), since origins are compared letter by
+  /// letter.
   static func isOrigin(_ text: String) -> Bool {
     if text == "null" { return true }
     guard let end = text.firstRange(of: "://") else { return false }

@@ -2,10 +2,10 @@
 import ArgumentParser
 import TerminalTheme
 
-/// What the user should read first.
+/// Messages for the user at the start.
 enum Notices {
-  /// One line for each problem. Those of the theme come last, since the screen shows the newest, and say what is shown
-  /// in its place.
+  /// One line for each problem. Problems of the theme come last, since the screen shows the newest line, and name the
+  /// theme that is shown instead.
   static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
     let passedOver = theme.problems.map(paths.short)
     var all: [String] = []
@@ -18,12 +18,12 @@ enum Notices {
   }
 }
 
-/// How the screen looks.
+/// The options for the look of the screen.
 struct AppearanceOptions: ParsableArguments {
   enum Color: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// `nil` leaves it to NO_COLOR and the terminal, which has the last word in any case.
+    /// The colour depth; `nil` leaves it to NO_COLOR and the terminal, which has the last word in any case.
     var depth: ColorDepth? {
       switch self {
       case .auto: nil

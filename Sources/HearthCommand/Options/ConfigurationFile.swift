@@ -6,12 +6,12 @@ import TOMLReading
 import TerminalCanvas
 import TerminalTheme
 
-/// `config.toml`: what a user wants every time. What is wrong in it is told with its line; everything else is taken.
+/// `config.toml`: a user's permanent settings. A wrong setting is reported with its line; all others are used.
 struct ConfigurationFile: Hashable, Sendable {
   enum GlyphSet: String, Sendable {
     case auto, unicode, ascii
 
-    /// `nil` leaves it to the locale.
+    /// The set of symbols; `nil` leaves it to the locale.
     var choice: Glyphs? {
       switch self {
       case .auto: nil
@@ -22,14 +22,14 @@ struct ConfigurationFile: Hashable, Sendable {
   }
 
   var theme: String?
-  /// Where the theme is named.
+  /// The line that names the theme.
   var themeLine: Int?
   var mouse: Bool?
   var glyphs: GlyphSet?
   /// Whether listeners come back at the next start.
   var restoresListeners: Bool?
   var keys: [KeyBinding] = []
-  /// What was left out, each as `file:line: reason`, in the order of the lines.
+  /// The entries that were left out, each as `file:line: reason`, in the order of the lines.
   var problems: [String] = []
 
   static let template = """
@@ -53,9 +53,9 @@ struct ConfigurationFile: Hashable, Sendable {
 
     """
 
-  /// The file of a path; that of a user who has none says nothing.
+  /// Reads the file of a path; a file that does not exist has no settings.
   ///
-  /// - Parameter name: how problems name it.
+  /// - Parameter name: the file's name in messages.
   static func read(_ path: String, name: String) -> ConfigurationFile {
     guard FileManager.default.fileExists(atPath: path) else { return ConfigurationFile() }
     let text: String
@@ -82,7 +82,7 @@ private struct ConfigurationReader {
   private var file = ConfigurationFile()
   private var found: [(line: Int, reason: String)] = []
 
-  /// As many lines that are no TOML are left out; a file with more of them is something else.
+  /// The largest number of lines without valid TOML that are left out; a file with more of them is something else.
   private static let maximumBrokenLines = 20
 
   init(_ text: String, name: String) {

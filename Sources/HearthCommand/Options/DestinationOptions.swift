@@ -4,8 +4,8 @@ import FirestoreGRPC
 import FirestoreModel
 import Foundation
 
-/// Another database to write to. The options are those of the source with `--to-` before them; what is not named is as
-/// at the source.
+/// Another database to write to. The options are those of the source with `--to-` before them; options that are left
+/// out are as at the source.
 struct DestinationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write to a connection of connections.toml.", valueName: "name"))
   var toConnection: String?
@@ -36,17 +36,17 @@ struct DestinationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write to this database.", valueName: "id"))
   var toDatabase: String?
 
-  /// Whether a backend is named.
+  /// Whether the options name a backend.
   private var namesBackend: Bool {
     toConnection != nil || toData != nil || toEmulator != nil || toCloud || toCredentials != nil
   }
 
-  /// Whether anything is named.
+  /// Whether the options name any part of a destination.
   var isNamed: Bool { namesBackend || toProject != nil || toDatabase != nil }
 
   mutating func validate() throws { _ = try storage() }
 
-  /// The options as those of the source would be, with their checks.
+  /// The options as storage options, with their checks.
   private func storage() throws -> StorageOptions {
     var arguments: [String] = []
     for (name, value) in [
@@ -63,7 +63,7 @@ struct DestinationOptions: ParsableArguments {
     }
   }
 
-  /// Where to write.
+  /// The backend and database to write to.
   /// - Throws: `permissionDenied` for a connection that is read-only.
   func locations(from source: StorageOptions.Locations) throws -> StorageOptions.Locations {
     var locations = source
@@ -75,7 +75,7 @@ struct DestinationOptions: ParsableArguments {
       }
       return locations
     }
-    // A key file names a project, as the machine's own credentials may.
+    // A key file names a project, and so may the machine's own credentials.
     let account = toCloud || toCredentials != nil
     let project =
       toProject ?? (account ? named.remote.project(environment: ProcessInfo.processInfo.environment)?.id : nil)
@@ -84,7 +84,7 @@ struct DestinationOptions: ParsableArguments {
     return locations
   }
 
-  /// How messages name the destination.
+  /// The destination's name in messages.
   func name(_ locations: StorageOptions.Locations) -> String {
     let database = "\(locations.database.project)/\(locations.database.database)"
     switch locations.backend {

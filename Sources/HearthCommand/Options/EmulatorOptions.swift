@@ -2,8 +2,8 @@
 import ArgumentParser
 import FirestoreModel
 
-/// Options of Google's emulator, so that scripts that start one start `hearth serve` in its place; each in its spelling,
-/// too.
+/// Options of Google's emulator, so that scripts that start it can start `hearth serve` in its place; also in its
+/// spellings.
 struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("host-port"), .customLong("host_port")],
@@ -47,7 +47,7 @@ struct EmulatorOptions: ParsableArguments {
     help: "Refuse requests that name another project than --project-id.")
   var singleProjectModeError = false
 
-  // What means nothing here.
+  // Options without effect here.
   @Option(name: [.customLong("functions_emulator"), .customLong("functions-emulator")], help: .hidden)
   var functionsEmulator: String?
   @Option(name: [.customLong("websocket_port"), .customLong("websocket-port")], help: .hidden)
@@ -58,7 +58,7 @@ struct EmulatorOptions: ParsableArguments {
   var databaseMode: String?
   @Option(name: [.customLong("database-edition"), .customLong("database_edition")], help: .hidden)
   var databaseEdition: String?
-  /// Scripts write `--single_project_mode true`.
+  /// Values behind flags: scripts write `--single_project_mode true`.
   @Argument(help: .hidden)
   var values: [String] = []
 
@@ -88,7 +88,7 @@ struct EmulatorOptions: ParsableArguments {
 
   private var isSingleProject: Bool { singleProjectMode || singleProjectModeError }
 
-  /// Where to listen, if `--host-port` says it.
+  /// The host and port of `--host-port`; `nil` if it is not given.
   func address() throws -> (host: String, port: Int)? {
     guard let hostPort else { return nil }
     let colon = hostPort.lastIndex(of: ":")
@@ -101,7 +101,7 @@ struct EmulatorOptions: ParsableArguments {
     return (host.isEmpty ? "127.0.0.1" : String(host), port)
   }
 
-  /// What is to be said of options that are taken and change nothing.
+  /// Remarks about options that are accepted and change nothing.
   var remarks: [String] {
     var remarks: [String] = []
     if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
@@ -113,8 +113,8 @@ struct EmulatorOptions: ParsableArguments {
     return remarks
   }
 
-  /// What is said of a database of another project than the one that there is: it is refused, or remarked on and served.
-  /// - Parameter remark: told once of each database.
+  /// The objection to databases of another project than the served one: they are refused, or remarked on and served.
+  /// - Parameter remark: called once for each database.
   func objection(_ remark: @escaping @Sendable (String) -> Void) -> @Sendable (DatabaseID) -> RPCStatus? {
     guard isSingleProject, let projectID else { return { _ in nil } }
     let isError = singleProjectModeError

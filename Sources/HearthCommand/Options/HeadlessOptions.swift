@@ -3,25 +3,25 @@ import ArgumentParser
 import FirestoreText
 import Foundation
 
-/// What every command without a screen takes.
+/// The options of every command without a screen.
 struct HeadlessOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Say nothing on standard error but why the command failed.")
   var quiet = false
 
-  /// One line for people, unless they want none.
+  /// Writes one line for people to standard error, unless `--quiet` is set.
   func note(_ line: ShownText) {
     if !quiet { StandardError.write("hearth: \(line)") }
   }
 }
 
-/// For commands that ask the backend once.
+/// The time limit of commands that ask the backend once.
 struct TimeLimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Give up after this long (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
-  /// Runs work that writes in many commits.
+  /// Runs work that writes in many commits, within the time limit.
   func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     do {
       return try await limit(work)
@@ -30,7 +30,7 @@ struct TimeLimitOptions: ParsableArguments {
     }
   }
 
-  /// Runs work that ends when it is cancelled.
+  /// Runs work that ends when it is cancelled, within the time limit.
   func limit<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     guard let timeout else { return try await work() }
     return try await withThrowingTaskGroup(of: Result?.self) { group in

@@ -3,7 +3,7 @@ import ArgumentParser
 import FirestoreModel
 import FirestoreText
 
-/// As of when to read.
+/// The time as of which data is read.
 struct MomentOption: ParsableArguments {
   @Option(
     parsing: .unconditional,

@@ -8,21 +8,21 @@ import enum Hearth.StandardDirectories
 struct Paths: Sendable {
   /// `$XDG_DATA_HOME/hearth`: the backend's data and the cache.
   let data: String
-  /// `$XDG_STATE_HOME/hearth`: the log, and what the dashboard remembers.
+  /// `$XDG_STATE_HOME/hearth`: the log, and the dashboard's memory.
   let state: String
   /// `$XDG_CONFIG_HOME/hearth/config.toml`.
   let configurationFile: String
   /// `$XDG_CONFIG_HOME/hearth/connections.toml`.
   let connectionsFile: String
-  /// Where users put theme files, the first to be found wins.
+  /// The folders of the user's theme files; the first folder with a theme wins.
   let themeFolders: [String]
   let home: String
 
-  /// What the dashboard remembers.
+  /// The file of the choices that the dashboard remembers.
   var memoryFile: String { state + "/remembered.json" }
-  /// The listeners that come back, in a file for each database.
+  /// The folder of the listeners that come back, in a file for each database.
   var listenerFolder: String { state + "/listeners" }
-  /// What was typed in `hearth shell`.
+  /// The file of the lines typed in `hearth shell`.
   var shellHistory: String { state + "/shell-history" }
   var logFile: String { Log.file(in: state) }
 
@@ -35,7 +35,7 @@ struct Paths: Sendable {
     let home = StandardDirectories.home(environment)
     self.home = home
     func folder(_ variable: String, _ fallback: String) -> String {
-      // The specification says to ignore relative values.
+      // The specification requires relative values to be ignored.
       environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/\(fallback)"
     }
     data = StandardDirectories.data(environment)

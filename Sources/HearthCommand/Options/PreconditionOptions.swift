@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreText
 
-/// That nobody changed a document since it was read.
+/// The condition that a document has not been changed since it was read.
 struct UnchangedOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -16,7 +16,8 @@ struct UnchangedOption: ParsableArguments {
 }
 
 extension Precondition {
-  /// That nobody changes the document between now and the write, if nobody changed it since a time.
+  /// Makes a precondition that the document is not changed before the write, after checking that it was not changed
+  /// since a time.
   /// - Throws: `notFound` if the document does not exist, `changed` if it was changed.
   static func unchanged(
     since time: Timestamp, _ key: DocumentKey, at datastore: any Datastore
@@ -32,13 +33,13 @@ extension Precondition {
   }
 }
 
-/// The same, for writes to documents that need not exist.
+/// The same condition for writes to documents that need not exist.
 struct ExistingOptions: ParsableArguments {
   @Flag(help: "Only if the document exists; else the exit status is 4.")
   var ifExists = false
 
   @OptionGroup var unchanged: UnchangedOption
 
-  /// What holds without asking.
+  /// The precondition that needs no look at the document.
   var precondition: Precondition { ifExists ? .exists(true) : .none }
 }

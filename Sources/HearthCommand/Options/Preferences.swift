@@ -2,17 +2,17 @@
 import Dashboard
 import TerminalTheme
 
-/// All that a user's files say about the dashboard.
+/// All settings for the dashboard in a user's files.
 struct Preferences: Sendable {
   var file: ConfigurationFile
   var keymap: Keymap
   var catalog: ThemeCatalog
   var remembered: RememberedChoices
-  /// The themes of the picker. One that cannot be read is among them; choosing it says what is wrong.
+  /// The themes of the picker. One that cannot be read is among them; choosing it reports why.
   var themes: [DashboardConfiguration.Theme]
-  /// What was left out of the files, each as `file:line: reason`.
+  /// The entries that were left out of the files, each as `file:line: reason`.
   var problems: [String]
-  /// How messages name the configuration file.
+  /// The configuration file's name in messages.
   let fileName: String
   private(set) var hasKeyProblems = false
 

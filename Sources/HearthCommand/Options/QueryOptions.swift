@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Which documents of a collection are meant, and in which order.
+/// The options that select and order the documents of a collection.
 struct QueryOptions: ParsableArguments {
   // A value may begin with a dash: it is never taken for another option.
   @Option(
@@ -48,14 +48,14 @@ struct QueryOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
   var endBefore: String?
 
-  /// Whether all documents are meant, in the order of their names.
+  /// Whether all documents are selected, in the order of their names.
   var isEmpty: Bool {
     conditions.isEmpty && order.isEmpty && [limit, limitToLast].allSatisfy { $0 == nil }
       && [startAt, startAfter, endAt, endBefore].allSatisfy { $0 == nil }
   }
 
   /// The query of a collection, a collection group or one document.
-  /// - Throws: a usage failure that names the option, and the place in it.
+  /// - Throws: a usage failure that names the option, and the place in its text.
   func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure) -> Query {
     var query = Query(path: path, collectionGroup: group)
     for text in conditions {
@@ -95,7 +95,7 @@ struct QueryOptions: ParsableArguments {
     (query.limit, query.limitType) = (limitToLast, .last)
   }
 
-  /// What the protocol has room for.
+  /// The largest limit that the protocol can carry.
   static let largestLimit = Query.maximumLimit
 
   private func bound(

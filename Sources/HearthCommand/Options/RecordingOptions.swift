@@ -3,7 +3,7 @@ import ArgumentParser
 import Dashboard
 import TerminalTheme
 
-/// What is kept of a session, and which kept session is shown.
+/// The options that record a session, or replay a recorded one.
 struct RecordingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -98,7 +98,7 @@ struct RecordingOptions: ParsableArguments {
       cast: cast, replaces: force)
   }
 
-  /// - Returns: `nil` where nothing is replayed.
+  /// - Returns: `nil` if no session is replayed.
   func replayed() throws -> ReplayRequest? {
     guard let replay else { return nil }
     return ReplayRequest(
@@ -106,21 +106,21 @@ struct RecordingOptions: ParsableArguments {
   }
 }
 
-/// What is kept of a session.
+/// The files that keep a session.
 struct Keeping: Sendable {
   var recording: RecordingRequest?
   var cast: String?
   var replaces = false
 }
 
-/// A recorded session, and how it is shown.
+/// A recorded session, and the way to replay it.
 struct ReplayRequest: Sendable {
   var recording: Recording
   var playback: Playback
-  /// Where it begins; at its first moment for `nil`.
+  /// The place where the replay begins; `nil` for the first moment.
   var place: TimelinePlace?
 
-  /// - Parameter viewer: whose size, theme and keys the screen has.
+  /// - Parameter viewer: the state whose size, theme and keys the screen has.
   func session(for viewer: DashboardState) -> DashboardSession {
     var session = DashboardSession(
       replaying: recording.header.initialState, recording.actions, viewer: viewer, playback, at: viewer.now)
@@ -128,7 +128,7 @@ struct ReplayRequest: Sendable {
     return session
   }
 
-  /// One moment for a picture: the last one where none is named.
+  /// The state at one moment, for a picture: the last one if none is named.
   func state(for picture: FrameRequest) -> DashboardState {
     var configuration = recording.header.configuration
     (configuration.glyphs, configuration.themes) = (picture.glyphs, picture.themes)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What was chosen in the dashboard and holds at the next start too, where neither an option nor the configuration says
-/// otherwise. A file of the program's own: the user's configuration is the user's.
+/// Choices made in the dashboard that hold at the next start too, unless an option or the configuration says otherwise.
+/// They are in a file of the program's own: the configuration belongs to the user.
 struct RememberedChoices: Codable, Hashable, Sendable {
   var theme: String?
-  /// What was run in the palette, newest last.
+  /// The commands that were run in the palette, newest last.
   var commands: [String]?
 
-  /// - Returns: nothing remembered where there is no file, or one that is not understood.
+  /// - Returns: no choices if there is no file, or one that cannot be decoded.
   static func read(_ path: String) -> RememberedChoices {
     guard let data = FileManager.default.contents(atPath: path) else { return RememberedChoices() }
-    // Nothing of value is in it: a damaged one is written anew with the next choice.
+    // The choices are of little value: a damaged file is replaced with the next choice.
     return (try? JSONDecoder().decode(RememberedChoices.self, from: data)) ?? RememberedChoices()
   }
 

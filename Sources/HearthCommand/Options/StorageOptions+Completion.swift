@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// Where options of the backend come from that the command line left out.
+/// The source of backend options that the command line left out.
 struct StorageCompletion: Codable, Hashable, Sendable {
-  /// The named connection whose they are.
+  /// The named connection that supplies them; `nil` for none.
   var connection: NamedConnection?
 }
 
 extension StorageOptions {
-  /// Whether everything that writes is refused, by the named connection or the shell.
+  /// Whether every write is refused, by the named connection or the shell.
   var isReadOnly: Bool { completion?.connection?.isReadOnly == true || Surroundings.current.isReadOnly }
 
-  /// Takes the options that are not given from the named connection, or from the shell that this runs in.
+  /// Takes the options that are not given from the named connection, or from the shell in which the command runs.
   mutating func complete() throws {
     completion = StorageCompletion()
     if let connection {
@@ -28,7 +28,7 @@ extension StorageOptions {
     }
   }
 
-  /// The options of the command line that say which backend.
+  /// The given options that choose a backend.
   private var given: [String] {
     let all = [
       ("--emulator", remote.emulator != nil), ("--cloud", remote.cloud), ("--credentials", remote.credentials != nil),
@@ -38,7 +38,7 @@ extension StorageOptions {
     return all.filter(\.1).map(\.0)
   }
 
-  /// - Throws: `CommandFailure` for an option that says otherwise, `ValidationError` for what is wrong with the
+  /// - Throws: `CommandFailure` for an option that contradicts the connection, `ValidationError` for an error in the
   ///   connection.
   private mutating func adopt(_ named: NamedConnection) throws {
     if let option = given.first {
@@ -60,7 +60,7 @@ extension StorageOptions {
     try remote.validate()
   }
 
-  /// A cache belongs to one database; for another one it is not taken along.
+  /// Takes over a shell's options; its cache belongs to one database and is not used for another.
   mutating func inherit(_ base: StorageOptions) {
     let isSameDatabase = project == nil && database == nil
     remote = base.remote

@@ -8,7 +8,7 @@ import Foundation
 
 import enum Hearth.PathComponent
 
-/// Where the data is: the backend, the database, and the client's cache. Every command that touches data has these.
+/// The options for the backend, the database, and the client's cache; every command that touches data has them.
 struct StorageOptions: ParsableArguments {
   @Option(
     name: [.customShort("C", allowingJoined: true), .long],
@@ -38,7 +38,7 @@ struct StorageOptions: ParsableArguments {
   @Flag(help: "Keep the backend's data and the cache in memory only.")
   var inMemory = false
 
-  /// What completed the options of the command line; `nil` before `validate`.
+  /// The source of options that the command line left out; `nil` before `validate`.
   var completion: StorageCompletion?
 
   mutating func validate() throws {
@@ -78,17 +78,17 @@ struct StorageOptions: ParsableArguments {
     var isCacheNamed = false
     /// Whether a user chose the data's folder.
     var isDataNamed = false
-    /// Where versions before kept the cache.
+    /// The folder in which earlier versions kept the cache.
     var formerCache: String?
-    /// The connection of `connections.toml` that this is.
+    /// The connection of `connections.toml` that these locations come from.
     var connection: NamedConnection?
-    /// Whether everything that writes is refused.
+    /// Whether every write is refused.
     var isReadOnly = false
 
-    /// Whether the data is taken for real: that of servers over TLS, unless `connections.toml` says otherwise.
+    /// Whether the data counts as production: data of servers over TLS does, unless `connections.toml` says otherwise.
     var isProduction: Bool { connection?.isProduction ?? isCloud }
 
-    /// Whether this is a server that speaks TLS and asks who calls: no emulator.
+    /// Whether this is a server that speaks TLS and checks credentials: no emulator.
     var isCloud: Bool {
       if case .remote(let remote) = backend { remote.endpoint.isTLS && remote.identity != .owner } else { false }
     }
@@ -96,10 +96,10 @@ struct StorageOptions: ParsableArguments {
 
   var locations: Locations { locations(.ofProcess) }
 
-  /// An embedded backend's cache lies in the folder of its data and goes wherever that goes; those of servers lie side by
+  /// An embedded backend's cache lies in the folder of its data and moves with it; the caches of servers lie side by
   /// side, by the server's address.
   func locations(_ paths: Paths) -> Locations {
-    // An address that is none was refused by `validate`.
+    // An invalid address was refused by `validate`.
     let remote = try? remoteBackend()
     let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)?.id) ?? "hearth"
     let folder = data ?? "\(paths.data)/backend"
@@ -123,7 +123,7 @@ struct StorageOptions: ParsableArguments {
     return locations
   }
 
-  /// The environment names a backend only where the options name none.
+  /// The remote backend of the options; the environment names one only if the options name none.
   func remoteBackend() throws(ModelError) -> RemoteBackend? {
     try remote.choice(environment: readsEnvironment ? Self.environment : [:])
   }

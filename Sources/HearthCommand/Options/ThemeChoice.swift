@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalTheme
 
-/// The theme that the dashboard shows, and who says so: the option before the configuration, before what was last
-/// chosen in the picker, before the terminal's background. One that cannot be used is told, and the next one taken.
+/// The theme that the dashboard shows, and its source: the option, else the configuration, else the last choice in the
+/// picker, else the terminal's background. A theme that cannot be used is reported, and the next source taken.
 struct ThemeChoice: Sendable {
   enum Source: Hashable, Sendable {
     case option
     case configuration(line: Int?)
     case remembered
-    /// Nobody chose: dark or light by the terminal's background, dark where that is not known.
+    /// No choice: dark or light by the terminal's background, dark if that is unknown.
     case terminal
   }
 
   var theme: Theme
   var source: Source
-  /// Why others were passed over.
+  /// The reasons why other themes were passed over.
   var problems: [String]
-  /// What was known of the terminal's background.
+  /// The brightness of the terminal's background, if it is known.
   var background: Theme.Variant?
 
-  /// - Throws: only for the option, which is there to be corrected at once.
+  /// - Throws: only for the option, which can be corrected at once.
   static func make(
     option: String?, _ preferences: Preferences, background: Theme.Variant?
   ) throws(ThemeError) -> ThemeChoice {
@@ -48,11 +48,11 @@ struct ThemeChoice: Sendable {
       theme: byDefault(background, catalog), source: .terminal, problems: problems, background: background)
   }
 
-  /// Ember on dark terminals and paper on light ones, the user's own of these names where they can be used.
+  /// Ember on dark terminals and paper on light ones, the user's own files of these names if they can be used.
   static func byDefault(_ background: Theme.Variant?, _ catalog: ThemeCatalog) -> Theme {
     let name = background == .light ? "paper" : "ember"
     for catalog in [catalog, ThemeCatalog()] {
-      // What is wrong with a user's file is told with all others.
+      // A fault of a user's file is reported with all others.
       if let theme = try? catalog.theme(named: name).theme { return theme }
     }
     return Theme(slug: name, name: name, variant: .dark, foreground: .terminal, background: .terminal)

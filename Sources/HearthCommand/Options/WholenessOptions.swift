@@ -3,7 +3,7 @@ import ArgumentParser
 import FirestoreModel
 import FirestoreProtocol
 
-/// As of when to read what takes a while: one moment for all of it, unless that is not wanted.
+/// The time as of which a long read sees the data: one moment for all of it, unless `--live` is set.
 struct WholenessOptions: ParsableArguments {
   @OptionGroup var moment: MomentOption
 
@@ -17,8 +17,8 @@ struct WholenessOptions: ParsableArguments {
     if live, moment.at != nil { throw ValidationError("--live reads what is there now; leave out --at.") }
   }
 
-  /// The database as it is to be read.
-  /// - Parameter note: told where it cannot be read as of one moment.
+  /// The database in the state in which it is to be read.
+  /// - Parameter note: called with a remark if it cannot be read as of one moment.
   func view(of connection: Connection, _ note: (String) -> Void) async throws -> Connection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }

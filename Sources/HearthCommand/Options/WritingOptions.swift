@@ -3,7 +3,7 @@ import ArgumentParser
 import FirestoreModel
 import FirestoreProtocol
 
-/// What the commands that write documents share: where to, and how long to wait.
+/// The options of the commands that write documents.
 struct WritingOptions: ParsableArguments {
   @Flag(help: "Print one line of JSON: the path and the time of the write, or how many documents were written.")
   var json = false
@@ -17,8 +17,8 @@ struct WritingOptions: ParsableArguments {
   /// The way to the server.
   func connect() throws(CommandFailure) -> Connection { try storage.locations.connect() }
 
-  /// Writes one document at the server, past the cache and its queue: a write that fails leaves nothing behind.
-  /// - Parameter time: after which the document must not have been changed.
+  /// Writes one document at the server, without the cache and its queue: a failed write leaves nothing behind.
+  /// - Parameter time: the time after which the document must not have been changed.
   func commit(_ mutation: Mutation, unchangedSince time: Timestamp? = nil) async throws {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
     let connection = try connect()
@@ -45,7 +45,7 @@ struct WritingOptions: ParsableArguments {
     try OutputFile.print(data: "{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
   }
 
-  /// Whether somebody types commands and is told what each has done.
+  /// Whether each write is reported to a user who types commands in a shell.
   private var tellsWrites: Bool { Surroundings.current.tellsWrites && !headless.quiet && !json }
 
   private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
@@ -56,7 +56,7 @@ struct WritingOptions: ParsableArguments {
     }
   }
 
-  /// A document that was changed between reading its version and writing it fails as one that was changed before.
+  /// Writes a document; one that was changed after its version was read fails like one that was changed before.
   private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
     let path = mutation.key.path.text
     do throws(RPCStatus) {

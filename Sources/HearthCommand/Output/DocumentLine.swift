@@ -9,7 +9,7 @@ enum DocumentLine {
     "{\"path\": \(quoted(key.path.text)), \"data\": \(DocumentJSON.line(of: fields, relativeTo: database))}"
   }
 
-  /// What a document will be that is to be written; fields whose values the backend computes are named.
+  /// The JSON of a document that a mutation will write; fields whose values the backend computes are named.
   static func json(_ mutation: Mutation, in database: DatabaseID) -> String {
     guard case .set(let fields) = mutation.operation else { return quoted(mutation.key.path.text) }
     let line = json(mutation.key, fields, in: database)
@@ -18,7 +18,7 @@ enum DocumentLine {
     return "\(line.dropLast()), \"computed\": [\(computed)]}"
   }
 
-  /// With the versions, as `get --json` prints it.
+  /// The JSON of a document with its versions, as `get --json` prints it.
   static func jsonWithTimes(_ document: Document, in database: DatabaseID) -> String {
     var line = "{\"path\": \(quoted(document.key.path.text))"
     if let created = document.createTime { line += ", \"createTime\": \(quoted(created.timestamp.rfc3339Text))" }

@@ -63,7 +63,7 @@ struct DocumentPrinter: ~Copyable {
     }
   }
 
-  /// - Returns: what is to be said beside the data; `nil` for nothing.
+  /// - Returns: a note beside the data; `nil` for none.
   mutating func finish() throws -> String? {
     let rows = delimited?.finish() ?? []
     try lines(rows)

@@ -32,7 +32,7 @@ struct DocumentTable {
   private var left: Set<FieldPath> = []
   private(set) var count = 0
 
-  /// - Parameter width: of the terminal.
+  /// - Parameter width: the width of the terminal, in columns.
   init(of query: Query, _ selection: FieldSelection?, width: Int, _ paint: TerminalPaint, in database: DatabaseID) {
     self.database = database
     self.selection = selection?.paths

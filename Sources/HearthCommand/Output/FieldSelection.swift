@@ -4,7 +4,7 @@ import FirestoreText
 
 /// The fields of a document that are shown.
 struct FieldSelection: Hashable, Sendable {
-  /// In the order in which they were asked for.
+  /// The paths in the order in which they were given.
   let paths: [FieldPath]
 
   /// - Parameter text: paths with commas between them; a comma in back-quotes belongs to a name.
@@ -35,7 +35,7 @@ struct FieldSelection: Hashable, Sendable {
     self.paths = paths
   }
 
-  /// What a document has of them, maps that hold a selected field included.
+  /// The selected fields of a document, inside the maps that hold them.
   func fields(of fields: Fields) -> Fields {
     var selected = Fields()
     for path in paths {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that takes its name in one step, when it is complete and on the disk. A process that fails or is killed before
-/// leaves what had the name, and nothing else: until then the new file has no name at all, where the file system can do
-/// that.
+/// A file that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
+/// before leaves the old file of the name, and nothing else: until then the new file has no name at all, if the file
+/// system supports that.
 struct FileReplacement {
   /// O_TMPFILE of <fcntl.h>, which Swift does not import.
   private static let withoutName = 0o20_000_000 | O_DIRECTORY
@@ -14,8 +14,8 @@ struct FileReplacement {
   private let isNamed: Bool
 
   /// - Parameters:
-  ///   - path: of a regular file or none, as `OutputPlace` finds it.
-  ///   - mode: who may use a file that replaces none, as far as the umask lets them.
+  ///   - path: the path of a regular file, or of none, as `OutputPlace` finds it.
+  ///   - mode: the permissions of a file that replaces none, within the umask.
   init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     self.path = path
     part = "\(path).part-\(getpid())"
@@ -38,13 +38,13 @@ struct FileReplacement {
     }
     self.descriptor = descriptor
     if replaces {
-      // Who may read the old one may read the new one. Only an administrator can give files away.
+      // The new file keeps the readers of the old one. Only an administrator can give files away.
       _ = fchown(descriptor, old.st_uid, old.st_gid)
       _ = fchmod(descriptor, old.st_mode & 0o7777)
     }
   }
 
-  /// - Parameter isDurable: return only when it would survive a power cut.
+  /// - Parameter isDurable: whether to return only when the file would survive a power cut.
   func commit(isDurable: Bool = true) throws(CommandFailure) {
     // Some file systems cannot be told to write a file back now.
     guard !isDurable || fsync(descriptor) == 0 || errno == EINVAL else { throw failure(.inputOutput) }
@@ -77,7 +77,7 @@ struct FileReplacement {
     CommandFailure(status, "\(path) cannot be written: \(String(cString: strerror(errno))).")
   }
 
-  /// Removes what processes left that were killed while they wrote a file of this name.
+  /// Removes files left by processes that were killed while they wrote a file of this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
     guard let listing = opendir(folder) else { return }
     defer { closedir(listing) }

@@ -3,9 +3,9 @@ import ArgumentParser
 import FirestoreModel
 import FirestoreText
 
-/// How documents are printed.
+/// A format in which documents are printed.
 enum DocumentFormat: Sendable {
-  /// A document as JSON, those of a collection as a line each.
+  /// One document as JSON, or a collection's documents as a line each.
   case text
   case json
   case table
@@ -51,7 +51,7 @@ struct FormatOptions: ParsableArguments {
     if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) exclude each other.") }
   }
 
-  /// What follows `--template`.
+  /// Parses the argument of `--template`.
   static func parse(_ template: String) throws(CommandFailure) -> OutputTemplate {
     do throws(TextError) { return try OutputTemplate(parsing: template) } catch {
       throw error.failure("--template", template)
@@ -60,7 +60,7 @@ struct FormatOptions: ParsableArguments {
 
   private var isChosen: Bool { json || table || csv || tsv || template != nil }
 
-  /// - Parameter isTable: whether a table is what is wanted if nothing was.
+  /// - Parameter isTable: whether a table is the default.
   func format(orTable isTable: Bool) throws(CommandFailure) -> DocumentFormat {
     if let template { return .template(try Self.parse(template)) }
     if json { return .json }

@@ -3,17 +3,17 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What is said when Ctrl-C, or who asks this process to end, interrupts work whose parts stay: how far it came, and how
-/// to go on. Then the signal does what it always does.
+/// The message when Ctrl-C or another signal ends work whose parts stay: its progress, and the way to continue. Then
+/// the signal has its usual effect.
 final class InterruptionNote: Sendable {
   private static let queue = DispatchQueue(label: "hearth.interruption")
 
   /// Documents that are done.
   private let count = Count()
-  /// They hear the signals as long as they are held.
+  /// The sources of the signals, active as long as they are held.
   private let sources = Mutex<[any DispatchSourceSignal]>([])
 
-  /// - Parameter text: of how many documents are done.
+  /// - Parameter text: makes the message from the number of finished documents.
   init(_ text: @escaping @Sendable (Int) -> String) {
     sources.withLock { sources in
       for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -24,10 +24,10 @@ final class InterruptionNote: Sendable {
 
   deinit { end() }
 
-  /// - Parameter count: how many documents are done.
+  /// - Parameter count: the number of finished documents.
   func note(_ count: Int) { self.count.value.withLock { $0 = count } }
 
-  /// The work is over: the signals do again what they did before.
+  /// Ends the watch when the work is done: the signals have their previous effects again.
   func end() {
     sources.withLock { sources in
       for source in sources {
@@ -43,7 +43,7 @@ final class InterruptionNote: Sendable {
     let value = Mutex(0)
   }
 
-  /// - Returns: `nil` where whoever started this process decided what the signal does.
+  /// - Returns: `nil` where the parent process has set what the signal does.
   private static func source(
     _ number: Int32, _ count: Count, _ text: @escaping @Sendable (Int) -> String
   ) -> sending (any DispatchSourceSignal)? {
@@ -55,7 +55,7 @@ final class InterruptionNote: Sendable {
       if isatty(STDERR_FILENO) == 1 { StandardError.put("\r\u{1b}[K") }
       StandardError.write("hearth: interrupted. \(text(count.value.withLock { $0 }))")
       signal(number, SIG_DFL)
-      // The queue's threads do not take signals otherwise.
+      // The queue's threads block signals; this one must take the signal that it raises.
       var ending = sigset_t()
       sigemptyset(&ending)
       sigaddset(&ending, number)

@@ -2,13 +2,13 @@
 import ArgumentParser
 import Glibc
 
-/// Something that is no document, as a row: a collection, a field, a path.
+/// A row about something other than a document: a collection, a field, a path.
 struct ListedRow: Hashable, Sendable {
-  /// The cells by their names, in an order that is the same for all rows; `nil` for nothing.
+  /// The cells by their names, in an order that is the same for all rows; a text of `nil` is an empty cell.
   var cells: [Cell]
-  /// One object.
+  /// The row as one JSON object.
   var json: String
-  /// For people, where there is no table.
+  /// The row as a line for people, where there is no table.
   var line: ShownText
 
   struct Cell: Hashable, Sendable {
@@ -24,7 +24,7 @@ struct ListedRow: Hashable, Sendable {
   }
 }
 
-/// How rows are printed that are no documents.
+/// A format for rows that are no documents.
 enum RowFormat: Sendable {
   case json
   case lines
@@ -57,9 +57,9 @@ struct RowFormatOptions: ParsableArguments {
   }
 
   /// - Parameters:
-  ///   - names: of the cells.
-  ///   - usual: where nothing was chosen.
-  /// - Throws: a usage failure, for a template with other names too.
+  ///   - names: the names of the cells.
+  ///   - usual: the format if none was chosen.
+  /// - Throws: a usage failure, also for a template with other names.
   func format(_ names: [String], or usual: RowFormat) throws(CommandFailure) -> RowFormat {
     if let text = template {
       let template = try FormatOptions.parse(text)
@@ -80,12 +80,12 @@ struct RowFormatOptions: ParsableArguments {
 struct RowPrinter {
   private let format: RowFormat
   private let output: OutputFile
-  /// Of all rows.
+  /// The names of the cells of all rows.
   private let names: [String]
   private var waiting: [ListedRow] = []
   private var hasHeader = false
 
-  /// - Parameter names: of the cells.
+  /// - Parameter names: the names of the cells.
   init(_ format: RowFormat, _ names: [String], to output: OutputFile) {
     (self.format, self.names, self.output) = (format, names, output)
   }
@@ -104,11 +104,11 @@ struct RowPrinter {
     }
   }
 
-  /// Prints what is left.
+  /// Prints the rows that are left.
   mutating func finish() throws {
     if case .delimited(let delimiter) = format, !hasHeader { try output.data(line: delimiter.line(names)) }
     if case .table = format, let first = waiting.first {
-      // What no row has is no column.
+      // Columns that are empty in every row are left out.
       let shown = first.cells.indices.filter { index in waiting.contains { $0.cells[index].text != nil } }
       var table = TextTable(
         shown.map { index in
@@ -116,7 +116,7 @@ struct RowPrinter {
           return TextTable.Column(title: cell.name.uppercased(), alignment: cell.isNumeric ? .right : .left)
         })
       for row in waiting { table.add(shown.map { row.cells[$0].text ?? "" }) }
-      // A terminal gets lines that fit.
+      // A terminal gets lines that fit its width.
       for line in table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns) { try output.line(line) }
     }
     try output.flush()

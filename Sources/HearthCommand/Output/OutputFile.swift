@@ -2,12 +2,12 @@
 import ByteCompression
 import Glibc
 
-/// Where a command's output goes: standard output or a file. Buffered; one task writes.
+/// The output of a command: standard output or a file. Buffered; one task writes.
 ///
-/// What is written for people is `ShownText`, the same everywhere. What programs read is data (`data`), whose bytes a
-/// file or a pipe gets as they are; on a terminal, what is not safe in them becomes the escape that it has in JSON.
+/// Text for people is `ShownText`, the same everywhere. Text for programs is data (`data`), whose bytes a file or a
+/// pipe gets unchanged; on a terminal, unsafe characters in it become JSON escapes.
 final class OutputFile {
-  /// The reader of standard output is gone: there is no more to write, and nothing is wrong.
+  /// The reader of standard output is gone: nothing more can be written, and that is no error.
   struct ClosedPipe: Error {}
 
   private static let bufferSize = 64 * 1024
@@ -21,13 +21,13 @@ final class OutputFile {
 
   static func standard() -> OutputFile { OutputFile(STDOUT_FILENO, "standard output", isStandard: true) }
 
-  /// - Parameter compression: of what is written; `nil` for none, as below.
+  /// - Parameter compression: the format of the output; `nil` for none.
   static func standard(_ compression: CompressionFormat?) throws(CommandFailure) -> OutputFile {
     OutputFile(
       STDOUT_FILENO, "standard output", isStandard: true, try compressor(compression, of: "standard output"))
   }
 
-  /// To a program that shows on the terminal what it reads. Its end is that of a reader of standard output.
+  /// Writes to a program that shows its input on the terminal. Its end counts as the end of standard output's reader.
   convenience init(pager descriptor: Int32) {
     self.init(descriptor, "the pager", isStandard: true, isTerminal: true)
   }
@@ -46,10 +46,10 @@ final class OutputFile {
     try output.flush()
   }
 
-  /// - Parameter descriptor: stays the caller's.
+  /// - Parameter descriptor: closed by the caller.
   convenience init(_ descriptor: Int32, _ name: String) { self.init(descriptor, name, isStandard: false) }
 
-  /// - Parameter descriptor: stays the caller's.
+  /// - Parameter descriptor: closed by the caller.
   convenience init(_ descriptor: Int32, _ name: String, _ compression: CompressionFormat?) throws(CommandFailure) {
     self.init(descriptor, name, isStandard: false, try Self.compressor(compression, of: name))
   }
@@ -75,7 +75,7 @@ final class OutputFile {
     buffer.append(UInt8(ascii: "\n"))
   }
 
-  /// Writes what programs read: documents, JSON, rows of values, the contents of a file.
+  /// Writes text for programs: documents, JSON, rows of values, the contents of a file.
   func data(_ text: String) throws { try write(isTerminal ? ShownText(json: text) : ShownText(verbatim: text)) }
 
   /// Writes a line of data and its end.
@@ -96,7 +96,7 @@ final class OutputFile {
     try put(compressed)
   }
 
-  /// Writes everything, with the end of compressed data: nothing can be written behind it.
+  /// Writes all buffered output, with the end of compressed data: nothing can be written behind it.
   func finish() throws {
     try flush()
     guard let compressor else { return }

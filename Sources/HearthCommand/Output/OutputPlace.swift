@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What a path of an output leads to.
+/// The place that the path of an output leads to.
 enum OutputPlace: Hashable, Sendable {
-  /// An open descriptor of this process: `/dev/stdout`, `/dev/fd/3`, or what a shell makes of `>(command)`.
+  /// An open descriptor of this process: `/dev/stdout`, `/dev/fd/3`, or the path that a shell makes of `>(command)`.
   case descriptor(Int32)
-  /// A device or a pipe: it has a name, but what is written goes elsewhere.
+  /// A device or a pipe: it has a name, but its data goes elsewhere.
   case stream(String)
-  /// A regular file, or none yet. Links are followed: this is the name of the file itself.
+  /// A regular file, or none yet. Links are followed: this is the path of the file itself.
   case file(String)
 
-  /// As many links as the kernel follows.
+  /// The largest number of links that are followed, as in the kernel.
   private static let linkLimit = 40
 
-  /// - Throws: a failure that names the path, for a folder, a socket, and what cannot be looked at.
+  /// - Throws: a failure that names the path, for a folder, a socket, or a path that cannot be examined.
   init(_ path: String) throws(CommandFailure) {
     func failure(_ reason: String) -> CommandFailure {
       CommandFailure(.cannotCreate, "\(path) cannot be written: \(reason).")
@@ -37,7 +37,7 @@ enum OutputPlace: Hashable, Sendable {
         return
       }
       let target = try Self.target(of: name, failure)
-      // The kernel's links to what other processes have open lead there, whatever their text says.
+      // The kernel's links to open files of other processes lead there, whatever their text says.
       if lstat(target, &status) != 0, stat(name, &status) == 0 {
         self = try Self.special(name, status, failure) ?? .stream(name)
         return
@@ -53,7 +53,7 @@ enum OutputPlace: Hashable, Sendable {
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The folder and the name in it.
+  /// Splits a path into the folder and the name in it.
   static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let folder = path[..<slash]

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreText
 
-/// Text with places for a document's path, times and fields, such as `{{path}}\t{{address.city}}`.
+/// Text with placeholders for a document's path, times and fields, such as `{{path}}\t{{address.city}}`.
 struct OutputTemplate: Sendable {
   private enum Part: Hashable, Sendable {
     case text(String)
@@ -12,7 +12,7 @@ struct OutputTemplate: Sendable {
 
   private let parts: [Part]
 
-  /// - Parameter text: `\n`, `\t` and `\\` outside of places are what they are in other languages.
+  /// - Parameter text: the template; outside of placeholders `\n`, `\t` and `\\` are escapes.
   init(parsing text: String) throws(TextError) {
     var parts: [Part] = []
     var literal = ""
@@ -56,13 +56,13 @@ struct OutputTemplate: Sendable {
     }
   }
 
-  /// The fields that it shows; `nil` where it shows all of them.
+  /// The fields that the template shows; `nil` if it shows all of them.
   var fields: Set<FieldPath>? {
     if parts.contains(.data) { return nil }
     return Set(parts.compactMap { if case .field(let path) = $0 { path } else { nil } })
   }
 
-  /// What stands between its braces.
+  /// The names in the template's braces.
   var names: [String] {
     parts.compactMap { part in
       switch part {
@@ -77,7 +77,7 @@ struct OutputTemplate: Sendable {
     }
   }
 
-  /// - Parameter value: what has a name; `nil` for nothing.
+  /// - Parameter value: returns the value of a name; `nil` for an empty text.
   func text(_ value: (String) -> String?) -> String {
     var names = names[...]
     return parts.map { part in
@@ -86,7 +86,7 @@ struct OutputTemplate: Sendable {
     }.joined()
   }
 
-  /// What is not there is nothing.
+  /// The text for a document; placeholders for missing values are empty.
   func text(for document: Document, in database: DatabaseID) -> String {
     var text = ""
     for part in parts {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Text that can be printed anywhere: on a terminal, into a pipe that ends at one, into a log that is read there.
-/// Whatever in it is not the program's own was made safe, and can neither move a cursor, reorder or hide text, nor
-/// begin a line.
+/// Text that can be printed anywhere: on a terminal, into a pipe that ends at one, into a log that is read there. All
+/// parts that are not the program's own were made safe: they can neither move a cursor, reorder or hide text, nor begin
+/// a line.
 ///
-/// It is a proof. What prints takes this type, and there are these ways to one:
+/// It is a proof: functions that print take this type, and there are these ways to make one:
 ///
 /// | from | what becomes of it |
 /// |---|---|
@@ -17,20 +17,20 @@ import TerminalCanvas
 struct ShownText: Hashable, Sendable {
   let text: String
 
-  /// - Parameter verbatim: was made of safe parts and of the program's own control sequences. Whoever calls this says
-  ///   why that is so.
+  /// - Parameter verbatim: text made of safe parts and of the program's own control sequences. Each caller says in a
+  ///   comment why that is so.
   init(verbatim text: String) { self.text = text }
 
   init(_ text: String) { self.text = SafeText.sanitized(text) }
 
-  /// - Parameter text: keeps its line breaks.
+  /// - Parameter text: text of any origin, which keeps its line breaks.
   init(lines text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     self.text = lines.map { SafeText.sanitized(String($0)) }.joined(separator: "\n")
   }
 
-  /// - Parameter text: what could move the cursor, reorder or hide text is written as the escape that it has in JSON,
-  ///   so that a document that was copied from the screen is still that document. Line breaks stay.
+  /// - Parameter text: JSON of any origin. Characters that could move the cursor, reorder or hide text become JSON
+  ///   escapes, so that a document copied from the screen keeps its values. Line breaks stay.
   init(json text: String) { self.text = JSONEscapes.escaped(text) }
 
   var isEmpty: Bool { text.isEmpty }
@@ -73,11 +73,11 @@ extension Sequence<ShownText> {
     ShownText(verbatim: map(\.text).joined(separator: separator.text))
   }
 
-  /// With an end for each line.
+  /// The lines joined, each with a line break at its end.
   func asLines() -> ShownText { ShownText(verbatim: map { $0.text + "\n" }.joined()) }
 }
 
-/// What is not safe in JSON, as JSON's own escapes. `SafeText` would lose what it shows as something else.
+/// Unsafe characters in JSON as JSON's own escapes, because the replacements of `SafeText` would change the values.
 private enum JSONEscapes {
   static func escaped(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F || $0 == 0x0a }) { return text }
@@ -93,7 +93,7 @@ private enum JSONEscapes {
     return String(view)
   }
 
-  /// Joiners belong to emoji and to words of some scripts; anywhere else they only hide.
+  /// Whether a joiner belongs to an emoji or to a word of some scripts; anywhere else joiners only hide.
   private static func joins(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
     guard scalars[index].value == 0x200C || scalars[index].value == 0x200D else { return false }
     guard index > 0, index + 1 < scalars.count else { return false }

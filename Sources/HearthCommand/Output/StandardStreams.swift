@@ -4,21 +4,21 @@ import Synchronization
 
 /// Descriptors 0 to 2, which every part of a process takes for its standard streams.
 enum StandardStreams {
-  /// Opens those that the caller left closed, and lets a reader that goes away be an error instead of a signal.
+  /// Opens standard streams that the caller left closed, and turns a vanished reader into an error instead of a signal.
   ///
-  /// To be called before anything opens a file: the file would get one of these numbers, and be read as input or
-  /// written over with output. They lead to `/dev/null` the wrong way round, so that using them is still an error.
+  /// Must be called before any file is opened: the file would get one of these numbers, and be read as input or
+  /// overwritten with output. They lead to `/dev/null` in the wrong direction, so that using them is still an error.
   static func reserve() {
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest free number is this one, since those below it are open.
+      // Descriptors below are open, so that this one is the lowest free number.
       _ = open("/dev/null", mode)
     }
     signal(SIGPIPE, SIG_IGN)
   }
 }
 
-/// Descriptor 0 as a command's data.
+/// Descriptor 0 as the source of a command's data.
 enum StandardInput {
   /// - Throws: in a shell that reads its commands there.
   static func check() throws(CommandFailure) {
@@ -29,23 +29,24 @@ enum StandardInput {
 
 /// One-line messages for people, beside the output.
 ///
-/// What cannot be written is lost: there is no place left to say so, and the work goes on.
+/// A message that cannot be written is lost: there is no place left to say so, and the work goes on.
 enum StandardError {
-  /// How long to wait for a reader that has fallen behind, in milliseconds; then the rest of the message is lost.
+  /// The longest time to wait for a slow reader, in milliseconds; then the rest of the message is lost.
   private static let patience: Int32 = 1000
 
   static func write(_ line: ShownText) { put(line + "\n") }
 
-  /// What was said last of data as it was met.
+  /// The last remark about the data.
   private static let lastRemark = Mutex<String?>(nil)
 
-  /// Says what was found out in the middle of a command.
+  /// Reports a finding in the middle of a command.
   static func remark(_ text: String) {
     lastRemark.withLock { $0 = text }
     write("hearth: \(text)")
   }
 
-  /// Whether a failure is what was remarked just before. Asked once: the next failure of a shell is told.
+  /// Whether a failure repeats the last remark. Asking clears the remark, so that the next failure of a shell is
+  /// reported.
   static func hasSaid(_ failure: String) -> Bool {
     lastRemark.withLock { remark in
       defer { remark = nil }

@@ -3,18 +3,18 @@ import Foundation
 import TerminalCanvas
 import TerminalTheme
 
-/// Colours for the output of commands, by the roles of the user's theme, in the terminal's own sixteen.
+/// Colours for the output of commands, by the roles of the user's theme, in the terminal's own sixteen colours.
 struct TerminalPaint: Sendable {
-  /// `nil` for no colours.
+  /// The theme; `nil` for no colours.
   let theme: Theme?
 
   static let none = TerminalPaint(theme: nil)
 
-  /// None where `NO_COLOR` is set, or the terminal has none.
+  /// The colours for this process; none if `NO_COLOR` is set, or the terminal has none.
   static func ofProcess() -> TerminalPaint {
     let environment = ProcessInfo.processInfo.environment
     if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }
-    // What is wrong with the user's themes is the dashboard's to tell.
+    // Faults of the user's themes are reported by the dashboard.
     let choice = try? ThemeChoice.make(option: nil, Preferences.read(.ofProcess), background: nil)
     return TerminalPaint(theme: choice?.theme)
   }

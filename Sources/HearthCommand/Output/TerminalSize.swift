@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How much a terminal shows.
+/// The size of a terminal in cells.
 struct TerminalSize: Hashable, Sendable {
   var columns: Int
   var rows: Int
 
-  /// - Returns: `nil` where the descriptor is no terminal, or one that does not know.
+  /// - Returns: `nil` if the descriptor is no terminal, or one that does not know its size.
   init?(of descriptor: Int32) {
     var size = winsize()
     guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

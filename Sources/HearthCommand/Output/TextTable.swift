@@ -19,7 +19,7 @@ struct TextTable {
   mutating func add(_ texts: [String]) { rows.append(texts.map(SafeText.sanitized)) }
 
   /// The titles and the rows, without space at the ends.
-  /// - Parameter width: in terminal columns; longer lines are cut. `nil` for any.
+  /// - Parameter width: the largest width in terminal columns; longer lines are cut. `nil` for any.
   func lines(width: Int? = nil) -> [ShownText] {
     let all = [columns.map { SafeText.sanitized($0.title) }] + rows
     let widths = columns.indices.map { column in all.map { SafeText.columns(of: $0[column]) }.max() ?? 0 }

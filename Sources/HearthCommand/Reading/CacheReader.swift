@@ -9,8 +9,8 @@ import class Hearth.Client
 /// Reads the cache that the dashboard keeps, without a network.
 enum CacheReader {
   /// Runs work on the cache.
-  /// - Parameter isMade: whether one is begun if there is none.
-  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened; what the work throws.
+  /// - Parameter isMade: whether a missing cache is created.
+  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened; errors of the work.
   static func withClient<Result: Sendable>(
     _ locations: StorageOptions.Locations, isMade: Bool = false, _ work: (Client) async throws -> Result
   ) async throws -> Result {
@@ -26,7 +26,7 @@ enum CacheReader {
     }
   }
 
-  /// The documents that the cache has, with the writes that wait in its queue.
+  /// The documents in the cache, with the writes that wait in its queue.
   static func documents(of query: Query, _ locations: StorageOptions.Locations) async throws -> [Document] {
     try await withClient(locations) { client in
       if query.isDocumentQuery, let key = DocumentKey(query.path) {
@@ -36,13 +36,13 @@ enum CacheReader {
     }
   }
 
-  /// How messages name the cache.
+  /// The cache's name in messages.
   static func name(of locations: StorageOptions.Locations) -> String {
     guard case .directory(let folder) = locations.cache else { return "the cache, which is in memory," }
     return "the cache in \(folder)"
   }
 
-  /// - Throws: if the client does without the cache that it was given.
+  /// - Throws: if the client runs without the cache that it was given.
   static func check(_ client: Client) throws(CommandFailure) {
     if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }

@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The documents of a collection in the order of their ids, page by page, with those among them that do not exist
-/// themselves while something below them does.
+/// The documents of a collection in the order of their ids, page by page, with missing documents, which do not exist
+/// themselves but have documents below them.
 struct CollectionMembers {
   private let collection: ResourcePath
   private let datastore: any Datastore
@@ -16,7 +16,7 @@ struct CollectionMembers {
   private var isFinished = false
 
   /// - Parameters:
-  ///   - limit: the most that are given.
+  ///   - limit: the largest number of documents; `nil` for all.
   ///   - projection: the fields to read; `nil` for all.
   init(
     of collection: ResourcePath, at datastore: any Datastore, _ database: DatabaseID, includesMissing: Bool = true,
@@ -30,7 +30,7 @@ struct CollectionMembers {
       of: Query(path: collection, limit: limit), at: datastore, database, projection: projection)
   }
 
-  /// - Returns: the next ones; those that do not exist have no version. `nil` after the last.
+  /// - Returns: the next documents; missing ones have no version. `nil` after the last.
   mutating func next() async throws -> [Document]? {
     if isFinished { return nil }
     if missing == nil { missing = includesMissing ? try await datastore.missingDocuments(in: collection)[...] : [] }
@@ -56,7 +56,7 @@ struct CollectionMembers {
 }
 
 extension Datastore {
-  /// The ids of the collections below each document, of which some are asked for at the same time.
+  /// The ids of the collections below each document; several documents are asked for at the same time.
   func collectionIDs(below keys: [DocumentKey]) async throws -> [[String]] {
     try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
       var ids = [[String]](repeating: [], count: keys.count)
@@ -69,7 +69,7 @@ extension Datastore {
     }
   }
 
-  /// How many documents a query finds.
+  /// Counts the documents that a query finds.
   func count(_ query: Query) async throws -> Int {
     let figures = try await aggregate(query.target, [Aggregation(alias: "count", function: .count)])
     guard case .integer(let count)? = figures["count"] else {

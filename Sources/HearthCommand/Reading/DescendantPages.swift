@@ -3,10 +3,11 @@ import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// All documents below a path by a few queries over all collections, each of which is read as it comes: a server that is
-/// asked collection by collection is asked once for each document, to know what is below it.
+/// All documents below a path by a few queries over all collections, whose results are read as they arrive: reading
+/// collection by collection takes one request for each document, to list the collections below it.
 struct DescendantPages: Sendable {
-  /// Of one query. The embedded backend looks at all that is left for each, and holds the names of twice as many.
+  /// The number of documents of one query. The embedded backend looks at all that are left for each query, and holds
+  /// the names of twice as many.
   private static let pageSize = 40_000
 
   let datastore: any Datastore
@@ -18,7 +19,7 @@ struct DescendantPages: Sendable {
     request = DescendantsRequest(path, limit: Self.pageSize, ReadView(projection: projection))
   }
 
-  /// - Returns: false, and nothing was visited, for a backend that has no such query.
+  /// - Returns: `false`, without any visit, for a backend that has no such query.
   func visit(_ body: (Document) async throws -> Void) async throws -> Bool {
     let pieces = Handoff<[Document]>()
     let request = request
@@ -56,7 +57,7 @@ struct DescendantPages: Sendable {
         request = progress.request
         let hasCome = request.last != asked.last
         if isFirst, !hasCome, error.isAboutTheQuery { return false }
-        // A long answer may be cut off; it goes on where it was.
+        // A long answer may be cut off; the next request continues it.
         guard hasCome, error.code == .unavailable || error.code == .deadlineExceeded, !Task.isCancelled else {
           throw error
         }
@@ -68,11 +69,11 @@ struct DescendantPages: Sendable {
 }
 
 extension RPCStatus {
-  /// The server does not take queries of this kind, and might answer others.
+  /// Whether the server does not take queries of this kind, but may answer others.
   fileprivate var isAboutTheQuery: Bool { code == .unimplemented || code == .invalidArgument }
 }
 
-/// How far a query has come.
+/// The progress of a query.
 private final class Progress: Sendable {
   private let state: Mutex<DescendantsRequest>
 

@@ -3,18 +3,19 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A query's result from the server, page by page, so that only one page is in memory. The end of an order is one page.
+/// A query's result from the server, page by page, so that only one page is in memory. A limit from the end is one
+/// page.
 struct DocumentPages {
-  /// A page in key order costs what it holds.
+  /// The size of a page in key order, whose cost grows with its content only.
   private static let pageSize = 1000
-  /// In any other order the embedded backend looks at the whole collection for each page.
+  /// The size of a page in any other order: the embedded backend looks at the whole collection for each of them.
   private static let orderedPageSize = 20_000
 
   private let datastore: any Datastore
   private let database: DatabaseID
   private let pageSize: Int
   private let view: ReadView
-  /// The end of an order is read backwards, as its beginning.
+  /// Whether the query has a limit from the end, which is read in reverse as a limit from the beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?
@@ -34,7 +35,7 @@ struct DocumentPages {
     view = ReadView(projection: projection.map { FieldMask(outermost: $0.paths.union(order)) })
   }
 
-  /// Passes over documents. To be called before `next`.
+  /// Skips documents. Must be called before `next`.
   mutating func drop(_ count: Int) async throws(RPCStatus) {
     if count == 0 { return }
     guard let key = try await datastore.key(at: count, of: query.target) else {
@@ -74,7 +75,7 @@ struct DocumentPages {
 }
 
 extension FieldMask {
-  /// Without paths inside of others, which name what is there already.
+  /// Makes a mask without paths inside of others, which are covered already.
   init(outermost paths: Set<FieldPath>) {
     self.init(paths.filter { path in !paths.contains { $0 != path && $0.isPrefix(of: path) } })
   }

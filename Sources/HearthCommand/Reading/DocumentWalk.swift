@@ -2,13 +2,13 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// The documents below a path at the server in a stable order, page by page: a collection in the order of its ids, behind
-/// each document its subcollections in the order of theirs, if the walk is recursive.
+/// The documents below a path at the server in a stable order, page by page: a collection in the order of its ids, and
+/// behind each document its subcollections in the order of theirs, if the walk is recursive.
 struct DocumentWalk: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
   let isRecursive: Bool
-  /// Whether a walk that is not recursive asks which subcollections it passes over.
+  /// Whether a walk that is not recursive counts the subcollections that it passes over.
   var countsSubcollections = false
   /// The fields to read; `nil` for all.
   var projection: FieldMask?
@@ -19,8 +19,8 @@ struct DocumentWalk: Sendable {
     self.isRecursive = isRecursive
   }
 
-  /// Visits a document and what is below it, the documents of a collection, or of a whole database.
-  /// - Returns: how many subcollections were passed over, if that is counted.
+  /// Visits a document and its descendants, the documents of a collection, or a whole database.
+  /// - Returns: the number of subcollections passed over, if they are counted.
   @discardableResult
   func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Int {
     if isRecursive, try await visitAll(path, body) { return 0 }
@@ -29,8 +29,8 @@ struct DocumentWalk: Sendable {
     return iterator.passedOver
   }
 
-  /// Visits the same in the same order, by queries over all collections.
-  /// - Returns: false for a backend that has none, at which nothing was visited.
+  /// Visits the same documents in the same order, by queries over all collections.
+  /// - Returns: `false`, without any visit, for a backend that has no such queries.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)
     guard let key = DocumentKey(path) else { return try await pages.visit(body) }
@@ -44,7 +44,7 @@ struct DocumentWalk: Sendable {
     return isAnswered
   }
 
-  /// A walk that goes on when it is asked to.
+  /// A walk that advances on request.
   struct Iterator {
     private enum Frame {
       case root
@@ -55,9 +55,9 @@ struct DocumentWalk: Sendable {
     }
 
     private let walk: DocumentWalk
-    /// What is left, the next last.
+    /// The parts that are left, the next one last.
     private var frames: [Frame]
-    /// Subcollections that were not gone into, if that is counted.
+    /// The number of subcollections passed over, if they are counted.
     private(set) var passedOver = 0
 
     init(_ walk: DocumentWalk, _ path: ResourcePath) {

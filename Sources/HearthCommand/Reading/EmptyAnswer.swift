@@ -4,7 +4,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import Spelling
 
-/// What to say of a path at which nothing was found: a mistyped name, or another project, looks like data that is gone.
+/// Notes about a path at which nothing was found: a mistyped name, or another project, looks like lost data.
 struct EmptyAnswer: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
@@ -14,18 +14,18 @@ struct EmptyAnswer: Sendable {
   init(_ connection: Connection) { self.init(connection.datastore, connection.database) }
 
   /// - Parameters:
-  ///   - path: of a collection or document, or the root.
-  ///   - group: the id of collections at any depth; then the path says nothing.
-  /// - Returns: `nil` where there is nothing to add, and where that cannot be found out.
+  ///   - path: the path of a collection or document, or the root.
+  ///   - group: the id of collections at any depth, in place of the path.
+  /// - Returns: `nil` if there is nothing to add, or if that cannot be found out.
   func note(at path: ResourcePath, group: String? = nil) async -> String? {
-    // It is beside an answer that stands for itself.
+    // The note accompanies a result that is complete without it.
     guard let collections = try? await datastore.listCollectionIDs(below: .root) else { return nil }
     if collections.isEmpty { return await elsewhere() }
     if group != nil || path.isRoot { return nil }
     return await nearest(to: path, collections)
   }
 
-  /// Data in other databases of the same backend.
+  /// The note about data in other databases of the same backend.
   private func elsewhere() async -> String? {
     guard let all = try? await datastore.databases(of: nil) else { return nil }
     let others = all.filter { $0 != database }
@@ -35,7 +35,7 @@ struct EmptyAnswer: Sendable {
       + "\(first.options(from: database))."
   }
 
-  /// The outermost part of the path that is not there, and what is there instead.
+  /// The note about the outermost part of the path that does not exist, and its nearest existing name.
   private func nearest(to path: ResourcePath, _ collections: [String]) async -> String? {
     var (parent, known) = (ResourcePath.root, collections)
     let segments = path.segments.map(String.init)
@@ -57,14 +57,14 @@ struct EmptyAnswer: Sendable {
 }
 
 extension HeadlessOptions {
-  /// Says why nothing may have been found, unless that is not wanted.
+  /// Tells why nothing may have been found, unless `--quiet` is set.
   func hint(at path: ResourcePath, group: String? = nil, _ connection: Connection) async {
     if !quiet, let note = await EmptyAnswer(connection).note(at: path, group: group) { self.note(ShownText(note)) }
   }
 }
 
 extension CommandFailure {
-  /// The same with what may be the reason that nothing was found.
+  /// The failure with a note about why nothing may have been found.
   func hinting(at path: ResourcePath, _ connection: Connection) async -> CommandFailure {
     guard let note = await EmptyAnswer(connection).note(at: path) else { return self }
     var failure = self
@@ -74,7 +74,7 @@ extension CommandFailure {
 }
 
 extension DatabaseID {
-  /// The options that lead here from another database.
+  /// The options that lead to this database from another one.
   fileprivate func options(from other: DatabaseID) -> String {
     var options: [String] = []
     if project != other.project { options.append("--project \(ShellText.typed(project))") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Passes things from one task to another, one at a time: who gives waits until the one before was taken.
+/// Passes elements from one task to another, one at a time: the giver waits until the element before was taken.
 final class Handoff<Element: Sendable>: Sendable {
   private struct State {
     var element: Element?
@@ -9,7 +9,7 @@ final class Handoff<Element: Sendable>: Sendable {
     var giver: CheckedContinuation<Void, Never>?
     var taker: CheckedContinuation<Void, Never>?
 
-    /// Who waits goes on, and looks again.
+    /// Returns the waiting tasks, which then look again.
     mutating func wake() -> [CheckedContinuation<Void, Never>] {
       defer { (giver, taker) = (nil, nil) }
       return [giver, taker].compactMap { $0 }
@@ -18,7 +18,7 @@ final class Handoff<Element: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Returns: false when nothing is taken any more.
+  /// - Returns: `false` if elements are no longer taken.
   func give(_ element: Element) async -> Bool {
     while true {
       let (isDone, isEnded, woken) = state.withLock { state in
@@ -56,7 +56,7 @@ final class Handoff<Element: Sendable>: Sendable {
     }
   }
 
-  /// Nothing more is given, or taken. What was given can still be taken.
+  /// Ends the handoff: no more is given. An element that was given can still be taken.
   func end() {
     let woken = state.withLock { state in
       state.isEnded = true
@@ -66,7 +66,7 @@ final class Handoff<Element: Sendable>: Sendable {
   }
 
   /// Waits until something has changed.
-  /// - Parameter enqueue: says whether there is anything to wait for, and keeps who does.
+  /// - Parameter enqueue: returns whether there is anything to wait for, and keeps the continuation if so.
   private func wait(_ enqueue: (inout State, CheckedContinuation<Void, Never>) -> Bool) async {
     await withCheckedContinuation { continuation in
       let waits = state.withLock { enqueue(&$0, continuation) }

@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension Connection {
-  /// The database as it is now, whatever is written while it is read.
-  /// - Returns: `nil` for a backend that cannot be asked about the past.
+  /// The database in its present state, whatever is written while it is read.
+  /// - Returns: `nil` for a backend that cannot read the past.
   func atBeginning() async throws(RPCStatus) -> Connection? {
     guard let time = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds)) else {
       return nil
@@ -16,10 +16,10 @@ extension Connection {
 }
 
 extension Datastore {
-  /// The latest time as of which all can be read; `nil` for a backend that answers for the present only.
-  /// - Parameter now: by this device's clock, which may be ahead of the backend's or behind it.
+  /// The latest time as of which all data can be read; `nil` for a backend that answers for the present only.
+  /// - Parameter now: the present time by this device's clock, which may be ahead of the backend's or behind it.
   func beginning(now: Timestamp) async throws(RPCStatus) -> SnapshotVersion? {
-    // What is not there has the time at which it was looked for.
+    // The answer for a missing document carries the time of the lookup.
     let key = DocumentKey(unchecked: ResourcePath("hearth/\(AutomaticID.make())"))
     guard let answer = try await lookup([key], .names).first, let answered = answer.version else { return nil }
     for time in [max(SnapshotVersion(now), answered), answered] {

@@ -2,7 +2,7 @@
 import Foundation
 import TerminalCanvas
 
-/// The screen as an asciicast, version 2: the bytes of the frames, as they were sent, with their times.
+/// The screen as an asciicast, version 2: the bytes of the frames as they were sent, with their times.
 @MainActor
 final class Cast {
   enum Item: Sendable {
@@ -15,7 +15,7 @@ final class Cast {
   private let start = ContinuousClock.now
   private var size: Size
 
-  /// - Throws: one line for a file that cannot be made.
+  /// - Throws: a one-line failure for a file that cannot be created.
   init(
     _ path: String, size: Size, limit: Int = RecordingRequest.standardLimit, replaces: Bool,
     ended: @escaping @MainActor (String) -> Void
@@ -47,7 +47,7 @@ extension Cast.Item {
     var env: [String: String]
   }
 
-  /// With its end.
+  /// The event as a line of the file, with its line break.
   var line: Data {
     get throws {
       switch self {

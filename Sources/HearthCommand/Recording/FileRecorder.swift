@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Hands what happens on to a file without waiting for it: what comes while lines are written goes with the next ones.
+/// Hands items to a file without waiting for it: items that arrive while lines are written go with the next ones.
 @MainActor
 final class FileRecorder<Item: Sendable> {
-  /// As much as may wait for a slow disk, estimated.
+  /// The most that may wait for a slow disk, estimated in bytes.
   private static var patience: Int { 32 << 20 }
 
   let path: String
@@ -30,7 +30,7 @@ final class FileRecorder<Item: Sendable> {
     if writing == nil { writing = Task { await write() } }
   }
 
-  /// Writes what waits and the last line.
+  /// Writes the waiting items and the last line.
   func finish(_ reason: String) async {
     guard !isEnded else { return }
     await writing?.value

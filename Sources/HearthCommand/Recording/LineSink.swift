@@ -2,9 +2,9 @@
 import Foundation
 import Glibc
 
-/// A file that grows by whole lines and has a bound. Only its owner may read it.
+/// A file that grows by whole lines up to a limit. Only its owner may read it.
 actor LineSink<Item: Sendable> {
-  /// Why no more is written, in words.
+  /// The reason, in words, why no more is written.
   struct Ended: Error, Hashable, Sendable {
     var reason: String
   }
@@ -16,14 +16,14 @@ actor LineSink<Item: Sendable> {
   private var size = 0
   private var isOpen = true
 
-  /// Room that is kept for the last line.
+  /// The room in bytes kept for the last line.
   private static var reserve: Int { 512 }
 
   /// - Parameters:
-  ///   - limit: in bytes.
-  ///   - replaces: whether a file of this name may go.
-  ///   - encode: the line of an item, with its end.
-  ///   - last: the last line, if there is one, from the reason why it is the last.
+  ///   - limit: the largest size of the file, in bytes.
+  ///   - replaces: whether an existing file of this name may be replaced.
+  ///   - encode: makes the line of an item, with its line break.
+  ///   - last: makes the last line, if there is one, from the reason for the end.
   init(
     _ path: String, limit: Int, replaces: Bool, encode: @escaping @Sendable (Item) throws -> Data,
     last: @escaping @Sendable (String) throws -> Data?
@@ -37,15 +37,15 @@ actor LineSink<Item: Sendable> {
       }
       throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
-    // A file that is overwritten may have been open to others.
+    // An overwritten file may have been readable for other users.
     if OutputPlace.isFile(descriptor) { _ = fchmod(descriptor, 0o600) }
     self.limit = limit
     self.encode = encode
     self.last = last
   }
 
-  /// Writes the items' lines with as few calls as can be.
-  /// - Throws: `Ended`, once: what was written until then is whole lines.
+  /// Writes the items' lines with as few calls as possible.
+  /// - Throws: `Ended`, once: everything written until then is whole lines.
   func write(_ items: [Item]) throws(Ended) {
     guard isOpen else { return }
     var lines = Data()
@@ -101,7 +101,7 @@ actor LineSink<Item: Sendable> {
 enum ByteCountText {
   private static let units: [(name: String, factor: Int)] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)]
 
-  /// `64 MB`.
+  /// The size in the largest unit that divides it, such as `64 MB`.
   static func text(_ count: Int) -> String {
     guard let unit = units.first(where: { count >= $0.factor && count.isMultiple(of: $0.factor) }) else {
       return "\(count) bytes"

@@ -3,17 +3,17 @@ import Dashboard
 import FirestoreModel
 import Foundation
 
-/// A recorded session as it was read from its file.
+/// A recorded session, read from its file.
 struct Recording: Sendable {
-  /// What may be read at most: a session file is bounded when it is written.
+  /// The largest size in bytes that is read: a session file is bounded when it is written.
   private static let limit = 2 << 30
 
   let name: String
   let header: RecordingHeader
   private(set) var actions: [Action] = []
-  /// Why it ended; `nil` for one that breaks off.
+  /// The reason for the recording's end; `nil` for one that breaks off.
   private(set) var end: RecordingEnd?
-  /// What could not be read, with its line, and what else the viewer should know.
+  /// The lines that could not be read, and other remarks for the viewer.
   private(set) var problems: [String] = []
 
   /// - Parameter path: `-` for standard input.
@@ -30,7 +30,7 @@ struct Recording: Sendable {
     try self.init(data, name: name)
   }
 
-  /// - Throws: `bad-data` for what is no recording at all; whatever of a recording can be read, is.
+  /// - Throws: `bad-data` for a file that is no recording at all; a damaged recording is read as far as possible.
   init(_ data: Data, name: String) throws(CommandFailure) {
     self.name = name
     let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -4,19 +4,19 @@ import FirestoreModel
 import Foundation
 import TerminalCanvas
 
-// A session as a file: NDJSON. The first line says what the dashboard was started with, each other line is one thing
-// that happened to it, the last why the recording ended. Played again, they lead to the same screens.
+// Session files are NDJSON. The first line has the dashboard's settings at the start, each other line is one action on
+// it, and the last has the reason for the end. Played again, they lead to the same screens.
 
 /// The first line.
 struct RecordingHeader: Codable, Sendable {
   static let kind = "session"
-  /// Grows when lines change their meaning.
+  /// The version of the format, which grows when lines change their meaning.
   static let currentFormat = 1
 
-  /// What the file is.
+  /// The kind of file.
   var hearth = Self.kind
   var format = Self.currentFormat
-  /// Which program wrote it.
+  /// The version of the program that wrote it.
   var program = HearthCommand.programVersion
   var start: Timestamp
   var size: Size
@@ -30,12 +30,12 @@ struct RecordingHeader: Codable, Sendable {
 
 /// The last line.
 struct RecordingEnd: Codable, Sendable {
-  /// In words: `the session ended`.
+  /// The reason in words: `the session ended`.
   var end: String
   var at: Timestamp
 }
 
-/// Between lines and what they say.
+/// Codes the lines of a recording.
 enum RecordingLine {
   static func data(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
@@ -49,7 +49,7 @@ enum RecordingLine {
     try JSONDecoder().decode(type, from: Data(line))
   }
 
-  /// What is wrong with a line, in a few words.
+  /// The reason why a line cannot be decoded, in a few words.
   static func reason(_ error: any Error) -> String {
     guard let error = error as? DecodingError else { return "\(error)" }
     let context: DecodingError.Context

@@ -6,13 +6,13 @@ import TerminalCanvas
 
 /// Redacts the actions of one recording in their order.
 ///
-/// Keys are part of a recording, and may type a value. Typed text becomes as many `x`; what it led to, such as a
-/// listener, is put right with an action of its own, so that the redacted recording goes on showing the same panes.
+/// Keys are part of a recording, and may type a value. Typed text becomes as many `x`; its effects, such as a listener,
+/// are corrected by an additional action, so that the redacted recording goes on showing the same panes.
 final class RecordingRedactor: Sendable {
   private struct States {
-    /// As it was.
+    /// The state after the original actions.
     var original: DashboardState
-    /// As the redacted actions have it.
+    /// The state after the redacted actions.
     var redacted: DashboardState
   }
 
@@ -31,7 +31,7 @@ final class RecordingRedactor: Sendable {
     states = Mutex(States(original: header.initialState, redacted: redacted.initialState))
   }
 
-  /// What stands in place of an action.
+  /// The actions that replace an action.
   func redacted(_ action: Action) -> [Action] {
     states.withLock { states in
       let replacement = replacement(of: action, states)
@@ -64,7 +64,7 @@ final class RecordingRedactor: Sendable {
 
   private func client(_ event: ClientEvent, _ states: States) -> ClientEvent {
     let redacted = redaction.event(event)
-    // Other text may have led to other windows.
+    // Different text may have led to different windows.
     func window(_ tag: WindowTag) -> WindowTag {
       guard let path = states.original.path(of: tag) else { return tag }
       return states.redacted.window(of: redaction.path(path)) ?? tag
@@ -78,7 +78,7 @@ final class RecordingRedactor: Sendable {
     }
   }
 
-  /// What other text did not lead to.
+  /// The actions that bring about the effects which redacted text did not have.
   private func corrections(at time: Timestamp, _ states: inout States) -> [Action] {
     var corrections: [Action] = []
     func correct(_ action: Action) {

@@ -3,7 +3,7 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 
-// Every event, so that a new one cannot be forgotten.
+// Cases are listed without a default, so that a new event cannot be forgotten.
 
 extension Redaction {
   func event(_ event: ClientEvent) -> ClientEvent {
@@ -73,7 +73,7 @@ extension Redaction {
     return transfer
   }
 
-  /// Lines that were refused quote documents.
+  /// Redacts an account: refused lines quote documents.
   private func account(_ account: TransferAccount) -> TransferAccount {
     var account = account
     account.request = request(account.request)
@@ -108,7 +108,7 @@ extension Redaction {
     return snapshot
   }
 
-  /// Programs name themselves.
+  /// Redacts the names of programs, which they give themselves.
   private func company(_ company: DataCompany) -> DataCompany {
     func named(_ member: DataMember) -> DataMember { DataMember(process: member.process, name: text(member.name)) }
     let standing: DataCompany.Standing =
@@ -122,7 +122,7 @@ extension Redaction {
 
   // MARK: Words
 
-  /// What a program says may quote anything.
+  /// Redacts a program's message, which may quote anything.
   func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
 
   func status(_ status: RPCStatus) -> RPCStatus { RPCStatus(status.code, text(status.message)) }

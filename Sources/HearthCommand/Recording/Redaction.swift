@@ -2,19 +2,19 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// Takes values out of what was recorded, and leaves what type they had and how long they were.
+/// Removes values from a recording, and leaves their types and lengths.
 struct Redaction: Sendable {
   /// The fields, at any depth; `*` stands for all.
   let names: [String]
   /// Whether documents get other ids, the same ones throughout a file.
   let hidesIDs: Bool
   private let wanted: Set<String>
-  /// What was met.
+  /// The fields that were found and hidden.
   let account = RedactionAccount()
-  /// Nobody who has the file can tell by trying what an id was.
+  /// Random bits that keep readers of the file from finding an id by trying.
   private let salt = UInt64.random(in: .min ... .max)
 
-  /// - Parameter text: names parted by commas, or `all`.
+  /// - Parameter text: names separated by commas, or `all`.
   init(_ text: String, hidesIDs: Bool = false) {
     let listed = text.split(separator: ",").map { String($0.drop { $0 == " " }) }.filter { !$0.isEmpty }
     names = listed.contains("all") || listed.contains("*") ? ["*"] : listed
@@ -36,7 +36,7 @@ struct Redaction: Sendable {
     )
   }
 
-  /// A value that may have hidden ones in it.
+  /// A value without its hidden parts.
   func value(_ value: Value) -> Value {
     switch value {
     case .map(let inner): .map(fields(inner))
@@ -56,7 +56,7 @@ struct Redaction: Sendable {
     return isHidden ? hidden(value) : self.value(value)
   }
 
-  /// What stands in place of a value.
+  /// The text that replaces a value.
   func hidden(_ value: Value) -> Value { .string("‹\(Self.name(of: value))›") }
 
   func hidden(_ text: String, _ what: String) -> String { text.isEmpty ? text : "‹\(what) \(text.count)›" }

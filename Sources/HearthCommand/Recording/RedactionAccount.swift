@@ -2,7 +2,7 @@
 import Spelling
 import Synchronization
 
-/// Which fields a redaction has met, and which of them it has taken values out of.
+/// The names of the fields that a redaction has met, and of those whose values it has removed.
 final class RedactionAccount: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
@@ -13,7 +13,7 @@ final class RedactionAccount: Sendable {
     }
   }
 
-  /// What was taken out, for people.
+  /// The removed values, for people.
   var text: String {
     let hidden = names.withLock { $0.hidden.sorted() }
     if hidden.isEmpty { return "no values of fields were there to be taken out." }
@@ -21,8 +21,8 @@ final class RedactionAccount: Sendable {
     return "the values of \(hidden.prefix(12).joined(separator: ", "))\(more) are taken out."
   }
 
-  /// - Parameter wanted: the fields whose values were to go.
-  /// - Throws: for one that is nowhere: what was to be hidden is still there under its right name.
+  /// - Parameter wanted: the fields whose values were to be removed.
+  /// - Throws: for a field that the recording does not have: the value is still there under its right name.
   func check(_ wanted: [String]) throws(CommandFailure) {
     let met = names.withLock { $0.met }
     for name in wanted where name != "*" && !met.contains(name) {

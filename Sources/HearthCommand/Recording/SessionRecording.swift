@@ -3,26 +3,26 @@ import Dashboard
 import FirestoreModel
 import Foundation
 
-/// A file that a session is kept in.
+/// A file that a session is recorded to.
 struct RecordingRequest: Sendable {
   static let standardLimit = 64 << 20
 
   var path: String
-  /// In bytes.
+  /// The largest size of the file, in bytes.
   var limit = Self.standardLimit
   var replaces = false
-  /// What is taken out; `nil` for nothing.
+  /// The redaction of the recording; `nil` for none.
   var redaction: Redaction?
 }
 
-/// What goes into the file.
+/// An item of the file.
 enum RecordedItem: Sendable {
   case header(RecordingHeader)
   case action(Action)
 }
 
 extension FileRecorder where Item == RecordedItem {
-  /// - Throws: one line for a file that cannot be made.
+  /// - Throws: a one-line failure for a file that cannot be created.
   convenience init(
     _ request: RecordingRequest, _ header: RecordingHeader, ended: @escaping @MainActor (String) -> Void
   ) throws(CommandFailure) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreRules
 
-/// A file of rules as it was read and compiled.
+/// A file of rules, read and compiled.
 struct RulesSource {
-  /// More than rules may have, so that the compiler says how much they may.
+  /// The bytes that are read, more than rules may have, so that the compiler reports the limit.
   private static let mostBytes = 1024 * 1024
 
   let name: String
-  /// `nil` if a problem is an error.
+  /// The rules; `nil` if a problem is an error.
   let ruleset: Ruleset?
-  /// With file, line and column.
+  /// The problems, each with file, line and column.
   let problems: [String]
 
   /// - Parameter path: `-` for standard input.
@@ -24,7 +24,7 @@ struct RulesSource {
 }
 
 extension RulesIssue {
-  /// With file, line and column, unless it is about the whole file.
+  /// The problem with file, line and column, unless it concerns the whole file.
   var text: String {
     let place = line > 0 ? "\(fileName):\(line):\(column)" : fileName
     return "\(place): \(isError ? "error" : "warning"): \(message)"
@@ -32,8 +32,8 @@ extension RulesIssue {
 }
 
 extension InputBytes {
-  /// All of it as text.
-  /// - Throws: `badData` for more bytes, and for what is no UTF-8.
+  /// Reads all input as text.
+  /// - Throws: `badData` for more bytes than the limit, and for bytes that are no UTF-8.
   mutating func text(atMost limit: Int) throws(CommandFailure) -> String {
     var bytes: [UInt8] = []
     while true {

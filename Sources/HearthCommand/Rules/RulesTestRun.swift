@@ -22,7 +22,7 @@ struct RulesTestRun {
 
   private static func cases(_ count: Int) -> String { count == 1 ? "1 case" : "\(count) cases" }
 
-  /// Tries the cases of a file and prints those that come out otherwise.
+  /// Tries the cases of a file and prints those with another result than expected.
   mutating func test(_ path: String, _ output: OutputFile) throws {
     var input = try InputBytes(path)
     var reader = RulesCaseReader()

@@ -13,14 +13,13 @@ struct ScenarioRun: Sendable {
   let name: String
   let steps: [ScenarioStep]
   let clock: any Clock<Duration>
-  /// Told of every step that is done.
+  /// Called with every step that is done.
   let report: @Sendable (ScenarioStep) throws -> Void
-  /// Told in a line what the exit status does not say.
+  /// Called with a line about matters that the exit status does not tell.
   let note: @Sendable (String) -> Void
 
-  /// - Parameter store: where the client keeps its queue, and what it knows.
-  /// - Throws: `CommandFailure` that names the first step that fails, or a write that was rejected and that no step
-  ///   expected to be.
+  /// - Parameter store: the place of the client's cache and queue.
+  /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
   func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
     let client = Client(store, datastore: connection.datastore)
     do {
@@ -67,7 +66,7 @@ struct ScenarioRun: Sendable {
 
   // MARK: The end
 
-  /// Waits for the answers to all writes, so that none is lost, and no rejection missed, because the scenario ends.
+  /// Waits for the answers to all writes, so that the end of the scenario loses no write and misses no rejection.
   private func answers(of client: Client, isDurable: Bool) async throws {
     let done = try await before(ScenarioStep.patience) {
       try await client.engine.waitForPendingWrites()
@@ -90,7 +89,7 @@ struct ScenarioRun: Sendable {
       "\(name): \(count.writes) not sent" + (isDurable ? "; the cache keeps what is in its queue." : " and lost."))
   }
 
-  /// - Throws: for a rejected write that no step has expected, also one that an earlier run had left in the queue.
+  /// - Throws: for a rejected write that no step expected, also one that an earlier run had left in the queue.
   private func refuseSurprises(_ client: Client, _ events: ScenarioEvents, _ own: Set<BatchID>) async throws {
     for event in events.rest { if let failure = event.failure { throw failure } }
     for await status in client.engine.status() {
@@ -104,8 +103,8 @@ struct ScenarioRun: Sendable {
     }
   }
 
-  /// Names each write that waits.
-  /// - Returns: how many there are.
+  /// Reports each write that waits.
+  /// - Returns: the number of waiting writes.
   private func tellQueue(of client: Client, _ what: String) async -> Int {
     for await status in client.engine.status() {
       for write in status.pendingWrites {
@@ -135,12 +134,12 @@ struct ScenarioRun: Sendable {
     }
   }
 
-  /// Returns when the write is in the cache and on its way to the listeners.
+  /// Returns when the write is in the cache and its snapshots are on their way to the listeners.
   private func write(
     _ mutation: Mutation, _ client: Client, _ events: ScenarioEvents, _ step: ScenarioStep
   ) async throws(CommandFailure) -> BatchID {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
-    // Of a completion that is asked for afterwards the answer may be told behind the snapshot that shows it.
+    // A completion awaited afterwards might be reported behind the snapshot that shows it.
     let handle = client.engine.write([mutation]) { result in
       switch result {
       case .success: events.put(ScenarioEvent(kind: .acknowledged, path: mutation.key.path))
@@ -175,7 +174,7 @@ struct ScenarioRun: Sendable {
     if let surprise { throw surprise.failure ?? failure(step, "\(surprise) happened.") }
   }
 
-  /// What the body returns before the time is over, or else `nil`.
+  /// The result of the body if it comes before the time is over; else `nil`.
   private func before(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> ScenarioEvent?
   ) async throws -> ScenarioEvent? {
@@ -183,7 +182,7 @@ struct ScenarioRun: Sendable {
     return try await withThrowingTaskGroup(of: ScenarioEvent?.self) { group in
       group.addTask { try await body() }
       group.addTask {
-        // Cancelled when the event comes.
+        // The sleep is cancelled when the event arrives.
         try? await clock.sleep(for: limit)
         return nil
       }
@@ -203,7 +202,7 @@ extension Int {
 }
 
 extension Mutation.Operation {
-  /// As a scenario says it.
+  /// The operation's verb in a scenario.
   fileprivate var verb: String {
     switch self {
     case .set: "set"

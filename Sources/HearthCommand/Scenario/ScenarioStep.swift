@@ -3,47 +3,47 @@ import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// One line of a scenario: something to do, or something that must happen.
+/// One line of a scenario: an action, or an expectation.
 struct ScenarioStep: Sendable {
   enum Action: Sendable {
     case listen(FirestoreQuery.Query)
     case goOffline, goOnline
     case write(Mutation)
     case expect(ScenarioEvent.Pattern, within: Duration)
-    /// Nothing that a listener reports may happen.
+    /// No event of a listener may happen.
     case expectNothing(within: Duration)
   }
 
-  /// How long an event may take where the scenario does not say.
+  /// The time to wait for an event if the scenario does not give one.
   static let patience = Duration.seconds(10)
 
-  /// From 1.
+  /// The number of the line, counted from 1.
   let line: Int
-  /// As it was written, without white space around.
+  /// The text of the line, without white space around it.
   let text: String
   let action: Action
 }
 
-/// What a scenario can wait for.
+/// An event that a scenario can wait for.
 struct ScenarioEvent: Hashable, Sendable {
   enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A document of a listener's result.
     case added, modified, removed
-    /// A listener's result is the server's.
+    /// The listener's result is in sync with the server.
     case synced
-    /// A write's answer.
+    /// The answer to a write.
     case acknowledged, rejected
   }
 
   var kind: Kind
-  /// `nil` for `synced`.
+  /// The path of the document; `nil` for `synced`.
   var path: ResourcePath?
-  /// Why the scenario fails if no step expects this.
+  /// The reason why the scenario fails if no step expects this event.
   var failure: CommandFailure?
 
   struct Pattern: Hashable, Sendable {
     var kind: Kind
-    /// `nil` for any.
+    /// The path of the document; `nil` for any.
     var path: ResourcePath?
 
     func matches(_ event: ScenarioEvent) -> Bool { kind == event.kind && (path == nil || path == event.path) }
@@ -54,14 +54,14 @@ extension ScenarioEvent: CustomStringConvertible {
   var description: String { path.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
 }
 
-/// What has happened and was not looked at yet, in order. One reader. Holds the newest ten thousand events; a scenario
-/// that makes more between two steps loses the oldest.
+/// The events that were not yet matched, in order. One reader. It holds the newest ten thousand events; a scenario that
+/// causes more between two steps loses the oldest.
 final class ScenarioEvents: Sendable {
   private static let limit = 10_000
 
   private struct State {
     var unread: [ScenarioEvent] = []
-    /// Why there will be no more events.
+    /// The reason why there will be no more events.
     var failure: CommandFailure?
     var waiter: CheckedContinuation<Void, Never>?
   }
@@ -75,7 +75,7 @@ final class ScenarioEvents: Sendable {
     }
   }
 
-  /// Ends the events with an error, read after those that are there.
+  /// Ends the events with an error, which is read behind the events that are there.
   func fail(_ failure: CommandFailure) {
     wake { $0.failure = $0.failure ?? failure }
   }
@@ -89,7 +89,7 @@ final class ScenarioEvents: Sendable {
     waiter?.resume()
   }
 
-  /// What was not looked at.
+  /// The events that were not read.
   var rest: [ScenarioEvent] { state.withLock { $0.unread } }
 
   /// - Returns: the next event; `nil` if the task is cancelled before there is one.

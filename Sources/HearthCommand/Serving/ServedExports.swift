@@ -8,17 +8,17 @@ import FirestoreService
 import FirestoreSharing
 import Foundation
 
-/// What a server begins with, and what it leaves: exports in Google's format.
+/// The exports in Google's format that a server loads at its start and writes at its end.
 struct ServedExports {
   private let imported: String?
   private let exported: String?
-  /// Of the options; `nil` where the import says it.
+  /// The project in the options; `nil` to take the import's.
   private let project: String?
-  /// Of the first document of the import.
+  /// The database of the import's first document.
   private let source: DatabaseID?
 
-  /// Looks at all that can be wrong before anything is served. An import is read to its end, so that it begins only if it
-  /// will be whole.
+  /// Checks everything that can be wrong before serving begins. An import is read to its end, so that it begins only if
+  /// it is complete.
   init(_ options: EmulatorOptions, environment: [String: String]) throws {
     imported = options.importData
     exported = options.exportOnExit.map { folder in
@@ -37,7 +37,7 @@ struct ServedExports {
         if options.exportName != nil, mkdir(folder, 0o777) != 0, errno != EEXIST {
           throw CommandFailure(.cannotCreate, "\(folder) cannot be made: \(String(cString: strerror(errno))).")
         }
-        // Dropped at once: only to find out now what would be too late at the end.
+        // The writer is dropped at once: it only shows failures now that would come too late at the end.
         _ = try ExportWriter(exported, DatabaseID(project: "p"), begin: .now)
       }
     } catch let error as ExportError {
@@ -52,7 +52,7 @@ struct ServedExports {
     }
   }
 
-  /// Where the documents are: in the database of the export, of the project that was named.
+  /// The database of the documents: that of the export, in the project that was named.
   private var database: DatabaseID {
     DatabaseID(project: project ?? "", database: source?.database ?? "(default)")
   }
@@ -60,7 +60,7 @@ struct ServedExports {
   // MARK: Import
 
   /// Fills a database that has no documents.
-  /// - Parameter isKept: the data has been there before, and will be.
+  /// - Parameter isKept: whether the data existed before and is kept.
   func begin(with data: PortSource, isKept: Bool) async throws {
     guard let imported, source != nil else { return }
     let (target, datastore) = (database, data.datastore(for: database))
@@ -87,7 +87,7 @@ struct ServedExports {
 
   // MARK: Export
 
-  /// Leaves the export that was asked for.
+  /// Writes the export that was asked for.
   func end(with data: PortSource) async throws {
     guard let exported else { return }
     let start = ContinuousClock.now
@@ -107,7 +107,7 @@ struct ServedExports {
         throw CommandFailure(.cannotCreate, status.message)
       }
     }
-    // Another process has the data: it is asked for one moment of it.
+    // Another process has the data, which is read as of one moment.
     let past = PastDatastore(base: data.datastore(for: database), time: SnapshotVersion(.now))
     let job = ExportJob(roots: nil, isRecursive: true, format: .google)
     return try await job.run(at: past, database, toFolder: folder) { _ in }.documents

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stat` belongs to whichever of these the compiler has read first.
+// `stat` belongs to whichever of these modules the compiler has read first.
 import CDispatch
 import CoreFoundation
 import Foundation
 import Glibc
 
-/// A text file that says how to serve.
+/// A text file with settings for a server.
 struct ServedFile {
-  /// From whom a file is kept.
+  /// The protection that a file needs from other users.
   enum Protection {
     case none
-    /// Others may read it and not change it.
+    /// Other users may read the file and not change it.
     case fromWriters
-    /// Nobody else gets to see it.
+    /// Other users may neither read nor change the file.
     case fromReaders
 
-    /// - Parameter isOwn: the file is this user's, whose group is then nobody else's affair. That of a file which others
-    ///   manage, as containers have their secrets, may be theirs to give.
+    /// - Parameter isOwn: whether the file is this user's, so that its group needs no access. A file that other users
+    ///   manage, such as a secret in a container, may be readable for a group.
     func objection(to mode: mode_t, isOwn: Bool) -> String? {
       let others: mode_t = isOwn ? 0o077 : 0o007
       switch self {
@@ -30,7 +30,7 @@ struct ServedFile {
   private static let mostBytes = 16 * 1024 * 1024
 
   private let path: String
-  /// What is in it.
+  /// The kind of content, for messages.
   private let content: String
   private let protection: Protection
 
@@ -40,7 +40,7 @@ struct ServedFile {
     self.protection = protection
   }
 
-  /// - Parameter waits: for what comes through a pipe; else only a regular file is read.
+  /// - Parameter waits: whether to wait for the content of a pipe; else only a regular file is read.
   func text(waits: Bool = true) throws(CommandFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw unreadable(String(cString: strerror(errno))) }
@@ -68,7 +68,7 @@ struct ServedFile {
     return text
   }
 
-  /// What comes through a pipe is who started this process's affair.
+  /// Checks the mode of a regular file; the content of a pipe is the concern of the user who started this process.
   private func checkProtection(of descriptor: CInt) throws(CommandFailure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -85,8 +85,8 @@ struct ServedFile {
     CommandFailure(.noInput, "The \(content) in \(path) cannot be read: \(reason).")
   }
 
-  /// Tells what the file says whenever it says something else, or that it cannot be read any more, until the watch is
-  /// stopped. What came through a pipe came once.
+  /// Reports the content whenever it changes, or that the file cannot be read any more, until the watch is stopped. The
+  /// content of a pipe is read only once.
   @MainActor
   func watch(_ changed: @escaping @MainActor (Result<String, CommandFailure>) -> Void) -> FileWatch? {
     let again = { Result { () throws(CommandFailure) in try text(waits: false) } }

@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreSharing
 import Synchronization
 
-/// What a port gives access to.
+/// The backend behind a port.
 enum PortSource: Sendable {
   case memory(LocalBackend)
   case shared(SharedData)
@@ -39,14 +39,14 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Serves until there is a stop; then calls have a moment to end.
+  /// Serves until there is a stop; calls then have a moment to end.
   /// - Parameter ready: called once, with the bound port, when connections are accepted.
-  /// - Throws: `RPCStatus` that says why the address cannot be listened on.
+  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on.
   func run(until stop: StopSignal, ready: @escaping @Sendable (Int) -> Void) async throws {
     switch source {
     case .memory(let backend): try await serve(backend, until: stop, orEnd: nil, ready)
     case .shared(let data):
-      // Connections that come while the data changes hands wait.
+      // Connections that arrive while the data changes hands wait.
       var port = self
       port.configuration.kept = KeptPort()
       let first = FirstCall(ready)
@@ -57,7 +57,7 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// - Parameter end: of the time for which the backend is to be served.
+  /// - Parameter end: the end of the time in which the backend is to be served.
   private func serve(
     _ backend: LocalBackend, until stop: StopSignal, orEnd end: SharedData.End?,
     _ ready: @escaping @Sendable (Int) -> Void
@@ -107,7 +107,7 @@ struct ServedPort: Sendable {
   }
 }
 
-/// Passes the first call on.
+/// Passes on only the first call.
 private final class FirstCall: Sendable {
   private let isOver = Atomic(false)
   private let call: @Sendable (Int) -> Void
@@ -117,7 +117,7 @@ private final class FirstCall: Sendable {
   func callAsFunction(_ number: Int) { if !isOver.exchange(true, ordering: .relaxed) { call(number) } }
 }
 
-/// The wish that something ends, which comes once and stays.
+/// A request to stop, which comes once and stays.
 final class StopSignal: Sendable {
   private let state = Mutex((isStopped: false, waiting: [AsyncStream<Void>.Continuation]()))
 
@@ -131,7 +131,7 @@ final class StopSignal: Sendable {
     for continuation in waiting { continuation.yield() }
   }
 
-  /// For one who waits: wakes when there is a stop, and with each further one.
+  /// A stream for one waiting task: wakes it at a stop, and at each further one.
   func stops() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let isStopped = state.withLock { state in

@@ -6,13 +6,13 @@ import Foundation
 import Glibc
 import TransportSecurity
 
-/// The security rules of `hearth serve`, from its options: read at the beginning and whenever their file changes.
+/// The security rules of `hearth serve`, from its options: read at the start and whenever their file changes.
 struct ServedRules {
   let rules: AccessRules
   private let file: String?
 
-  /// - Parameter isLoopback: only this machine reaches the port; others do not learn which rule refused them.
-  /// - Throws: `CommandFailure` for files that cannot be read, and rules or keys that are none.
+  /// - Parameter isLoopback: whether only this machine reaches the port; others are not told which rule refused them.
+  /// - Throws: `CommandFailure` for files that cannot be read, and for invalid rules or keys.
   init(_ options: AccessOptions, isLoopback: Bool) throws {
     file = options.rules
     var keys: TokenReader.Keys?
@@ -66,12 +66,12 @@ struct ServedRules {
 
 /// The public keys of `--auth-keys`.
 private struct AuthKeys {
-  /// By id; that of a file in PEM is empty.
+  /// The keys by id; the id of a key in PEM is empty.
   private var keys: [String: RSAPublicKey] = [:]
 
   /// - Throws: `CommandFailure` for a file that cannot be read, or holds no key.
   init(file: String) throws {
-    // Public keys may be seen. Who could add one would sign as anybody.
+    // Public keys may be read by others. A user who could add one could sign as any user.
     let text = try ServedFile(file, of: "list of keys", protection: .fromWriters).text()
     if text.drop(while: \.isWhitespace).hasPrefix("{") {
       let json: JSONSyntax
@@ -113,7 +113,7 @@ private struct AuthKeys {
   func keys(owner: String?) -> TokenReader.Keys {
     let keys = keys
     return TokenReader.Keys(owner: owner, now: { Int64(Date().timeIntervalSince1970) }) { id, content, signature in
-      // A token that names no key may be by any.
+      // A token that names no key may be signed by any of them.
       let candidates = id.map { [keys[$0] ?? keys[""]].compactMap { $0 } } ?? Array(keys.values)
       return candidates.contains { $0.isValid(signature, of: content) }
     }

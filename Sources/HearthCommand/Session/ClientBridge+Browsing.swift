@@ -26,7 +26,7 @@ extension ClientBridge {
         let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
         bridge.show((bridge.listed[parent] ?? []).union(cached), of: number, below: parent)
         bridge.emit(.collectionsUnlisted(below: parent, error))
-        // The network pane says what is wrong with the connection.
+        // The network pane explains failures of the connection.
         guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
       }
     }
@@ -37,7 +37,7 @@ extension ClientBridge {
     emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
   }
 
-  /// Lists again where a document shows that there is a collection the list does not have.
+  /// Lists a path again if a document shows that it has a collection the list lacks.
   func noteCollections(of keys: some Sequence<DocumentKey>) {
     for parent in listed.noteNew(of: keys) { listCollections(below: parent) }
   }
@@ -54,7 +54,7 @@ extension ClientBridge {
         guard case .integer(let count)? = figures["n"], count <= limit else { return }
         bridge.emit(.missingDocuments(in: collection, try await bridge.datastore.missingDocuments(in: collection)))
       } catch {
-        // A user who may read a collection need not be allowed to list it: the tree does without.
+        // Users who may read a collection may still not list it: the tree then shows no missing documents.
       }
     }
   }

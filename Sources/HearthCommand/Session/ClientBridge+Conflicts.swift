@@ -5,22 +5,22 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
 
-/// What the author of a waiting write saw of the documents that it changes.
+/// The documents of a waiting write as its author saw them.
 struct SeenContents {
-  /// A queue of more is not looked through.
+  /// The number of noted writes up to which more are noted.
   static let limit = 1000
 
   var mutations: [Mutation]
   var contents: [DocumentKey: UndoLog.Contents]
 
-  /// The fields whose values the write replaced although its author had seen other ones.
+  /// The fields whose values the write replaced although its author had seen other values.
   /// - Parameter theirs: the document as it was just before the write was applied.
   func replaced(in key: DocumentKey, theirs: UndoLog.Contents) -> [WriteConflict.Field] {
     guard let base = contents[key], base != .unknown, theirs != .unknown else { return [] }
     let (saw, had) = (base.fields ?? Fields(), theirs.fields ?? Fields())
     var fields: [FieldPath: WriteConflict.Field] = [:]
     func note(_ path: FieldPath, _ mine: Value?) {
-      // A time that the server fills in was seen as a stand-in.
+      // A timestamp that the server computes was seen as an estimate.
       if case .serverTimestamp? = saw[path] { return }
       guard saw[path] != had[path], had[path] != mine else { return }
       fields[path] = WriteConflict.Field(path: path, base: saw[path], mine: mine, theirs: had[path])
@@ -35,7 +35,7 @@ struct SeenContents {
           note(path, new[path])
         }
       case .delete:
-        // What somebody else deleted before is not lost by this.
+        // A document that another client deleted before loses nothing by this delete.
         guard theirs != .absent else { continue }
         for path in DocumentEdit.changedPaths(from: saw, to: had) { note(path, nil) }
       case .verify: continue
@@ -51,7 +51,8 @@ extension ClientBridge {
     seen[batch] = SeenContents(mutations: mutations, contents: contents)
   }
 
-  /// Writes that waited before this session: their author saw what the cache still has, with the writes before each.
+  /// Notes the writes that waited before this session: their author saw the cache's documents, with the writes before
+  /// each.
   func noteSeen(by waiting: [PendingWrite]) {
     request { bridge in
       var documents: [DocumentKey: Document] = [:]
@@ -68,14 +69,14 @@ extension ClientBridge {
           _ = mutation.applyLocally(to: &document, previousMask: .none, at: write.localWriteTime)
           documents[mutation.key] = document
         }
-        // It may have been answered meanwhile; then what the cache had was no longer what its author saw.
+        // A write answered meanwhile is left out, because the cache no longer had the documents that its author saw.
         guard bridge.isWaiting(write.id) else { continue }
         bridge.noteSeen(contents, by: write.id, write.mutations)
       }
     }
   }
 
-  /// What was written on top of a write that came to nothing was not written over what its author saw.
+  /// Forgets the contents that an ended write had shown to the authors of later writes, since it came to nothing.
   func forgetSeen(with batch: BatchID) {
     guard let ended = seen.removeValue(forKey: batch) else { return }
     for later in seen.keys where later > batch {
@@ -83,7 +84,7 @@ extension ClientBridge {
     }
   }
 
-  /// Asks the backend what a write replaced, and tells what its author had not seen.
+  /// Asks the backend for the versions that a write replaced, and reports those that its author had not seen.
   func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
     guard let seen = seen.removeValue(forKey: batch) else { return }
     let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
@@ -94,7 +95,7 @@ extension ClientBridge {
       do throws(RPCStatus) {
         documents = try await bridge.datastore.lookup(keys, at: before)
       } catch {
-        // Not every backend remembers, nor for ever: then nothing is said.
+        // Not every backend keeps earlier versions, nor for ever: without them nothing is reported.
         return
       }
       for document in documents {
@@ -108,7 +109,7 @@ extension ClientBridge {
 }
 
 extension Mutation {
-  /// Whether it can replace what somebody else wrote: what the server computes from what it has does not.
+  /// Whether the mutation can replace another client's values; transforms, which compute from them, do not count.
   fileprivate var replacesFields: Bool {
     switch operation {
     case .set: precondition != .exists(false)

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreSync
 
 extension ClientBridge {
-  /// Writes what the field editor came to, unless somebody else changed what it changes: then it is asked.
+  /// Writes the result of the field editor; if another client changed the same fields, the user is asked first.
   func write(_ edit: FieldEdit) {
     inOrder { bridge in
       let key: DocumentKey

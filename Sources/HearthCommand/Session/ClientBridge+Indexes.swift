@@ -19,7 +19,7 @@ extension ClientBridge {
     }
   }
 
-  /// Answers one question after the other, and of those that come meanwhile the newest.
+  /// Previews a query; while one preview is answered, only the newest of the later requests waits.
   func preview(_ query: Query) {
     nextPreview = query
     if isPreviewing { return }

@@ -5,7 +5,7 @@ import FirestoreProtocol
 import Foundation
 
 extension ClientBridge {
-  /// Starts an import or export beside everything else; a file that is there is replaced only if that was said.
+  /// Starts an import or export beside everything else; an existing file is replaced only if the request says so.
   func transfer(_ request: TransferRequest) {
     if transferring != nil { return emit(.notice(.info, "One import or export at a time.")) }
     if case .export(let paths, let file, false) = request,
@@ -21,7 +21,7 @@ extension ClientBridge {
       request: request, datastore: datastore, database: transferPlace.database, backend: transferPlace.backend)
     let (news, continuation) = AsyncStream.makeStream(of: TransferState.self, bufferingPolicy: .bufferingNewest(1))
     emit(.transferring(TransferState(request)))
-    // Files are read and written in it: not on the thread of the screen.
+    // The work reads and writes files, which must not block the screen's thread.
     let work = Task.detached {
       defer { continuation.finish() }
       return await run.run { continuation.yield($0) }
@@ -40,7 +40,7 @@ extension ClientBridge {
 }
 
 extension StorageOptions.Locations {
-  /// Where the dashboard imports to, as `hearth import` notes it.
+  /// The destination of the dashboard's imports, as `hearth import` notes it.
   func transferPlace(_ connection: Connection) -> (database: DatabaseID, backend: String?) {
     let isKept = connection.identity != nil && backend != .embedded(folder: nil)
     return (database, isKept ? "\(backend)" : nil)

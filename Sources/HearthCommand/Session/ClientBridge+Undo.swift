@@ -4,18 +4,18 @@ import FirestoreModel
 import FirestoreSync
 
 extension ClientBridge {
-  /// Writes a batch, one after the other, so that each finds what the one before left.
+  /// Writes a batch behind all earlier ones, so that each finds the result of the one before.
   func write(_ mutations: [Mutation]) {
     inOrder { try await $0.commit(mutations) }
   }
 
-  /// Writes a batch that can be taken back.
+  /// Writes a batch that can be undone.
   func commit(_ mutations: [Mutation]) async throws {
     let (step, _) = try await perform(mutations)
     undoLog.append(step)
   }
 
-  /// Runs what writes after what was asked for before it.
+  /// Runs work behind all earlier work.
   func inOrder(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
     let earlier = lastWrite
     lastWrite = request { bridge in
@@ -24,11 +24,11 @@ extension ClientBridge {
     }
   }
 
-  /// Writes a batch, and finds out what it did.
+  /// Writes a batch, and compares its documents before and after.
   private func perform(_ mutations: [Mutation]) async throws -> (UndoLog.Step, WriteHandle) {
     let keys = Set(mutations.map(\.key))
     var before = try await contents(of: keys)
-    // What must not be there is not there, or else it is not made.
+    // A create succeeds only where no document exists, so that an unknown document counts as absent.
     for mutation in mutations where mutation.precondition == .exists(false) && before[mutation.key] == .unknown {
       before[mutation.key] = .absent
     }
@@ -51,7 +51,7 @@ extension ClientBridge {
     return contents
   }
 
-  /// Takes the newest of the dashboard's own writes back.
+  /// Undoes the newest of the dashboard's own writes.
   /// - Parameter allowed: the changes by others that may be overwritten.
   func undo(over allowed: UndoConflict?) {
     inOrder { bridge in
@@ -68,7 +68,7 @@ extension ClientBridge {
     }
   }
 
-  /// Writes what there was before.
+  /// Writes the earlier contents.
   private func reverse(_ step: UndoLog.Step, over allowed: UndoConflict?) async throws {
     let keys = Set(step.changes.map(\.key))
     let now = try await contents(of: keys)
@@ -98,7 +98,7 @@ extension ClientBridge {
     report(handle, "\(step.batch) undone by \(batch): \(Self.text(of: mutations))") { $0.undoLog.restore(step) }
   }
 
-  /// Does the write again that was taken back last.
+  /// Redoes the write that was undone last.
   /// - Parameter allowed: the changes by others that may be overwritten.
   func redo(over allowed: UndoConflict?) {
     inOrder { bridge in
@@ -122,8 +122,8 @@ extension ClientBridge {
     }
   }
 
-  /// Says what was done once the backend has done it; until then that it waits, where that takes a while.
-  /// - Parameter undo: for a write that the backend refuses.
+  /// Reports a write when the backend has acknowledged it; until then that it waits, if that takes a while.
+  /// - Parameter undo: called if the backend refuses the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
   ) {
@@ -133,13 +133,13 @@ extension ClientBridge {
         _ = try await handle.acknowledged
         bridge.emit(.notice(.info, text))
       } catch {
-        // The rejection is told by itself.
+        // The rejection is reported separately.
         undo(bridge)
       }
     }
   }
 
-  /// `orders/a deleted`, `orders/a: status, total`.
+  /// The writes in words: `orders/a deleted`, `orders/a: status, total`.
   private static func text(of mutations: [Mutation]) -> String {
     let texts = mutations.prefix(2).map { mutation -> String in
       switch mutation.operation {

@@ -12,16 +12,16 @@ import FirestoreSync
 
 import class Hearth.Client
 
-/// Between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns what the engine
-/// says into the dashboard's events.
+/// The link between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns the
+/// engine's news into the dashboard's events.
 @MainActor
 final class ClientBridge {
   let engine: SyncEngine
   let datastore: any Datastore
   private let faults: FaultInjector
-  /// Why the data is not where the user expects it.
+  /// The reason why the data is not where the user expects it.
   private let dataNotice: StorageNotice?
-  /// The data, where other processes use it too.
+  /// The data that other processes use too; `nil` for data in memory, and for servers.
   let data: SharedData?
   let emit: @MainActor (ClientEvent) -> Void
 
@@ -29,19 +29,19 @@ final class ClientBridge {
   /// Open documents with writes whose result the server has not sent.
   private var unsettled: Set<DocumentKey> = []
   private var requests: [Int: Task<Void, Never>] = [:]
-  /// What rules have decided was asked for, and has not been answered.
+  /// Whether the decisions of the rules were asked for, and the answer is outstanding.
   var isListingDecisions = false
   private var requestCount = 0
   private(set) var canReachBackend: Bool
   private var news = StatusNews()
   var undoLog = UndoLog()
-  /// What the authors of waiting writes saw.
+  /// The documents as the authors of waiting writes saw them.
   var seen: [BatchID: SeenContents] = [:]
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
-  /// The database, and how imports note what they were into; `nil` where nothing of it outlives the process.
+  /// The destination of imports in their notes of progress; without a backend if its data ends with the process.
   let transferPlace: (database: DatabaseID, backend: String?)
-  /// What controls the server; `nil` for one that is no emulator.
+  /// The control of the emulator; `nil` for a server that is none.
   let control: EmulatorControl?
   /// The import or export that is under way.
   var transferring: Task<Void, Never>?
@@ -68,7 +68,7 @@ final class ClientBridge {
     self.emit = emit
   }
 
-  /// Passes the engine's status on until cancelled.
+  /// Passes on the engine's status until cancelled.
   func followStatus() async {
     let isShared = data != nil
     let notices = [engine.cacheProblem.map { StorageNotice($0, isDataShared: isShared) }, dataNotice]
@@ -78,18 +78,19 @@ final class ClientBridge {
     }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
-      // Each answer to a long queue changes it: a screen need not follow that fast, and the pause is left to the sending.
+      // Each answer to a long queue changes it: a screen need not follow so fast, and the pause leaves time for
+      // sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }
   }
 
-  /// Tells who uses the data besides until cancelled.
+  /// Reports the other users of the data until cancelled.
   func followCompany() async {
     guard let data else { return }
     for await company in data.companies() { emit(.company(company)) }
   }
 
-  /// How many writes of a long queue are shown from each end.
+  /// The number of writes of a long queue that are shown from each end.
   private static let queueEnds = 250
 
   /// Ends every subscription and request.
@@ -184,7 +185,7 @@ final class ClientBridge {
     request { bridge in
       let layers = try await bridge.engine.layers(of: key)
       guard bridge.subscriptions.isOpen(.detail(key)) else { return }
-      // A document that is not there fires nothing: what becomes of its deletion is found out with the status.
+      // A missing document raises no snapshot: the result of its deletion is noticed with the status.
       let isUnsettled = layers.overlay != nil || layers.local?.hasPendingWrites == true
       if isUnsettled { bridge.unsettled.insert(key) } else { bridge.unsettled.remove(key) }
       bridge.emit(.detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local))
@@ -193,7 +194,7 @@ final class ClientBridge {
 
   // MARK: Requests
 
-  /// - Parameter mutations: what to write instead of what was rejected.
+  /// - Parameter mutations: the writes in place of the rejected ones; `nil` for the same.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     news.settledRejected.insert(batch)
     let written = mutations ?? news.rejected.first { $0.id == batch }?.mutations ?? []
@@ -227,18 +228,18 @@ final class ClientBridge {
     return task
   }
 
-  /// What the cache knows of a document; `nil` also where it cannot be read.
+  /// The document in the cache; `nil` also if the cache cannot be read.
   func cachedDocument(_ key: DocumentKey) async -> Document? { try? await engine.cachedDocument(key) }
 
   // MARK: Status
 
-  /// Whether a batch is among those that were listed last.
+  /// Whether a batch is in the queue that was listed last.
   func isWaiting(_ batch: BatchID) -> Bool { news.queue?.contains { $0.id == batch } ?? false }
 
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
     canReachBackend = !status.isOffline
-    // What was listed in between came from the cache alone.
+    // Collections listed while the backend was out of reach came from the cache alone.
     if canReachBackend, !couldReachBackend { listed.parents.forEach(listCollections) }
     for outcome in news.outcomes(of: status) {
       if outcome.rejection != nil {

@@ -2,8 +2,8 @@
 import Dispatch
 import Foundation
 
-/// Copies text by the first way that works here: the clipboard of the desktop that hearth runs on, tmux inside of tmux
-/// (which drops OSC 52 by default), else the terminal itself (OSC 52), which also works over ssh.
+/// Copies text in the first way that works here: to the desktop's clipboard, to tmux inside of tmux (which drops OSC 52
+/// by default), else by the terminal itself (OSC 52), which also works over ssh.
 struct Clipboard: Sendable {
   /// A program that takes the text on its standard input.
   struct Program: Hashable, Sendable {
@@ -13,13 +13,13 @@ struct Clipboard: Sendable {
 
   struct Outcome: Hashable, Sendable {
     var isCopied: Bool
-    /// What was done, by which way; or why nothing was, with the way out.
+    /// The way in which the text was copied; or why it was not, with the remedy.
     var message: String
-    /// What our own terminal is to be sent.
+    /// The sequence to send to the dashboard's own terminal; `nil` for none.
     var sequence: String?
   }
 
-  /// The longest text in base64 that terminals are known to take whole.
+  /// The longest base64 text that terminals are known to accept whole.
   static let longestSequence = 74_994
   private static let patience = DispatchTimeInterval.seconds(2)
 
@@ -28,7 +28,7 @@ struct Clipboard: Sendable {
   init(environment: [String: String]) {
     func has(_ name: String) -> Bool { environment[name]?.isEmpty == false }
     var programs: [Program] = []
-    // Over ssh these would be the clipboard of a machine that nobody sits at.
+    // The desktop's clipboard is left out over ssh: it would be that of the remote machine.
     if !has("SSH_CONNECTION") {
       if has("WAYLAND_DISPLAY") { programs.append(Program(name: "wl-copy", arguments: [])) }
       if has("DISPLAY") {
@@ -38,7 +38,7 @@ struct Clipboard: Sendable {
     }
     if has("TMUX") {
       programs.append(Program(name: "tmux", arguments: ["load-buffer", "-w", "-"]))
-      // Before 3.2 there is no -w: the text is in tmux's own buffer only.
+      // Versions of tmux before 3.2 have no -w: they get the text in their own buffer only.
       programs.append(Program(name: "tmux", arguments: ["load-buffer", "-"]))
     }
     self.programs = programs
@@ -69,7 +69,7 @@ struct Clipboard: Sendable {
       sequence: "\u{1b}]52;c;\(encoded)\u{7}")
   }
 
-  /// Runs a program that may not be there, or hang with its display.
+  /// Runs a program that may not exist, or may hang with its display.
   static func run(_ program: Program, on text: String) async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(returning: runNow(program, on: text)) }
@@ -95,7 +95,7 @@ struct Clipboard: Sendable {
       try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
       try input.fileHandleForWriting.close()
     } catch {
-      // It reads nothing: its status says why, which is all that counts.
+      // The program reads no input: its exit status alone tells whether it worked.
       process.terminate()
     }
     process.waitUntilExit()

@@ -3,11 +3,11 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Says when a file in one of some folders changes, by inotify(7): waiting costs nothing. A folder that does not exist
-/// is seen when it is made, as is one that is replaced.
+/// Reports when a file in one of some folders changes, by inotify(7): waiting costs nothing. A missing folder is
+/// noticed when it is made, and a replaced one too.
 @MainActor
 final class FileWatch {
-  /// What editors do is a burst of events: all within this time are one change.
+  /// The time within which changes count as one: editors cause a burst of events.
   private static let pause = DispatchTimeInterval.milliseconds(60)
 
   private static let contents = UInt32(
@@ -20,7 +20,7 @@ final class FileWatch {
   private let changed: @MainActor () -> Void
 
   /// - Parameter changed: called after a change, at most once per burst.
-  /// - Returns: `nil` where the system watches no more files.
+  /// - Returns: `nil` if the system can watch no more files.
   init?(folders: [String], changed: @escaping @MainActor () -> Void) {
     // O_NONBLOCK and O_CLOEXEC are IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
     descriptor = inotify_init1(CInt(O_NONBLOCK | O_CLOEXEC))
@@ -37,10 +37,10 @@ final class FileWatch {
     source.activate()
   }
 
-  /// Gives the watch back; nothing is told any more.
+  /// Ends the watch; no change is reported any more.
   func stop() { source.cancel() }
 
-  /// Watches each folder, or the nearest one above it that exists. A folder that is watched already stays so.
+  /// Watches each folder, or the nearest existing one above it. A folder that is already watched stays so.
   private func addWatches() {
     for folder in folders {
       var path = folder
@@ -48,7 +48,7 @@ final class FileWatch {
         path = URL(filePath: path).deletingLastPathComponent().path
       }
       let isThere = path == folder
-      // Above the folder only what makes it counts, not every file that some program writes there.
+      // Folders above are watched only for the next folder's creation, not for every file that is written there.
       let events = isThere ? Self.contents : UInt32(IN_CREATE | IN_MOVED_TO)
       if path.count > 1 { inotify_add_watch(descriptor, path, events | (isThere ? 0 : UInt32(IN_ONLYDIR))) }
     }

@@ -9,8 +9,7 @@ import TerminalCanvas
 
 import class Hearth.Client
 
-/// The dashboard without a screen and without keys: what happens, line by line, until its reader goes away or a signal
-/// ends it.
+/// The dashboard without a screen and keys: its events as lines, until the reader goes away or a signal ends it.
 @MainActor
 final class PlainSession {
   struct Options {
@@ -18,13 +17,13 @@ final class PlainSession {
     var isDemo: Bool
     var demoSeed: UInt64
     var demoSpeed: Double
-    /// Where is noted what the demo may write to.
+    /// The folder of the note about the databases that the demo may write to.
     var stateFolder: String
     var startsOffline: Bool
-    /// What to listen to; empty for every collection at the root.
+    /// The listeners; none for every collection at the root.
     var listeners: [ListenerDefinition]
     var keymap: Keymap
-    /// What the user should read first.
+    /// Messages for the user at the start.
     var notices: [String]
   }
 
@@ -34,7 +33,7 @@ final class PlainSession {
   private var transcript = Transcript()
   private var bridge: ClientBridge?
   private var listened: Set<String> = []
-  /// Why nothing can be written any more.
+  /// The reason why output is no longer possible; `nil` while it is.
   private var failure: (any Error)?
   private var failed: (() -> Void)?
 
@@ -47,7 +46,7 @@ final class PlainSession {
     state = DashboardState(configuration, size: Size(width: 120, height: 36), now: .now)
   }
 
-  /// - Throws: what the data or the output fails with; `Interrupted` for a signal.
+  /// - Throws: the error of the data or the output; `Interrupted` for a signal.
   func run() async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
@@ -94,11 +93,11 @@ final class PlainSession {
     if case .signal(let number)? = end { throw Interrupted(signal: number) }
   }
 
-  /// Collections may be made while nobody tells of them.
+  /// Looks for new collections regularly, since a new one raises no event.
   private func followCollections(in group: inout TaskGroup<Interruptions.Cause?>) {
     let look: @MainActor @Sendable () -> Void = { [weak self] in self?.perform(DashboardState.initialEffects) }
     group.addTask {
-      // Cancelled at the end.
+      // The sleep is cancelled at the end.
       while (try? await ContinuousClock().sleep(for: .seconds(10))) != nil { await look() }
       return nil
     }
@@ -139,7 +138,7 @@ final class PlainSession {
 
   private func perform(_ effects: [Effect]) {
     for effect in effects {
-      // What a terminal is asked for has no place here.
+      // Effects on a terminal do not apply here.
       if case .client(let effect) = effect { bridge?.perform(effect) }
     }
   }

@@ -2,9 +2,9 @@
 import Dashboard
 import Foundation
 
-/// Listeners that outlive the session: those that were open last, and those of files.
+/// Listeners that outlive the session: the ones open at its end, and the ones in files.
 extension Session {
-  /// Opens the listeners that were open when this database was last looked at, and those that the command line names.
+  /// Opens the listeners that the database's last session had open, and those that the command line names.
   func restoreListeners(of connection: Connection) {
     if options.restoresListeners, let identity = connection.identity {
       var kept = KeptListeners(of: identity, connection.database, in: options.paths)

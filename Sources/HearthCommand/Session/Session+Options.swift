@@ -3,7 +3,7 @@ import Dashboard
 import FirestoreBackend
 
 extension Session {
-  /// What one run of the dashboard is opened with.
+  /// The options of one run of the dashboard.
   struct Options {
     var storage: StorageOptions.Locations
     var durability: BackendConfiguration.Durability
@@ -12,19 +12,19 @@ extension Session {
     var demoSpeed: Double
     var startsOffline: Bool
     var isReadOnly: Bool
-    /// Whether the listeners of the last session come back, and those of this one at the next start.
+    /// Whether the last session's listeners come back, and this one's at the next start.
     var restoresListeners: Bool
-    /// What the command line names to be listened to.
+    /// The listeners of the command line.
     var listeners: [ListenerDefinition]
-    /// What the command line says of the screen.
+    /// The command line's options for the screen.
     var appearance: AppearanceOptions
-    /// What the user's files say.
+    /// The settings in the user's files.
     var preferences: Preferences
     var theme: ThemeChoice
     var paths: Paths
-    /// What the user should read first.
+    /// Messages for the user at the start.
     var notices: [String]
-    /// What is kept of the session.
+    /// The files that keep the session.
     var keeping = Keeping()
     var subject = Subject.client
 

@@ -6,7 +6,7 @@ import Glibc
 import Terminal
 import TerminalTheme
 
-/// Themes, keys and the rest of what a user's files say: at work, and read again when the files change.
+/// The user's themes, keys and other settings: applied, and read again when their files change.
 extension Session {
   func setTheme(_ slug: String) {
     do {
@@ -17,9 +17,9 @@ extension Session {
     }
   }
 
-  /// Keeps a choice of the picker for the next start, and says where something else goes before it.
+  /// Keeps a choice of the picker for the next start, and says where a setting overrides it.
   func rememberTheme(_ slug: String) {
-    // What cannot be shown was told when it was tried.
+    // A theme that cannot be shown was reported when it was tried.
     guard (try? preferences.catalog.theme(named: slug)) != nil else { return }
     preferences.remembered.theme = slug
     do {
@@ -29,7 +29,7 @@ extension Session {
       return notify(.warning, "Theme \(slug) until you quit: \(file) cannot be written.")
     }
     if options.appearance.theme == nil { themeSource = .remembered }
-    // A theme that cannot be used gives way to what is remembered.
+    // A configured theme that cannot be used gives way to the remembered one.
     guard let configured = preferences.file.theme, configured != slug,
       (try? preferences.catalog.theme(named: configured)) != nil
     else {
@@ -39,20 +39,20 @@ extension Session {
     notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
   }
 
-  /// Keeps what was run in the palette; where that cannot be, the commands of this session are there until it ends.
+  /// Keeps the palette's commands; if they cannot be written, they stay until the session ends.
   func rememberCommands(_ commands: [String]) {
     preferences.remembered.commands = commands
     do { try preferences.remembered.write(options.paths.memoryFile) } catch {
-      // Losing it costs typing, and a message after every command would cost more.
+      // A lost history costs some typing; a message after every command would cost more.
     }
   }
 
   // MARK: The terminal's background
 
-  /// How long an answer may take to change what is on the screen.
+  /// The time in which an answer may still change the screen.
   private static let backgroundPatience = Duration.seconds(2)
 
-  /// Asks whether the terminal is dark or light, where nobody chose a theme. The first frame does not wait for it.
+  /// Asks whether the terminal is dark or light, if no theme was chosen. The first frame does not wait for the answer.
   func askForBackground() {
     guard themeSource == .terminal, screen.depth >= .c256 else { return }
     backgroundDeadline = .now + Self.backgroundPatience
@@ -77,13 +77,13 @@ extension Session {
     fileWatch = FileWatch(folders: folders + options.paths.themeFolders) { [weak self] in self?.readAgain() }
   }
 
-  /// Takes over what changed in the user's files. What is wrong is told, and the value before stays.
+  /// Adopts changes of the user's files. Errors are reported, and the values before stay.
   private func readAgain() {
     let old = preferences
     let new = Preferences.read(options.paths)
     preferences = new
     let isBroken = !new.file.problems.isEmpty
-    // A setting that is absent may be the one that cannot be read.
+    // A missing setting may be the one that cannot be read.
     if isBroken {
       preferences.file.theme = new.file.theme ?? old.file.theme
       preferences.file.themeLine = new.file.theme == nil ? old.file.themeLine : new.file.themeLine
@@ -113,12 +113,12 @@ extension Session {
     if fresh.isEmpty, preferences.file != old.file { notify(.info, "\(preferences.fileName) was read again.") }
   }
 
-  /// The theme to show now: another one only where the configuration names another, else the present one as its file
-  /// now is; `nil` where that cannot be used.
+  /// The theme to show now: a new one only if the configuration names another, else the present one from its present
+  /// file; `nil` if that cannot be used.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {
-      // Only an option can throw, and there is none.
+      // Only an option can throw, and none is passed.
       guard let choice = try? ThemeChoice.make(option: nil, preferences, background: background) else { return nil }
       problems += choice.problems.map(options.paths.short).filter { !problems.contains($0) }
       if choice.problems.isEmpty {
@@ -126,7 +126,7 @@ extension Session {
         return choice.theme
       }
     }
-    // What is wrong with its file is among the problems of all files.
+    // Faults of the theme's file are among the problems of all files.
     return try? catalog.theme(named: state.screen.theme).theme
   }
 

@@ -4,7 +4,7 @@ import FirestoreModel
 import Foundation
 import Terminal
 
-/// What is kept of the session in files.
+/// Files that record the session.
 extension Session {
   func perform(_ effect: RecordingEffect) {
     do {
@@ -26,7 +26,7 @@ extension Session {
     }
   }
 
-  /// Keeps the session from its start, as far as that is known.
+  /// Records the session from its start, as far as its log reaches.
   private func startRecording(_ path: String) throws(CommandFailure) {
     if let recorder {
       throw CommandFailure(.usage, "\(recorder.path) is being recorded already; record stop ends it.")
@@ -51,7 +51,7 @@ extension Session {
     throw CommandFailure(.cannotCreate, "\(path) is there already: choose another name.")
   }
 
-  /// Opens the file and writes what has happened so far.
+  /// Opens the file and writes the session so far.
   func record(_ request: RecordingRequest) throws(CommandFailure) {
     let past = dashboard.log.all
     let first = past?.base ?? dashboard.live
@@ -73,7 +73,7 @@ extension Session {
     }
     screen.onFrame = { frame, size in cast.note(frame, size) }
     self.cast = cast
-    // A player begins with an empty screen.
+    // A player of the cast begins with an empty screen.
     screen.invalidate()
     setNeedsFrame(for: .input)
   }
@@ -87,7 +87,7 @@ extension Session {
     }
   }
 
-  /// Writes what waits to the files' ends.
+  /// Writes waiting items and ends the files.
   func endFiles() async {
     screen.onFrame = nil
     await recorder?.finish("the session ended")

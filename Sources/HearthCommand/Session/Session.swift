@@ -22,20 +22,20 @@ final class Session {
   private var frameCount = 0
   private(set) var reader: InputReader?
   private var ticker = Ticker()
-  /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
+  /// Actions since the last frame on a slow line; at most as many as arrive within `FrameGate.patience`.
   private var news: [Action] = []
   var dashboard: DashboardSession
-  /// What the screen shows.
+  /// The state that the screen shows.
   var state: DashboardState { dashboard.shown }
-  /// What comes back at the next start; `nil` before it is read, and where nothing does.
+  /// The listeners that come back at the next start; `nil` before they are read, and if none come back.
   var keptListeners: KeptListeners?
   var recorder: FileRecorder<RecordedItem>?
   var cast: Cast?
   var preferences: Preferences
   var themeSource: ThemeChoice.Source
-  /// What is known of the terminal's background.
+  /// The brightness of the terminal's background, if it is known.
   var background: Theme.Variant?
-  /// Until when the terminal's answer about its background is waited for.
+  /// The time until which the terminal's answer about its background counts.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
   /// The source of what is shown; `nil` before it is open.
@@ -47,7 +47,7 @@ final class Session {
   private var exitWaiter: CheckedContinuation<Int32, Never>?
 
   /// Takes the terminal over and shows the first frame.
-  /// - Throws: one line for a terminal that cannot show a dashboard.
+  /// - Throws: a one-line failure for a terminal that cannot show a dashboard.
   init(_ options: Options) throws {
     self.options = options
     preferences = options.preferences
@@ -63,7 +63,7 @@ final class Session {
       backend: options.attachment?.backend ?? Connection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
-      // Over a line that may be slow a move of the cursor is kept small.
+      // Rows are not highlighted over a line that may be slow, so that a move of the cursor sends little.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
       commandHistory: options.preferences.remembered.commands ?? [],
@@ -78,8 +78,8 @@ final class Session {
       screen.close()
       throw error
     }
-    // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
-    // a new size is not lost.
+    // Input is read before the first frame and before storage is opened, which may take its time: a signal restores the
+    // terminal, and a new size is not lost.
     startReading()
     if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
     show()
@@ -115,7 +115,7 @@ final class Session {
     }
   }
 
-  /// Gives the terminal back first: it is the user's again while files and client end.
+  /// Gives the terminal back first, so that the user has it while files and client end.
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
@@ -127,8 +127,8 @@ final class Session {
 
   // MARK: The loop
 
-  /// One turn: action in, effects out, a frame when the pace allows. On a slow line news waits for the frame that may
-  /// show it, so that the answer to a key need not wait for the line.
+  /// Runs one turn of the loop: applies the action, performs its effects, and draws a frame when the pace allows. On a
+  /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
   func apply(_ action: Action) {
     switch action {
     case .input, .configured, .listen, .open, .adopt:
@@ -165,7 +165,7 @@ final class Session {
   }
 
   private func tick() {
-    // With the tick, so that the figures need no frame of their own.
+    // The traffic is reported with the tick, so that its figures need no frame of their own.
     _ = happen(.sent(TerminalTraffic(bytes: screen.totalBytes, frames: frameCount), at: .now))
     apply(.tick(.now))
   }
@@ -213,7 +213,7 @@ final class Session {
     guard suspending == nil else { return }
     let data = source?.data
     suspending = Task { [weak data] in
-      // A stopped process answers nobody.
+      // A stopped process answers no request, so that it hands the data over first.
       await data?.handOver()
       if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
       data?.takeUp()
@@ -240,7 +240,7 @@ final class Session {
       case .client(let effect): source?.perform(effect)
       case .terminal(let effect): perform(effect)
       case .recording(let effect): perform(effect)
-      // The session has taken these.
+      // The session has handled these.
       case .timeline: break
       }
     }

@@ -3,27 +3,27 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 
-/// What is new in a client's status, as a dashboard's events: each outcome once, each list when it changed.
+/// The changes in a client's status as a dashboard's events: each outcome once, each list when it changed.
 struct StatusNews {
-  /// `nil` where what was answered before the first status is not news.
+  /// The number of the last outcome; `nil` if outcomes before the first status are no news.
   private var lastOutcome: Int?
-  /// Answers of which the last status does not say any more what they were: there were too many since the one before.
+  /// The number of outcomes that the last status leaves out, because there were too many since the status before.
   private(set) var missedOutcomes = 0
   private(set) var queue: [PendingWrite]?
   private var queueSize: QueueSize?
   private(set) var rejected: [RejectedWrite] = []
-  /// Rejected writes that were sent again or dropped here; others that go were forgotten by the cache.
+  /// Rejected writes that were sent again or dropped here; others that disappear were forgotten by the cache.
   var settledRejected: Set<BatchID> = []
   private var indexes: [IndexState] = []
 
-  /// - Parameter knowsPast: whether what was answered before the first status is not news.
+  /// - Parameter knowsPast: whether outcomes before the first status are no news.
   init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
 
-  /// How batches left the queue since the last status.
+  /// The batches that left the queue since the last status, with their outcomes.
   mutating func outcomes(of status: ClientStatus) -> [WriteOutcome] {
     let last = lastOutcome ?? status.recentOutcomes.last?.sequence ?? 0
     let new = status.recentOutcomes.filter { $0.sequence > last }
-    // Numbers of another program, which need not follow each other.
+    // Numbers of another program need not follow each other.
     let gap = new.first.map { $0.sequence.subtractingReportingOverflow(last).partialValue } ?? 1
     missedOutcomes = max(1, gap) - 1
     lastOutcome = new.last?.sequence ?? last
@@ -35,7 +35,7 @@ struct StatusNews {
     return rejection.code == .cancelled ? .writeCancelled(outcome.batch) : .writeRejected(outcome.batch, rejection)
   }
 
-  /// The lists that changed, and the status itself.
+  /// The events for the lists that changed, and for the status itself.
   mutating func changes(in status: ClientStatus) -> [ClientEvent] {
     var events: [ClientEvent] = []
     if status.pendingWrites != queue || status.queue != queueSize {

@@ -2,10 +2,10 @@
 import Dashboard
 import FirestoreModel
 
-/// What the dashboard wrote, so that it can be taken back and done again: as long as it waits by cancelling it,
-/// afterwards by writing the old contents.
+/// The dashboard's own writes, which can be undone and redone: a waiting write is cancelled, and after an acknowledged
+/// one the old contents are written.
 struct UndoLog {
-  /// A document as the cache knows it.
+  /// The contents of a document in the cache.
   enum Contents: Equatable {
     case unknown
     case absent
@@ -28,7 +28,7 @@ struct UndoLog {
     var changes: [Change]
   }
 
-  /// A step that was taken back, and how that left the documents.
+  /// A step that was undone, and the contents of its documents afterwards.
   struct Undone {
     var step: Step
     var left: [DocumentKey: Contents]
@@ -38,13 +38,13 @@ struct UndoLog {
   private(set) var steps: [Step] = []
   private(set) var undone: [Undone] = []
 
-  /// Adds a new write: what was undone before it cannot be done again.
+  /// Adds a new write: steps undone before it can no longer be redone.
   mutating func append(_ step: Step) {
     steps = (steps + [step]).suffix(Self.limit)
     undone = []
   }
 
-  /// Puts a step back whose undoing came to nothing.
+  /// Puts back a step whose undoing failed.
   mutating func restore(_ step: Step) {
     undone.removeAll { $0.step.batch == step.batch }
     steps.append(step)
@@ -55,13 +55,13 @@ struct UndoLog {
     undone = (undone + [Undone(step: step, left: left)]).suffix(Self.limit)
   }
 
-  /// - Parameter step: as it was done again.
+  /// - Parameter step: the step as it was redone.
   mutating func noteRedone(_ earlier: BatchID, as step: Step) {
     undone.removeAll { $0.step.batch == earlier }
     steps = (steps + [step]).suffix(Self.limit)
   }
 
-  /// Forgets a write that was rejected or cancelled: it has been undone already.
+  /// Forgets a write that was rejected or cancelled, and so is undone already.
   mutating func forget(_ batch: BatchID) { steps.removeAll { $0.batch == batch } }
 }
 
@@ -71,12 +71,12 @@ extension UndoLog {
     var key: DocumentKey
     var before: Contents
     var after: Contents
-    /// What the backend computes, in the order in which it does.
+    /// The backend's transforms, in the order in which it applies them.
     var transforms: [FieldTransform] = []
 
     private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
 
-    /// The fields that the write changed, computed ones aside; `nil` where it made or deleted the document.
+    /// The fields that the write changed, without computed ones; `nil` if it made or deleted the document.
     private var paths: [FieldPath]? {
       guard case .fields(let before) = before, case .fields(let after) = after else { return nil }
       let computed = computed
@@ -97,8 +97,8 @@ extension UndoLog {
       return left == right
     }
 
-    /// What puts the document back; `nil` where nothing is to be done.
-    /// - Throws: why that cannot be known.
+    /// The mutation that restores the document; `nil` if nothing has to change.
+    /// - Throws: the reason why that mutation cannot be known.
     func reversal(of now: Contents) throws(UndoFailure) -> Mutation? {
       guard now != .unknown else { throw .unknown(key) }
       switch before {
@@ -107,7 +107,7 @@ extension UndoLog {
       case .fields(let before):
         guard let paths, now != .absent else {
           if before.entries.contains(where: { Self.isUnfinished($0.value) }) { throw .unfinished(key) }
-          // Another document that came into its place in the meantime is not overwritten unseen.
+          // Another document that took its place in the meantime is not overwritten unseen.
           return Mutation(
             key: key, operation: .set(before), precondition: now == .absent ? .exists(false) : .none)
         }
@@ -115,7 +115,7 @@ extension UndoLog {
       }
     }
 
-    /// Puts back the fields that the write changed, and no others: what was counted up is counted down.
+    /// Restores the fields that the write changed, and no others: increments are reversed by the opposite number.
     private func patch(to before: Fields, _ paths: [FieldPath]) throws(UndoFailure) -> Mutation? {
       var mask = paths
       var reverse: [FieldTransform] = []
@@ -152,7 +152,7 @@ extension UndoLog {
   }
 }
 
-/// Why a write cannot be taken back.
+/// The reason why a write cannot be undone.
 enum UndoFailure: Error, Equatable, CustomStringConvertible {
   case unknown(DocumentKey)
   case unfinished(DocumentKey)
@@ -166,7 +166,7 @@ enum UndoFailure: Error, Equatable, CustomStringConvertible {
 }
 
 extension Value {
-  /// The opposite number; `nil` for the one integer without, and for what is no number.
+  /// The opposite number; `nil` for the one integer without one, and for values that are no numbers.
   fileprivate var negated: Value? {
     switch self {
     case .integer(let number): number == .min ? nil : .integer(-number)

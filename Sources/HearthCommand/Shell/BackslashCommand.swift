@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What begins with a backslash: about the shell itself, not the data.
+/// A command with a backslash, which concerns the shell itself and not the data.
 enum BackslashCommand: String, CaseIterable {
   case help = "?"
   case commandHelp = "h"
@@ -17,7 +17,7 @@ enum BackslashCommand: String, CaseIterable {
   case system = "!"
   case quit = "q"
 
-  /// How it is written, and what it does.
+  /// The syntax of the command, and its effect.
   var usage: (form: String, text: String) {
     switch self {
     case .help: ("\\?", "this list")
@@ -36,7 +36,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// How many words it takes at most; `nil` for any number.
+  /// The largest number of words after the command; `nil` for any number.
   var largestCount: Int? {
     switch self {
     case .help, .connections, .edit, .history, .quit: 0
@@ -45,7 +45,8 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// What is typed in other shells without a backslash: the commands of sqlite3, and words of mongosh and MySQL.
+  /// The command meant by words of other shells without a backslash: commands of sqlite3, and words of mongosh and
+  /// MySQL.
   static func meant(by words: [String]) -> BackslashCommand? {
     guard let first = words.first?.lowercased() else { return nil }
     switch first {
@@ -64,7 +65,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// What other shells call it.
+  /// The names of the commands in other shells.
   private static let synonyms: [String: BackslashCommand] = [
     "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,
     "list": .connections, "dt": .describe, "dn": .describe, "d+": .describe, "dt+": .describe, "ls": .describe,

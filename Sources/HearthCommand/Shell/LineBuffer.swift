@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that is edited at a cursor, by the keys of Emacs that shells have.
+/// A text that is edited at a cursor, with the Emacs keys that shells have.
 struct LineBuffer: Hashable, Sendable {
   private(set) var characters: [Character] = []
-  /// From 0 to the number of characters.
+  /// The place of the cursor, from 0 to the number of characters.
   private(set) var cursor = 0
-  /// What was cut last.
+  /// The text that was cut last.
   private var cut: [Character] = []
 
   var text: String { String(characters) }
   var isEmpty: Bool { characters.isEmpty }
   var isAtEnd: Bool { cursor == characters.count }
 
-  /// Puts another text in place, with the cursor behind it; what was cut stays.
+  /// Replaces the text, with the cursor behind it; the cut text stays.
   mutating func replace(with text: String) {
     characters = Array(text)
     cursor = characters.count
@@ -21,13 +21,13 @@ struct LineBuffer: Hashable, Sendable {
   mutating func insert(_ text: String) {
     let added = Array(text)
     characters.insert(contentsOf: added, at: cursor)
-    // A mark joins the character before it.
+    // A combining mark joins the character before it.
     let end = String(characters[..<(cursor + added.count)]).count
     characters = Array(String(characters))
     cursor = min(end, characters.count)
   }
 
-  /// Puts a text in place of what stands between an index and the cursor.
+  /// Replaces the text between an index and the cursor.
   mutating func replace(from start: Int, with text: String) {
     characters.removeSubrange(start..<cursor)
     cursor = start
@@ -43,7 +43,7 @@ struct LineBuffer: Hashable, Sendable {
   mutating func moveBackByWord() { cursor = wordStart }
   mutating func moveOnByWord() { cursor = wordEnd }
 
-  /// - Returns: false on the first line.
+  /// - Returns: `false` on the first line.
   mutating func moveUp() -> Bool {
     let start = lineStart
     guard start > 0 else { return false }
@@ -53,7 +53,7 @@ struct LineBuffer: Hashable, Sendable {
     return true
   }
 
-  /// - Returns: false on the last line.
+  /// - Returns: `false` on the last line.
   mutating func moveDown() -> Bool {
     let end = lineEnd
     guard end < characters.count else { return false }
@@ -82,7 +82,7 @@ struct LineBuffer: Hashable, Sendable {
   mutating func cutWordOn() { cut(cursor..<wordEnd) }
   mutating func cutWordBack() { cut(wordStart..<cursor) }
 
-  /// Up to a blank.
+  /// Cuts the text back to the last blank.
   mutating func cutBlankWordBack() {
     var start = cursor
     while start > 0, characters[start - 1].isWhitespace { start -= 1 }

@@ -2,15 +2,16 @@
 import Foundation
 import TerminalCanvas
 
-/// A line as it is typed: keys change it, history and search fetch another, and some keys are for whoever runs it.
+/// A line that is being typed: keys change it, history and search fetch another one, and some keys are left to the
+/// caller.
 struct LineEditor: Sendable {
   enum Outcome: Hashable, Sendable {
-    /// The line is to be drawn.
+    /// The line has changed and must be drawn.
     case edited
     /// The text is complete.
     case submit(String)
     case complete
-    /// The line was dropped.
+    /// The line was discarded.
     case dropped
     case end
     case suspend
@@ -21,32 +22,32 @@ struct LineEditor: Sendable {
 
   private struct Search: Hashable, Sendable {
     var pattern = ""
-    /// The entry that is shown.
+    /// The index of the shown entry; `nil` for none.
     var index: Int?
-    /// What was typed before the search.
+    /// The line as it was before the search.
     var before: LineBuffer
     var hasFailed = false
   }
 
   private(set) var buffer = LineBuffer()
   private var search: Search?
-  /// Oldest first.
+  /// The entries of the history, oldest first.
   private let entries: [String]
-  /// The entry that is shown; their number for the line itself.
+  /// The index of the shown entry; the number of entries for the line itself.
   private var place: Int
-  /// Texts that were changed while another one was fetched.
+  /// Entries that were edited before another one was fetched, by index.
   private var changed: [Int: String] = [:]
 
   /// - Parameters:
-  ///   - entries: what was typed before, oldest first.
-  ///   - buffer: an empty one, with what was cut from lines before.
+  ///   - entries: the lines typed before, oldest first.
+  ///   - buffer: an empty buffer that holds the text cut from earlier lines.
   init(entries: [String], buffer: LineBuffer = LineBuffer()) {
     self.entries = entries
     self.buffer = buffer
     place = entries.count
   }
 
-  /// What stands before the text.
+  /// The prompt before the text: that of the search while one is active.
   func prompt(_ usual: ShellPrompt) -> ShellPrompt {
     guard let search else { return usual }
     return ShellPrompt("\(search.hasFailed ? "no entry with" : "search") '\(SafeText.sanitized(search.pattern))': ")
@@ -56,7 +57,7 @@ struct LineEditor: Sendable {
     switch event {
     case .paste(let text):
       endSearch()
-      // Terminals send the ends of lines as returns.
+      // Terminals send line breaks as carriage returns.
       buffer.insert(String(text.map { $0.isNewline ? "\n" : $0 }))
       return .edited
     case .key(let key):
@@ -116,7 +117,7 @@ struct LineEditor: Sendable {
     return .edited
   }
 
-  /// A text that ends inside of quotes or brackets goes on in the next line.
+  /// Submits the text; one that ends inside of quotes or brackets continues in the next line.
   private mutating func submit() -> Outcome {
     buffer.moveToEnd()
     guard ShellText.isUnfinished(buffer.text) else { return .submit(buffer.text) }
@@ -133,7 +134,7 @@ struct LineEditor: Sendable {
     buffer.replace(with: changed[wanted] ?? (wanted < entries.count ? entries[wanted] : ""))
   }
 
-  /// - Returns: `nil` for a key that ends the search and then does what it always does.
+  /// - Returns: `nil` for a key that ends the search and then has its usual effect.
   private mutating func searchKey(_ key: Key) -> Outcome? {
     guard var search else { return nil }
     if let typed = key.typedCharacter {
@@ -177,9 +178,9 @@ struct LineEditor: Sendable {
 
   // MARK: Completion
 
-  /// What stands before the cursor.
+  /// The text before the cursor.
   var typed: ArraySlice<Character> { buffer.characters[..<buffer.cursor] }
 
-  /// Puts a completed word in place of what is typed of it.
+  /// Replaces the typed part of a word by the completed word.
   mutating func complete(from start: Int, with text: String) { buffer.replace(from: start, with: text) }
 }

@@ -10,9 +10,9 @@ struct LineLayout: Hashable, Sendable {
   private var width = 0
 
   /// - Parameters:
-  ///   - prompt: what it shows and with which control sequences.
-  ///   - cursor: in characters of the text.
-  ///   - continuation: what stands before the second line of the text and later ones.
+  ///   - prompt: the text before the line, with the control sequences of its colours.
+  ///   - cursor: the place of the cursor, in characters of the text.
+  ///   - continuation: the text before the second line and later ones.
   init(prompt: ShellPrompt, _ text: [Character], cursor: Int, columns: Int, continuation: String = "  ") {
     self.columns = max(1, columns)
     if SafeText.columns(of: prompt.text) < columns {

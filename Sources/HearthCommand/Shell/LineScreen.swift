@@ -2,14 +2,14 @@
 import Terminal
 import TerminalCanvas
 
-/// The line that is edited, on the terminal.
+/// The edited line on the terminal.
 struct LineScreen {
   let terminal: LineTerminal
-  /// The row of the cursor, from the first of the line.
+  /// The row of the cursor, counted from the line's first row.
   private var cursorRow = 0
-  /// What was cut from the last line.
+  /// A buffer with the text that was cut from the last line.
   private(set) var kept = LineBuffer()
-  /// Events that came with the end of a line.
+  /// Events that came in the same read as the end of a line.
   var held: [LineTerminal.Event] = []
 
   init(_ terminal: LineTerminal) { self.terminal = terminal }
@@ -25,12 +25,12 @@ struct LineScreen {
     if up > 0 { text += "\u{1B}[\(up)A" }
     text += "\r"
     if layout.cursorColumn > 0 { text += "\u{1B}[\(layout.cursorColumn)C" }
-    // The rows are of safe clusters.
+    // The rows consist of safe clusters.
     terminal.write(ShownText(verbatim: text))
     cursorRow = cursor
   }
 
-  /// Leaves the line as it is; what follows is written below it.
+  /// Leaves the line as it is; later output appears below it.
   mutating func finish(_ editor: LineEditor, _ prompt: ShellPrompt, _ mark: String = "") {
     var last = editor
     last.moveToEnd()
@@ -50,7 +50,7 @@ struct LineScreen {
     cursorRow = 0
   }
 
-  /// The line is not where it was drawn.
+  /// Forgets the place of the line, which is no longer where it was drawn.
   mutating func forget() { cursorRow = 0 }
 
   mutating func keepCut(of editor: LineEditor) {
@@ -62,7 +62,7 @@ struct LineScreen {
 extension LineTerminal {
   func write(_ text: ShownText) { write(bytes: Array(text.text.utf8)) }
 
-  /// What came before and was not looked at, or what comes.
+  /// The events held back before; if there are none, waits for the next.
   func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
     defer { held = [] }
     return held.isEmpty ? wait() : held

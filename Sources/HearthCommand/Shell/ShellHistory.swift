@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stat` belongs to whichever of these the compiler has read first.
+// `stat` belongs to whichever of these modules the compiler has read first.
 import CDispatch
 import CoreFoundation
 import FirestoreText
 import Foundation
 import Glibc
 
-/// What was typed in `hearth shell`, kept in a file that only the user can read: an entry a line, in which `\n` is a
-/// line's end. Several shells add to one file; each has at its start what all typed before.
+/// The lines typed in `hearth shell`, kept in a file that only the user can read: an entry a line, in which `\n` is a
+/// line break. Several shells add to one file; each has the entries of all of them at its start.
 struct ShellHistory {
-  /// The most entries, and the most bytes of one.
+  /// The largest number of entries, and the largest size of one in bytes.
   static let limit = 1_000
   static let entryLimit = 16_384
-  /// The file may grow to so many times the limit before it is cut.
+  /// The multiple of the limit to which the file may grow before it is cut.
   private static let slack = 2
 
-  /// Oldest first.
+  /// The entries, oldest first.
   private(set) var entries: [String] = []
-  /// Why nothing is kept; `nil` while that works.
+  /// The reason why entries are not kept; `nil` while they are.
   private(set) var problem: String?
   private let path: String
 
-  /// Reads the file. What in it is no text is passed over.
+  /// Reads the file. Lines that are no text are left out.
   init(_ path: String) {
     self.path = path
     guard let data = FileManager.default.contents(atPath: path) else { return }
@@ -32,7 +32,7 @@ struct ShellHistory {
     }
   }
 
-  /// Adds what was typed; one that repeats the last entry, or begins with a blank, is not kept.
+  /// Adds a typed line, unless it repeats the last entry or begins with a blank.
   mutating func add(_ text: String) {
     let entry = String(text.trimming())
     guard !entry.isEmpty, text.first?.isWhitespace != true, entry != entries.last, entry.utf8.count <= Self.entryLimit
@@ -60,21 +60,21 @@ struct ShellHistory {
     try trim()
   }
 
-  /// The file, which nobody else changes until it is closed.
+  /// Opens the file and locks it, so that no other shell changes it until it is closed.
   private func lockedFile() throws(Failure) -> CInt {
     while true {
       let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw failure() }
       fchmod(descriptor, 0o600)
       flock(descriptor, LOCK_EX)
-      // Another shell may have put a shorter one in its place.
+      // Another shell may have replaced the file by a shorter one.
       var (mine, current) = (stat(), stat())
       if fstat(descriptor, &mine) == 0, stat(path, &current) == 0, mine.st_ino == current.st_ino { return descriptor }
       close(descriptor)
     }
   }
 
-  /// Leaves the newest entries, where there are many more.
+  /// Keeps only the newest entries, if there are many more than the limit.
   private func trim() throws(Failure) {
     guard let data = FileManager.default.contents(atPath: path) else { return }
     let lines = data.split(separator: UInt8(ascii: "\n"))

@@ -2,10 +2,10 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// What stands before a line that is typed: where commands go.
+/// The prompt before a typed line, which names the backend and database of commands.
 struct ShellPrompt: Hashable, Sendable {
   var text: String
-  /// With colours.
+  /// The text with colours.
   var painted: ShownText
 
   init(_ text: String) { (self.text, painted) = (text, ShownText(text)) }
@@ -13,7 +13,7 @@ struct ShellPrompt: Hashable, Sendable {
   init(_ locations: StorageOptions.Locations, isReadOnly: Bool, _ paint: TerminalPaint, _ paths: Paths) {
     let database = locations.database
     let name = locations.connection?.name ?? locations.place(paths)
-    // The usual project is called as the program is.
+    // The usual project has the program's own name.
     let isUsual = database.project == "hearth" && database.database == "(default)" && locations.connection == nil
     let project = database.database == "(default)" ? database.project : "\(database.project)/\(database.database)"
     let place = SafeText.sanitized(isUsual ? name : "\(name) \(project)")

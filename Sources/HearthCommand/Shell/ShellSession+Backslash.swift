@@ -24,7 +24,7 @@ extension ShellSession {
   }
 
   private func run(_ command: BackslashCommand, _ rest: String, at place: String) async throws -> Int32 {
-    // What the system's shell understands is its own.
+    // The system's shell splits its own words.
     let words = command == .system ? [] : try Self.words(rest, of: command)
     switch command {
     case .help:
@@ -54,7 +54,7 @@ extension ShellSession {
     return 0
   }
 
-  /// - Throws: for words that would be passed over: what begins with a backslash takes its whole line.
+  /// - Throws: for words that would be ignored: a backslash command takes its whole line.
   static func words(_ text: String, of command: BackslashCommand) throws(CommandFailure) -> [String] {
     let statements: [ShellText.Statement]
     do throws(ShellText.Failure) {
@@ -74,7 +74,7 @@ extension ShellSession {
     return words
   }
 
-  /// What a switch is after its command, which is said.
+  /// The value of a switch after its command, which is reported.
   private static func flag(
     _ words: [String], of command: BackslashCommand, _ before: Bool, _ name: String, quietly isQuiet: Bool
   ) throws(CommandFailure) -> Bool {
@@ -89,7 +89,8 @@ extension ShellSession {
     return flag
   }
 
-  /// Goes to another backend; commands that name one themselves still do. A server that does not answer is no place to go.
+  /// Changes to another backend; commands with backend options of their own still use those. A server that does not
+  /// answer is refused.
   private func connect(_ words: [String]) async throws {
     if !words.isEmpty {
       let before = surroundings.storage
@@ -116,7 +117,7 @@ extension ShellSession {
     }
   }
 
-  /// - Throws: why a server cannot be asked. What it lets users do is its own affair.
+  /// - Throws: the reason why a server does not answer. A refusal of permission counts as an answer.
   private func check(_ locations: StorageOptions.Locations) async throws {
     guard !locations.backend.isEmbedded else { return }
     do {
@@ -128,7 +129,7 @@ extension ShellSession {
     }
   }
 
-  /// Has the user edit what was last run, and runs what becomes of it.
+  /// Has the user edit the text that was run last, and runs the result.
   private func edit() async throws -> Int32 {
     let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
     let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
@@ -149,7 +150,7 @@ extension ShellSession {
     return await run(text, from: .file("the editor"))
   }
 
-  /// Where commands go, in a sentence.
+  /// The backend and database that commands use, in a sentence.
   var whereabouts: String {
     let locations = surroundings.storage.locations(options.paths)
     let name = locations.connection.map { "\($0.name): " } ?? ""

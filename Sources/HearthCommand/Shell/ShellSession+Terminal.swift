@@ -5,7 +5,7 @@ import Terminal
 import TerminalCanvas
 
 extension ShellSession {
-  /// Reads lines from a terminal and runs them, until the user leaves.
+  /// Reads lines from a terminal and runs them until the user leaves.
   func runTerminal(_ signals: ShellSignals) async -> Int32 {
     guard let terminal = LineTerminal(input: STDIN_FILENO, output: STDOUT_FILENO, wakeUp: signals.wakeUp) else {
       return await runInput()
@@ -28,7 +28,7 @@ extension ShellSession {
         StandardError.write("hearth: what is typed is not kept: \(problem).")
       }
       let status = await run(text, from: .typed)
-      // The terminal has echoed ^C.
+      // The terminal echoed ^C without a line break.
       if status == 128 + SIGINT { terminal.write("\r\n") }
     }
     return 0
@@ -79,8 +79,8 @@ extension ShellSession {
     }
   }
 
-  /// Stops as ctrl-z does, where somebody could continue this process.
-  /// - Returns: whether it is about to stop.
+  /// Stops as ctrl-z does, if a shell could continue this process.
+  /// - Returns: whether the process is about to stop.
   private func suspend(_ screen: inout LineScreen, _ editor: LineEditor, _ prompt: ShellPrompt) -> Bool {
     guard getsid(0) != getpid(), getsid(getppid()) == getsid(0) else { return false }
     screen.finish(editor, prompt, "^Z")
@@ -96,8 +96,8 @@ extension ShellSession {
     if !rows.isEmpty { screen.list(rows, below: editor, prompt) }
   }
 
-  /// - Parameter text: what stands before the cursor.
-  /// - Returns: `nil` where nothing can be completed.
+  /// - Parameter text: the text before the cursor.
+  /// - Returns: `nil` if there is no completion.
   func completion(of text: String) async -> ShellCompletion? {
     let surroundings = surroundings
     return await Surroundings.$current.withValue(surroundings) { await ShellCompletion(of: text) }

@@ -9,7 +9,7 @@ import Glibc
 ///
 /// It waits for keys on a queue of its own; commands run elsewhere, as they do in a process of their own.
 actor ShellSession {
-  /// Where commands come from, for messages.
+  /// The source of a command, for messages.
   enum Source: Hashable, Sendable {
     case typed
     /// `--command`.
@@ -41,23 +41,23 @@ actor ShellSession {
   let options: Options
   let surroundings: ShellSurroundings
   var isTiming = false
-  /// Whether `\q` was said.
+  /// Whether `\q` was entered.
   private(set) var isEnding = false
-  /// The reader of the output is gone.
+  /// Whether the reader of the output is gone.
   private(set) var hasLostReader = false
-  /// Where `\o` sends what commands print.
+  /// The file of `\o` for the output of commands; `nil` for standard output.
   private var output: ShellOutput?
-  /// Files that are being read by `\i`, each by the one before.
+  /// The number of nested `\i` files that are being read.
   private var depth = 0
   var history: ShellHistory?
-  /// What was last run, for the editor.
+  /// The text that was run last, for the editor.
   var lastText = ""
-  /// Where commands went before.
+  /// The storage options that commands used before the last `\c`.
   var lastStorage: StorageOptions?
 
   /// - Parameters:
-  ///   - readsCommands: commands come from standard input.
-  ///   - isTyped: somebody types them, and is told what each has done.
+  ///   - readsCommands: whether commands are read from standard input.
+  ///   - isTyped: whether a user types them, who gets a report of each write.
   init(_ options: Options, readsCommands: Bool, isTyped: Bool = false) {
     self.options = options
     surroundings = ShellSurroundings(
@@ -69,8 +69,8 @@ actor ShellSession {
 
   // MARK: Texts of commands
 
-  /// Runs all commands of a text, up to the first that fails, or all of them where that is wanted.
-  /// - Returns: the status of the first that failed, else 0.
+  /// Runs all commands of a text, up to the first failure, or all of them if the options say so.
+  /// - Returns: the status of the first failed command, else 0.
   func run(_ text: String, from source: Source) async -> Int32 {
     if case .file = source {} else if !text.trimming().hasPrefix("\\") { lastText = text }
     let statements: [ShellText.Statement]
@@ -106,18 +106,18 @@ actor ShellSession {
     }
   }
 
-  /// Runs one command and says why it failed.
-  /// - Parameter pipe: a command of the system that reads what it prints.
+  /// Runs one command and reports its failure.
+  /// - Parameter pipe: a command of the system that reads the output.
   func run(_ words: [String], into pipe: String? = nil, at place: String) async -> Int32 {
     let start = ContinuousClock.now
     let status: Int32
     do {
       if let refusal = Self.refusal(of: words) { throw refusal }
       try await redirected(into: pipe) { try await self.surroundings.run { try await CommandRun.perform(words) } }
-      // Such as a watch, whose end that is.
+      // An interruption can be a command's normal end, such as that of a watch.
       status = surroundings.wasInterrupted ? 128 + SIGINT : 0
     } catch is OutputFile.ClosedPipe {
-      // What read it through a pipe has read enough.
+      // The reader of the pipe has closed it.
       if pipe == nil { hasLostReader = true }
       return 0
     } catch is CancellationError {
@@ -142,14 +142,14 @@ actor ShellSession {
     try await work()
   }
 
-  /// Commands that make no sense here.
+  /// The failure for commands that make no sense in a shell.
   private static func refusal(of words: [String]) -> CommandFailure? {
     guard let name = words.first else { return nil }
     if let meant = BackslashCommand.meant(by: words) {
       return CommandFailure(
         .usage, "there is no command '\(name)'. Here that is \(meant.usage.form): \(meant.usage.text).")
     }
-    // Its help may be read.
+    // The help of such a command is still printed.
     if words.contains("--help") || words.contains("-h") { return nil }
     switch name {
     case "shell": return CommandFailure(.usage, "this is a shell already; \\c NAME goes to another connection.")
@@ -170,7 +170,7 @@ actor ShellSession {
 
   // MARK: What backslashes change
 
-  /// Sends what commands print to a file; `nil` shows it again.
+  /// Sends the output of commands to a file; `nil` shows it again.
   func redirect(to path: String?) throws(CommandFailure) {
     output = nil
     if let path { output = try ShellOutput(path) }
@@ -191,7 +191,7 @@ actor ShellSession {
 
   // MARK: Without a terminal
 
-  /// Runs what comes on standard input, each command as soon as it is complete.
+  /// Runs the commands on standard input, each as soon as it is complete.
   func runInput() async -> Int32 {
     var first: Int32 = 0
     var (pending, line, begun) = ("", 0, 1)

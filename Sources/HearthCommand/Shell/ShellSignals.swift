@@ -2,12 +2,12 @@
 import Glibc
 import Terminal
 
-/// What signals mean to a shell.
+/// The handling of signals in a shell.
 struct ShellSignals {
-  /// Told when the terminal has another size, and when the process goes on; `LineTerminal` reads it.
+  /// A pipe that reports a new size of the terminal, and that the process was continued; `LineTerminal` reads it.
   let wakeUp: CInt
 
-  /// - Parameter isInteractive: whether an interruption leaves the shell where no command runs.
+  /// - Parameter isInteractive: whether an interruption leaves the shell running when no command runs.
   init(_ surroundings: ShellSurroundings, isInteractive: Bool) {
     var ends: [CInt] = [-1, -1]
     _ = pipe(&ends)

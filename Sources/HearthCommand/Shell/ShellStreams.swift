@@ -5,7 +5,7 @@ import Glibc
 struct InputLines {
   private var buffer: [UInt8] = []
   private var isAtEnd = false
-  /// What ended it before its end.
+  /// The reason why reading stopped before the end; `nil` without one.
   private(set) var problem: String?
 
   mutating func next() -> String? {
@@ -64,12 +64,12 @@ final class ShellOutput {
   func end() { dup2(usual, STDOUT_FILENO) }
 }
 
-/// A command of the system that reads what a command prints.
+/// A command of the system that reads the output of a command.
 final class ShellPipe {
   private let usual: CInt
   private let process: pid_t
 
-  /// Standard output leads to the command from now on.
+  /// Redirects standard output to the command.
   init(_ text: String) throws(CommandFailure) {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else {
@@ -82,7 +82,7 @@ final class ShellPipe {
     dup2(ends[1], STDOUT_FILENO)
   }
 
-  /// Standard output is what it was, and the command has read its last.
+  /// Restores standard output, and waits until the command has read all input.
   func end() {
     dup2(usual, STDOUT_FILENO)
     close(usual)

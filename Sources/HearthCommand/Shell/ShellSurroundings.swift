@@ -2,8 +2,8 @@
 import FirestoreModel
 import Synchronization
 
-/// What a command that runs in `hearth shell` shares with the others: where it goes if it does not say, the connections
-/// that are open, and what interrupts it.
+/// The state that commands in `hearth shell` share: the backend that they use by default, the open connections, and the
+/// interruptions.
 final class ShellSurroundings: CommandSurroundings {
   private struct State {
     var storage: StorageOptions
@@ -35,7 +35,7 @@ final class ShellSurroundings: CommandSurroundings {
     state = Mutex(State(storage: storage))
   }
 
-  /// Where commands go that name no backend.
+  /// The backend options for commands that name no backend.
   var storage: StorageOptions {
     get { state.withLock { $0.storage } }
     set { state.withLock { $0.storage = newValue } }
@@ -64,7 +64,7 @@ final class ShellSurroundings: CommandSurroundings {
 
   // MARK: Interruptions
 
-  /// Runs a command, so that it can be interrupted. It is in these surroundings.
+  /// Runs a command within these surroundings, so that it can be interrupted.
   func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await Surroundings.$current.withValue(self) { try await work() } }
     state.withLock { ($0.command, $0.wasInterrupted) = (task, false) }
@@ -72,11 +72,11 @@ final class ShellSurroundings: CommandSurroundings {
     try await task.value
   }
 
-  /// Whether the last command was.
+  /// Whether the last command was interrupted.
   var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
-  /// Ends the command that runs, if one does: as it wants, where it listens, else at its next step.
-  /// - Returns: whether one runs.
+  /// Interrupts the running command: a command that listens for interruptions ends itself, another is cancelled.
+  /// - Returns: whether a command runs.
   @discardableResult
   func interrupt(_ signal: Int32) -> Bool {
     let (command, listeners) = state.withLock { state in
@@ -89,7 +89,7 @@ final class ShellSurroundings: CommandSurroundings {
     return true
   }
 
-  /// The interruptions of a command that ends by itself when it hears of one.
+  /// The interruptions, for a command that ends itself.
   func interruptions() -> Interruptions {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Interruptions.Cause.self, bufferingPolicy: .bufferingNewest(1))

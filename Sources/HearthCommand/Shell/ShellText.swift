@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// What is typed in `hearth shell`, cut into commands and their words as a shell cuts them: blanks part words, quotes
-/// and backslashes keep text together, `#` begins a comment, a line's end or `;` ends a command. A word, or what stands
-/// behind its `=`, may begin with a bracket, and goes on to the one that closes it: JSON needs no quotes. What stands
-/// behind a `|` up to the line's end is for the system's shell.
+/// A text typed in `hearth shell`, split into commands and words as a shell does: blanks separate words, quotes and
+/// backslashes keep text together, `#` begins a comment, a line break or `;` ends a command. A word, or the part behind
+/// its `=`, may begin with a bracket, and goes on to the closing one: JSON needs no quotes. Text behind a `|` up to the
+/// line's end is for the system's shell.
 struct ShellText {
   enum Statement: Hashable, Sendable {
     case command([String], line: Int)
@@ -23,32 +23,32 @@ struct ShellText {
   struct Failure: Error, Hashable, Sendable {
     var line: Int
     var reason: String
-    /// Whether more text could mend it.
+    /// Whether more text could complete it.
     var isUnfinished = false
   }
 
-  /// What the end of a text stands in.
+  /// The quote, bracket or backslash that is open at the end of a text.
   enum Opening: Hashable, Sendable {
     case quote(Character)
     case bracket
     case backslash
   }
 
-  /// The word that the end of a text stands in.
+  /// The word at the end of a text.
   struct LastWord: Hashable, Sendable {
-    /// As a command would get it.
+    /// The word as a command would get it.
     var text = ""
-    /// Where it begins, in characters.
+    /// The place where the word begins, in characters.
     var start: Int
     var opening: Opening?
   }
 
-  /// Whether `|` ends a command; in the line of another shell it is a word between two.
+  /// Whether `|` ends a command; in the line of another shell it is a word of its own.
   private var takesPipes = true
   private var statements: [Statement] = []
   private var words: [String] = []
   private var word: String?
-  /// Whether nothing of the word was quoted.
+  /// Whether no part of the word was quoted.
   private var isPlain = true
   private var wordStart = 0
   private var line = 1
@@ -56,7 +56,7 @@ struct ShellText {
   private var opening: (kind: Opening, line: Int)?
   private var failure: Failure?
 
-  /// - Throws: where the text ends too early, or says what only another shell understands.
+  /// - Throws: if the text ends too early, or has syntax that only another shell understands.
   static func statements(in text: String) throws(Failure) -> [Statement] {
     var reader = ShellText()
     reader.read(Array(text))
@@ -81,8 +81,8 @@ struct ShellText {
     return reader.opening != nil
   }
 
-  /// The words before the end of a text that belong to its last command, and the word at the end, which may be empty;
-  /// `nil` inside of a comment.
+  /// The words of the last command before the end of a text, and the word at the end, which may be empty; `nil` inside
+  /// of a comment.
   static func end(of text: some Sequence<Character>) -> (words: [String], last: LastWord)? {
     var reader = ShellText()
     reader.takesPipes = false
@@ -92,7 +92,7 @@ struct ShellText {
     return (reader.words, LastWord(text: word, start: reader.wordStart, opening: reader.opening?.kind))
   }
 
-  /// - Returns: false where the text ends inside of a comment.
+  /// - Returns: `false` if the text ends inside of a comment.
   @discardableResult
   private mutating func read(_ text: [Character]) -> Bool {
     var index = 0
@@ -116,8 +116,8 @@ struct ShellText {
     return true
   }
 
-  /// Reads what begins at an index outside of quotes.
-  /// - Returns: where to go on.
+  /// Reads the next element outside of quotes, from an index.
+  /// - Returns: the index behind it.
   private mutating func step(_ text: [Character], _ index: Int) -> Int {
     let character = text[index]
     switch character {
@@ -172,7 +172,7 @@ struct ShellText {
     return index + 1
   }
 
-  /// All up to the bracket that closes the first, as it stands.
+  /// Takes the text up to the bracket that closes the first one, unchanged.
   private mutating func bracketed(_ text: [Character], _ start: Int) -> Int {
     let firstLine = line
     var depth = 0
@@ -226,7 +226,7 @@ struct ShellText {
 
   private mutating func endStatement() {
     endWord()
-    // As pasted from a manual.
+    // The program's name is dropped, for commands pasted from a manual.
     if words.first == "hearth" { words.removeFirst() }
     if !words.isEmpty { statements.append(.command(words, line: firstLine)) }
     words = []
@@ -245,7 +245,7 @@ struct ShellText {
     let name = isSign ? text.prefix(1) : text.prefix { !$0.isWhitespace }
     let rest = String(text.dropFirst(name.count)).trimming()
     var word = name
-    // As pasted from where a ; ends everything.
+    // Semicolons at the end are dropped, for commands pasted from a shell in which they end everything.
     if word.count > 1, rest.isEmpty { while word.last == ";" { word.removeLast() } }
     statements.append(.backslash(name: String(word), rest: String(rest), line: line))
   }
@@ -254,7 +254,7 @@ struct ShellText {
 }
 
 extension ShellText {
-  /// A word as it is typed, such that it is read as the text.
+  /// A word in the spelling that is read as the text.
   /// - Parameters:
   ///   - opening: the quote that is there already.
   ///   - isComplete: whether the quote is to be closed.

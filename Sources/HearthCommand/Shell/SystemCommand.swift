@@ -13,7 +13,7 @@ enum SystemCommand {
 
   static func run(_ words: [String]) throws(CommandFailure) -> Int32 { wait(for: try start(words)) }
 
-  /// - Parameter input: what it has as its standard input; `nil` for this process's own.
+  /// - Parameter input: the descriptor of its standard input; `nil` for this process's own.
   static func start(_ words: [String], input: CInt? = nil) throws(CommandFailure) -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreText
 
-/// Another place for what an export has at a path and below it: `cities=cities2`, as `--rename` takes it.
+/// Another place for the documents that an export has at a path and below it: `cities=cities2`, as `--rename` takes it.
 struct CollectionRename: Codable, Hashable, Sendable {
   let from: ResourcePath
   let to: ResourcePath
@@ -20,26 +20,26 @@ struct CollectionRename: Codable, Hashable, Sendable {
     }
   }
 
-  /// - Returns: the new path; `nil` for one that lies elsewhere.
+  /// - Returns: the new path; `nil` for a path that is not below `from`.
   func path(of path: ResourcePath) -> ResourcePath? {
     guard from.isPrefix(of: path) else { return nil }
     let segments = to.segments + path.segments.dropFirst(from.count)
     return ResourcePath(segments: segments.map(String.init))
   }
 
-  /// As it is typed.
+  /// The option as it is typed.
   var text: String { "--rename " + ShellText.typed("\(from)=\(to)") }
 }
 
-/// What becomes of the paths in a file that has them.
+/// The rules that map the paths in a file to the paths of imported documents.
 struct PathRules: Hashable, Sendable {
   var renames: [CollectionRename] = []
-  /// Nothing lies anywhere else: the collection that goes into another one.
+  /// Whether all documents must lie in the one renamed collection.
   var isOnlyRenamed = false
 
-  /// - Throws: for a path that goes nowhere.
+  /// - Throws: for a path outside of the only renamed collection.
   func path(of path: ResourcePath) throws(ModelError) -> ResourcePath {
-    // The innermost speaks for what is in it.
+    // The innermost rename applies.
     let best = renames.filter { $0.from.isPrefix(of: path) }.max { $0.from.count < $1.from.count }
     if let found = best?.path(of: path) { return found }
     guard isOnlyRenamed, let only = renames.first else { return path }

@@ -3,11 +3,11 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreText
 
-/// What the cells of a column mean.
+/// The type of the cells of a column.
 enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   case string, integer, double, boolean, timestamp, ref, bytes, geo, vector, json
 
-  /// The narrowest type that all cells have; strings where there are none.
+  /// The narrowest type that fits all cells; strings if there are none.
   static func guess(_ cells: some Sequence<String>) -> ColumnType {
     var candidates: [ColumnType] = [.boolean, .integer, .double, .timestamp, .json]
     var (isEmpty, hasNull) = (true, false)
@@ -36,10 +36,10 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// Digits alone: a double would not keep those that 64 bits do not hold.
+  /// Whether a cell has only digits: a double would not keep those that 64 bits do not hold.
   private static func isWhole(_ cell: String) -> Bool { cell.utf8.allSatisfy { "-0123456789".utf8.contains($0) } }
 
-  /// As JSON writes numbers: what begins with a zero or a plus is a code, such as a telephone number.
+  /// Whether a cell is a number in JSON's spelling; a leading zero or plus marks a code, such as a telephone number.
   private static func isNumber(_ cell: String) -> Bool {
     cell.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
   }
@@ -59,11 +59,11 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
       do throws(JSONError) { syntax = try JSONSyntax(parsing: cell) } catch { throw TextError(error.reason) }
       return syntax
     case .integer, .double, .timestamp, .ref, .bytes, .geo, .vector, .string:
-      // What it says is about a type before a text, which no cell has.
+      // The error would name a type before a text, which no cell has.
       guard let typed = try? TypedLiteral.syntax("\(rawValue):\(cell)") else { throw misfit(cell) }
       syntax = typed
     }
-    // What is in it was not read with the file, and has no place there.
+    // The value must be valid in a document; the place of an error in it would mean nothing in the file.
     do throws(JSONError) {
       _ = try DocumentJSON.parseValue(syntax.lineText, database: database)
     } catch {

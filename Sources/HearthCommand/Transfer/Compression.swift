@@ -4,7 +4,7 @@ import ByteCompression
 
 extension CompressionFormat: ExpressibleByArgument {}
 
-/// `--compress`
+/// The option `--compress`.
 struct CompressionOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -12,13 +12,13 @@ struct CompressionOption: ParsableArguments {
   var compress: CompressionFormat?
 }
 
-/// What becomes of a command's output.
+/// The choice of the format of a command's output.
 enum OutputCompression {
   /// - Parameters:
-  ///   - name: of the output; `nil` for standard output.
-  ///   - option: what was asked for.
-  ///   - isTerminal: whether the output is shown.
-  /// - Throws: for a name that promises something else, and for a terminal.
+  ///   - name: the name of the output; `nil` for standard output.
+  ///   - option: the format that the user asked for; `nil` for none.
+  ///   - isTerminal: whether the output is a terminal.
+  /// - Throws: for a name that promises another format, and for a terminal.
   static func choose(
     for name: String?, _ option: CompressionFormat?, isTerminal: Bool
   ) throws(CommandFailure) -> CompressionFormat? {
@@ -38,7 +38,7 @@ enum OutputCompression {
   }
 }
 
-/// Kinds of compressed files that only their own programs make and read.
+/// The formats of compressed files that only their own programs write and read.
 enum ForeignCompression: String, CaseIterable {
   case xz, bzip2
 
@@ -56,15 +56,15 @@ enum ForeignCompression: String, CaseIterable {
     }
   }
 
-  /// The one that a file's name promises; `nil` for none.
+  /// Finds the format that a file's name promises; `nil` for none.
   init?(fileName: String) {
     let name = fileName.lowercased()
     guard let kind = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
     self = kind
   }
 
-  /// - Parameter bytes: the first of a file.
-  /// - Throws: for a compressed file.
+  /// - Parameter bytes: the first bytes of a file.
+  /// - Throws: for a file in such a format.
   static func check(_ bytes: some Collection<UInt8>, of name: String) throws(CommandFailure) {
     guard let kind = allCases.first(where: { bytes.starts(with: $0.magic) }) else { return }
     throw CommandFailure(
@@ -73,7 +73,7 @@ enum ForeignCompression: String, CaseIterable {
 }
 
 extension CommandFailure {
-  /// A compressed file cannot be read.
+  /// A failure to read a compressed file.
   init(reading name: String, _ format: CompressionFormat, _ error: CompressionError) {
     switch error.kind {
     case .damaged:

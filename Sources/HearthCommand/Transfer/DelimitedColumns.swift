@@ -22,8 +22,8 @@ struct DelimitedColumns: Sendable {
 
   /// - Parameters:
   ///   - sample: the first rows, beginning with the names.
-  ///   - isPlain: the documents do not say where they belong, so that `path` is a field like others.
-  ///   - types: of columns by their fields.
+  ///   - isPlain: whether documents do not name their paths, so that `path` is a field like others.
+  ///   - types: the types of columns, by their fields.
   /// - Throws: `JSONError` with the place in the file.
   init(
     _ sample: [InputRecord], _ delimiter: Delimiter, isPlain: Bool, types: [FieldPath: ColumnType],

@@ -6,7 +6,7 @@ struct DelimitedRow {
   struct Cell: Hashable {
     var text: String
     var isQuoted = false
-    /// In the row, from 1.
+    /// The line of the cell in the row, counted from 1.
     var line: Int
     var column: Int
   }

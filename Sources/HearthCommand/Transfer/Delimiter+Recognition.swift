@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreText
 
 extension Delimiter {
-  /// What the first row of a file is parted by: a comma where there is one outside of quotes, else a semicolon, as
-  /// spreadsheets write where numbers have commas, else a tab or a bar.
+  /// The sign that separates the cells in the first row of a file: a comma if there is one outside of quotes, else a
+  /// semicolon, as spreadsheets write where numbers have commas, else a tab or a bar.
   static func recognized(in bytes: [UInt8]) -> Delimiter {
     var (found, isQuoted) = (Set<UInt8>(), false)
     for byte in bytes {
@@ -19,7 +19,7 @@ extension Delimiter {
     return sign.map { .quoted($0) } ?? .comma
   }
 
-  /// As `--delimiter` takes it: one character, or a name.
+  /// Reads the argument of `--delimiter`: one character, or a name.
   init(parsing text: String) throws {
     let names = ["comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|", "pipe": "|", "space": " "]
     let sign = Array((names[text.lowercased()] ?? text).utf8)
@@ -29,7 +29,7 @@ extension Delimiter {
     self = .quoted(sign[0])
   }
 
-  /// How messages name it.
+  /// The delimiter's name in messages.
   var name: String {
     switch self {
     case .quoted(let sign): Self.name(of: UnicodeScalar(sign))

@@ -2,18 +2,18 @@
 import FirestoreExports
 import Foundation
 
-/// The documents of an export in Google's format. A position in it counts documents.
+/// The documents of an export in Google's format. Positions in it count documents.
 struct ExportInput {
   let name: String
-  /// Documents, as the metadata say.
+  /// The number of documents in the metadata.
   var size: Int { reader.documents }
   let modified: Double?
   private var reader: ExportReader
   private var position = InputPosition()
-  /// Why nothing more can be read, after the documents before it.
+  /// The reason why nothing more can be read, reported behind the documents before it.
   private var failure: CommandFailure?
 
-  /// - Parameter path: as `ExportLocation` takes it.
+  /// - Parameter path: a path that `ExportLocation` accepts.
   init(_ path: String) throws(CommandFailure) {
     name = path
     if path == "-" { throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.") }
@@ -39,7 +39,7 @@ struct ExportInput {
         batch.end = position
       }
     } catch {
-      // Thrown at the next call, after the documents before it are on their way.
+      // The error is thrown at the next call, after the documents before it are on their way.
       if batch.records.isEmpty { throw error }
       failure = error
     }

@@ -18,7 +18,7 @@ struct ExportJob: Sendable {
   /// Whether to find out which collections are passed over.
   var countsSubcollections = false
 
-  /// - Parameter progress: told after each document how many there are; what it throws ends the export.
+  /// - Parameter progress: called after each document with their number; an error that it throws ends the export.
   func run(
     at datastore: any Datastore, _ database: DatabaseID, to file: OutputFile, progress: (Int) throws -> Void
   ) async throws -> Outcome {
@@ -41,7 +41,7 @@ struct ExportJob: Sendable {
   /// Writes a folder in Google's format, which is there when all of it is.
   /// - Parameters:
   ///   - folder: one that holds an export is replaced; not by documents of a path that has none.
-  ///   - progress: told after each document how many there are; what it throws ends the export.
+  ///   - progress: called after each document with their number; an error that it throws ends the export.
   func run(
     at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void
   ) async throws -> Outcome {

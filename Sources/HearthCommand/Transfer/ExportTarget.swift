@@ -4,7 +4,7 @@ import ByteCompression
 import FirestoreExports
 import Glibc
 
-/// How a file of documents is laid out.
+/// The layout of a file of documents.
 enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
   /// One JSON value for the whole file: an array of documents, or an object of documents by name.
   case json
@@ -12,24 +12,24 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Senda
   case jsonl
   /// A row of names, and a row per document; for import only, since types get lost.
   case csv, tsv
-  /// A folder, as Cloud Firestore's managed exports and Google's emulator make it.
+  /// A folder in the layout of Cloud Firestore's managed exports and Google's emulator.
   case google
 
-  /// By what is there, where that is an export in Google's format, else by the file's name.
+  /// Chooses the format of an input: Google's if there is such an export at the path, else by the file's name.
   init(input path: String) {
     self = path != "-" && ExportLocation.isNamed(by: path) ? .google : TransferFormat(fileName: path)
   }
 
-  /// By the end of a file's name, before that of a compressed one; lines where that says nothing.
+  /// Chooses the format by the end of a file's name, before that of a compressed one; lines if the name does not tell.
   init(fileName: String) {
     let compression = CompressionFormat(fileName: fileName)?.fileExtension ?? ""
     let ending = fileName.lowercased().dropLast(compression.count).split(separator: ".").last.map(String.init) ?? ""
     let named = TransferFormat(rawValue: ending)
-    // A folder is not told by its name.
+    // A folder is not recognised by its name.
     self = named == .google ? .jsonl : named ?? .jsonl
   }
 
-  /// What parts the cells of a row; `nil` for JSON.
+  /// The delimiter of the cells of a row; `nil` for JSON.
   var delimiter: Delimiter? {
     switch self {
     case .json, .jsonl, .google: nil
@@ -39,7 +39,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Senda
   }
 }
 
-/// Where an export goes: standard output, what a path leads to, or a file in place of an old one once it is complete.
+/// The target of an export: standard output, an existing device or pipe, or a file that replaces an old one once it is
+/// complete.
 struct ExportTarget {
   let file: OutputFile
   private let end: End
@@ -51,8 +52,8 @@ struct ExportTarget {
   }
 
   /// - Parameters:
-  ///   - path: `nil` or `-` for standard output.
-  ///   - compression: of what is written; `nil` for none.
+  ///   - path: the path of the target; `nil` or `-` for standard output.
+  ///   - compression: the format of the output; `nil` for none.
   init(_ path: String?, _ compression: CompressionFormat? = nil) throws(CommandFailure) {
     guard let path, path != "-" else {
       (file, end) = (try .standard(compression), .open)
@@ -73,7 +74,7 @@ struct ExportTarget {
     }
   }
 
-  /// Everything was written.
+  /// Ends the output after everything was written.
   func commit() throws {
     do { try file.finish() } catch {
       discard()
@@ -86,7 +87,7 @@ struct ExportTarget {
     }
   }
 
-  /// Drops what was written, which is not all, and leaves the old file.
+  /// Discards the incomplete output, and leaves the old file.
   func discard() {
     switch end {
     case .open: break

@@ -2,21 +2,21 @@
 import FirestoreExports
 import Foundation
 
-/// The documents that are to be imported, as they are read.
+/// The documents to import, as they are read.
 enum ImportInput {
   case text(TextInput)
   case export(ExportInput)
 
-  /// Documents to be written together.
+  /// Documents that are written together.
   struct Batch: Sendable {
-    /// The most writes of one commit (PROTOCOL §3.2).
+    /// The most writes that one commit is given (PROTOCOL §3.10).
     private static let mostRecords = 500
-    /// Well below the 10 MiB that a commit may have.
+    /// The size of a batch, well below the 10 MiB that a commit may have.
     private static let mostBytes = 3 * 1024 * 1024
 
     private(set) var records: [InputRecord] = []
     private var byteCount = 0
-    /// After the last of them.
+    /// The position after the last document.
     var end = InputPosition()
 
     var isFull: Bool { records.count >= Self.mostRecords || byteCount >= Self.mostBytes }
@@ -39,7 +39,7 @@ enum ImportInput {
     }
   }
 
-  /// Bytes of a file, documents of an export: whatever positions count; `nil` for standard input.
+  /// The size in the unit of positions: bytes of a file, documents of an export; `nil` for standard input.
   var size: Int? {
     switch self {
     case .text(let input): input.size
@@ -54,7 +54,7 @@ enum ImportInput {
     }
   }
 
-  /// What parts the cells of rows.
+  /// The delimiter of the cells of rows; `nil` for inputs without rows.
   var delimiter: Delimiter? {
     switch self {
     case .text(let input): input.delimiter
@@ -62,26 +62,26 @@ enum ImportInput {
     }
   }
 
-  /// Takes rows for parted by something else; `nil` for what the first of them suggests.
+  /// Sets the delimiter of rows; `nil` takes the one that the first row suggests.
   mutating func part(by given: Delimiter?) throws {
     try change(text: { try $0.part(by: given) }, export: { _ in })
   }
 
-  /// The first documents of a text, or its first rows, which begin with their names.
+  /// The first documents of a text, or its first rows, which begin with the row of names.
   mutating func sample() throws -> [InputRecord] {
     try change(text: { try $0.sample() }, export: { _ in [] })
   }
 
-  /// Goes on after a document.
+  /// Continues behind a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws {
     try change(text: { try $0.skip(to: position, format) }, export: { try $0.skip(to: position) })
   }
 
   /// - Returns: the next documents; `nil` after the last.
-  /// - Throws: `CommandFailure`, or `JSONError` where the next document cannot be found.
+  /// - Throws: `CommandFailure`, or `JSONError` if the next document cannot be found.
   mutating func next() throws -> Batch? { try change(text: { try $0.next() }, export: { try $0.next() }) }
 
-  /// Changes what this is in its place, without a second copy of what has been read.
+  /// Changes the input in place, without a second copy of its buffer.
   private mutating func change<Result>(
     text: (inout TextInput) throws -> Result, export: (inout ExportInput) throws -> Result
   ) throws -> Result {
@@ -97,7 +97,7 @@ enum ImportInput {
 }
 
 extension ImportInput {
-  /// Whether a path leads to a regular file, whose size and time tell it from another.
+  /// Whether a path leads to a regular file, which size and time identify.
   static func isFile(_ path: String) -> Bool {
     if path == "-" { return false }
     let name = URL(filePath: path).resolvingSymlinksInPath().path

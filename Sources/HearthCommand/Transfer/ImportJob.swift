@@ -4,19 +4,19 @@ import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// The import of one file, from where an earlier run of the same ended.
+/// The import of one file, from the place where an earlier run of the same import ended.
 struct ImportJob: Sendable {
-  /// What becomes of documents that cannot be imported.
+  /// The treatment of documents that cannot be imported.
   enum BadDocuments: Hashable, Sendable {
-    /// The first one ends the import.
+    /// The first bad document ends the import.
     case stop
-    /// They are written to a file, and the import goes on.
+    /// Bad documents are written to a file, and the import goes on.
     case collect(String)
-    /// They are only named, and nothing at all is written.
+    /// Bad documents are only reported, and nothing at all is written.
     case check
   }
 
-  /// Why an import ended before its end, and what was done until then.
+  /// The reason why an import ended early, and its progress until then.
   struct Failure: Error {
     var error: any Error
     var done: ImportProgressPoint
@@ -26,43 +26,43 @@ struct ImportJob: Sendable {
     var done: ImportProgressPoint
     /// Documents that an earlier run had imported.
     var before = 0
-    /// Documents whose path came before in the file.
+    /// Documents whose path appeared earlier in the file.
     var repeated = 0
   }
 
-  /// `-` for standard input.
+  /// The path of the input; `-` for standard input.
   var file: String
   var format: TransferFormat
   var rules: ImportRules
-  /// The backend, as the note of how far the import came names it.
+  /// The backend's name in the note of the import's progress.
   var backend: String
   /// The plain documents' collection and id field, as they were given.
   var into: String?
   var idField: String?
-  /// Where is noted how far the import came; `nil` to note it nowhere.
+  /// The file that notes the progress of the import; `nil` for none.
   var state: String?
   var badDocuments = BadDocuments.stop
-  /// Of columns, where they are not to be guessed.
+  /// The types of columns that are not guessed.
   var types: [FieldPath: ColumnType] = [:]
-  /// Of rows, where it is not to be recognised.
+  /// The delimiter of rows; `nil` to recognise it.
   var delimiter: Delimiter?
 
-  /// How messages name the input.
+  /// The input's name in messages.
   var name: String { file == "-" ? "standard input" : file }
 
-  /// Where an import notes how far it came, unless that is said.
+  /// The default path of the note of an import's progress.
   static func state(of file: String) -> String { file + ".hearth-import" }
 
-  /// Where an import puts bad documents, unless that is said.
+  /// The default path of the file for bad documents.
   static func rejects(of file: String) -> String { file + ".rejected" }
 
   /// - Parameters:
   ///   - connect: opens the way to the server, once the input is open.
-  ///   - note: told what goes on where, once.
-  ///   - reject: told why each bad document is not imported.
-  ///   - show: told of the first documents as they will be, where nothing is written.
-  ///   - progress: told what is done, and how much of the whole that is where that is known; what it throws ends the
-  ///     import.
+  ///   - note: called with lines about an earlier run of the import, and about the cells of rows.
+  ///   - reject: called with the reason why each bad document is not imported.
+  ///   - show: called with the writes of the first documents, if nothing is written.
+  ///   - progress: called with the progress, and its fraction of the whole if that is known; an error that it throws
+  ///     ends the import.
   /// - Throws: `Failure` once the import has begun, else `CommandFailure`.
   func run(
     into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
@@ -119,7 +119,7 @@ struct ImportJob: Sendable {
 }
 
 extension ImportJob {
-  /// The rules for the paths of an export that goes to another place.
+  /// The rules for an export whose documents go to other paths.
   private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
     var rules = rules
     let canLookTwice = format == .google || ImportInput.isFile(file)
@@ -147,7 +147,7 @@ extension ImportJob {
     return rules
   }
 
-  /// The rules for the rows of a file that has them.
+  /// The rules for a file of rows.
   private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
     if delimiter != nil, format.delimiter == nil {
       throw CommandFailure(.usage, "--delimiter is about the cells of csv, and \(name) is \(format.rawValue).")
@@ -176,7 +176,7 @@ extension ImportJob {
   }
 }
 
-/// Writes how far an import came, not more often than it takes to repeat a little work.
+/// Notes the progress of an import, at intervals in which little work would have to be repeated.
 private final class ImportCheckpoint {
   private static let interval = Duration.milliseconds(200)
 
@@ -203,9 +203,9 @@ private final class ImportCheckpoint {
     try state.write(to: path)
   }
 
-  /// The import is complete.
+  /// Removes the note when the import is complete.
   func remove() {
-    // There is none if it was never written.
+    // A note that was never written need not be removed.
     if let path { try? FileManager.default.removeItem(atPath: path) }
   }
 }

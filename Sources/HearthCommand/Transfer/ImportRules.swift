@@ -4,19 +4,19 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
 
-/// What the documents of an input file become.
+/// The rules that turn the documents of an input file into mutations.
 struct ImportRules: Sendable {
   let database: DatabaseID
-  /// Where plain documents go; `nil` for records that name their path.
+  /// The collection of plain documents; `nil` for records that name their paths.
   var collection: ResourcePath?
   /// The field that holds a plain document's id.
   let idField: FieldPath?
-  /// What the cells of rows mean; `nil` for JSON.
+  /// The columns of rows; `nil` for JSON.
   var columns: DelimitedColumns?
-  /// What becomes of paths.
+  /// The mapping of paths.
   var paths = PathRules()
 
-  /// What a document of an export becomes. References within its own database lead into this one.
+  /// The mutation for a document of an export. References within its own database lead into this one.
   func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
     let fields = document.fields.referring(to: database, insteadOf: document.database)
     let key = try DocumentKey(validating: paths.path(of: document.key.path).text)
@@ -25,7 +25,7 @@ struct ImportRules: Sendable {
     return mutation
   }
 
-  /// What a document becomes that is no JSON, or is.
+  /// The mutation for a record of an export, of JSON or of a row.
   func mutation(of record: InputRecord) throws(Rejection.Reason) -> Mutation {
     guard let entity = record.entity else {
       do throws(JSONError) { return try mutation(for: record) } catch { throw .unreadable(error) }
@@ -82,7 +82,7 @@ struct ImportRules: Sendable {
     return (collection.appending(try id(of: record, syntax)).text, syntax)
   }
 
-  /// A record that says where it belongs: by its name in an object, or as `{"path": …, "data": …}`.
+  /// The path and data of a record that names its path: by its name in an object, or as `{"path": …, "data": …}`.
   private func named(_ record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
     if let name = record.name { return (try Self.text(name), syntax) }
     guard case .string(let path)? = syntax["path"]?.kind, let data = syntax["data"] else {
@@ -92,7 +92,7 @@ struct ImportRules: Sendable {
     return (path, data)
   }
 
-  /// Where a document was that export has written, or `get --json`; `nil` for any other.
+  /// The path of a document written by `export` or `get --json`; `nil` for any other.
   static func exportedPath(_ syntax: JSONSyntax) -> ResourcePath? {
     guard case .object(let members) = syntax.kind, members.allSatisfy({ exportedNames.contains($0.name) }),
       case .string(let text)? = syntax["path"]?.kind, case .object? = syntax["data"]?.kind,
@@ -103,7 +103,7 @@ struct ImportRules: Sendable {
 
   private static let exportedNames: Set<String> = ["path", "data", "createTime", "updateTime", "pendingWrites"]
 
-  /// Where a document of the input was; `nil` for one that cannot be read, or has no path.
+  /// The path that a record had where it was exported; `nil` for one that cannot be read, or has no path.
   func path(of record: InputRecord) -> ResourcePath? {
     if let entity = record.entity { return (try? entity.document())?.key.path }
     if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
@@ -136,7 +136,7 @@ struct ImportRules: Sendable {
     return text
   }
 
-  /// The same for the same record at the same line, so that importing a file twice does not double its documents; 20
+  /// The same id for the same record at the same line, so that importing a file twice does not double its documents; 20
   /// letters and digits, as automatic ids have.
   private static func derivedID(of record: InputRecord) -> String {
     let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))

@@ -9,29 +9,29 @@ import Foundation
 /// ```
 ///  file ─► batches ─► parsing (any order) ─► committing (started in order; never two writes of one document) ─► state
 /// ```
-/// What is recorded as done is always everything before one place in the file.
+/// The recorded progress always covers everything before one place in the file.
 struct ImportRun {
-  /// Batches that are read and not yet done: bounds memory.
+  /// Batches that are read and not yet done: bounds the memory.
   private static let window = 8
   private static let maximumCommits = 4
-  /// Documents that are shown.
+  /// The number of documents that are shown.
   private static let mostShown = 10
 
   let rules: ImportRules
-  /// `nil` to check the input only.
+  /// The backend; `nil` to check the input only.
   let datastore: (any Datastore)?
   let retries: CommitRetries
-  /// Where bad documents are noted; `nil` to stop at the first.
+  /// The file of bad documents; `nil` to stop at the first.
   let rejects: RejectFile?
-  /// Called with the first documents as they will be.
+  /// Called with the first documents in the form in which they would be written.
   let show: ((Mutation) throws -> Void)?
-  /// Called with what is done.
+  /// Called with the progress.
   let record: (ImportProgressPoint) throws -> Void
 
   private(set) var done: ImportProgressPoint
-  /// Documents whose path came before in this run.
+  /// Documents whose path appeared earlier in this run.
   private(set) var repeated = 0
-  /// Hashes of the paths so far: eight bytes for each, where the paths may be a gigabyte.
+  /// The hashes of the paths so far: eight bytes for each, where the paths may be a gigabyte.
   private var seen: Set<Int> = []
   private var parsed: [Int: ParsedBatch] = [:]
   private var committed: [Int: ParsedBatch] = [:]
@@ -39,7 +39,7 @@ struct ImportRun {
   private var nextToRead = 0
   private var nextToCommit = 0
   private var nextToRecord = 0
-  /// A document before which everything is written and after which nothing will be.
+  /// Whether the import stops at a document: everything before it is written, and nothing after it will be.
   private var isStopped = false
 
   private enum Step: Sendable {
@@ -103,7 +103,7 @@ struct ImportRun {
       let keys = Set(batch.mutations.map(\.key))
       if busyKeys.values.contains(where: { !$0.isDisjoint(with: keys) }) { return }
       if rejects == nil, let first = batch.rejections.first {
-        // What stands before it is written; nothing after it is.
+        // Documents before the bad one are written, and none after it.
         batch.keep(before: first)
         failure = first.reason
         isStopped = true
@@ -121,7 +121,7 @@ struct ImportRun {
     }
   }
 
-  /// Moves the place before which everything is done.
+  /// Advances the place before which everything is done.
   private mutating func recordFinished() throws {
     while busyKeys[nextToRecord] == nil, let batch = committed.removeValue(forKey: nextToRecord) {
       nextToRecord += 1
@@ -139,7 +139,7 @@ struct ImportRun {
   }
 }
 
-/// How far an import is.
+/// The progress of an import.
 struct ImportProgressPoint: Sendable {
   var position = InputPosition()
   var documents = 0

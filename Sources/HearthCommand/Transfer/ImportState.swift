@@ -3,9 +3,9 @@ import FirestoreExports
 import Foundation
 import Glibc
 
-/// How far an import came, in a file that survives the process.
+/// The progress of an import, in a file that survives the process.
 struct ImportState: Codable, Hashable {
-  /// What the import was of and where to; another one does not go on where this ended.
+  /// The input and destination of the import; another import does not continue from its progress.
   struct Identity: Codable, Hashable {
     var backend: String
     var database: String
@@ -15,18 +15,18 @@ struct ImportState: Codable, Hashable {
     var format: TransferFormat
     var delimiter: String?
     var types: [String: ColumnType]?
-    /// Of the input file; absent for standard input.
+    /// The size of the input file; absent for standard input.
     var size: Int?
     var modified: Double?
   }
 
   var identity: Identity
-  /// Everything before it is imported.
+  /// The position before which everything is imported.
   var position: InputPosition
   var documents: Int
   var rejected: Int
 
-  /// - Returns: `nil` if there is no such file, or none that can be read: then the import begins anew, without harm.
+  /// - Returns: `nil` if there is no readable file: the import then begins anew, without harm.
   static func read(_ path: String) -> ImportState? {
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try? JSONDecoder().decode(ImportState.self, from: data)
@@ -58,16 +58,17 @@ struct ImportState: Codable, Hashable {
   }
 }
 
-/// Where documents go that could not be imported, one per line as they stood, so that they can be mended and imported.
+/// The file of documents that could not be imported, one per line and unchanged, so that they can be mended and
+/// imported.
 final class RejectFile {
   private let path: String?
   private var descriptor: Int32?
   private let note: (String) -> Void
 
-  /// Made with the first document.
+  /// Creates the file with the first rejected document.
   /// - Parameters:
-  ///   - path: `nil` to write nothing.
-  ///   - note: told why each document was rejected.
+  ///   - path: the path of the file; `nil` to write none.
+  ///   - note: called with the reason for each rejection.
   init(_ path: String?, note: @escaping (String) -> Void) {
     self.path = path
     self.note = note
@@ -117,7 +118,7 @@ extension Rejection.Reason {
 }
 
 extension InputRecord {
-  /// The document as it stood, or as a line that can be mended if it had no text; empty where it cannot be read at all.
+  /// The document's own text, or a line that can be mended if it had none; empty if it cannot be read at all.
   fileprivate var text: [UInt8] {
     guard let entity else { return bytes }
     guard let document = try? entity.document() else { return [] }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Which collections the documents of an input come from, looked up before any of them is written.
+/// The collections that the documents of an input come from, found before any of them is written.
 struct ImportSurvey {
   /// The collections at the root, each with the innermost collection in which all of its documents lie.
   private(set) var collections: [String: ResourcePath] = [:]
-  /// Which of the renamed paths something lies at.
+  /// The renamed paths at which the input has documents.
   private(set) var found: Set<ResourcePath> = []
 
-  /// Reads a whole input. What cannot be read is left for the import to tell.
+  /// Reads a whole input. Documents that cannot be read are left for the import to report.
   init(_ input: consuming ImportInput, _ rules: ImportRules) {
     var input = input
     while let batch = try? input.next() {
@@ -16,7 +16,7 @@ struct ImportSurvey {
     }
   }
 
-  /// Knows of one document.
+  /// Makes the survey of one document.
   init(_ path: ResourcePath) { add(path, nil) }
 
   private mutating func add(_ path: ResourcePath, _ rules: ImportRules?) {
@@ -25,8 +25,8 @@ struct ImportSurvey {
     collections[root] = collections[root].map { $0.common(with: path.parent) } ?? path.parent
   }
 
-  /// Where all documents lie that are to go into a collection.
-  /// - Throws: where that is not one collection, with what to type.
+  /// The rename for the collection that holds all documents that go into another one; `nil` if there are no documents.
+  /// - Throws: if it is not one collection, with the options to type.
   func only(into target: ResourcePath, of name: String) throws(CommandFailure) -> CollectionRename? {
     guard let (root, inner) = collections.first else { return nil }
     if collections.count > 1 {
@@ -47,7 +47,7 @@ struct ImportSurvey {
     return CollectionRename(inner, target)
   }
 
-  /// - Throws: for a path that nothing lies at: its documents would go where they were.
+  /// - Throws: for a renamed path without documents, which would otherwise keep their paths.
   func check(_ renames: [CollectionRename], of name: String) throws(CommandFailure) {
     if collections.isEmpty { return }
     for rename in renames where !found.contains(rename.from) {

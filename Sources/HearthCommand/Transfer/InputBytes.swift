@@ -3,17 +3,17 @@ import ByteCompression
 import Foundation
 import Glibc
 
-/// The bytes of a file or of standard input; of one that begins as gzip or zstd data do, whatever its name, those that
-/// were compressed.
+/// The bytes of a file or of standard input. Input that begins like gzip or zstd data is decompressed, whatever its
+/// name.
 struct InputBytes {
   private static let chunkSize = 256 * 1024
 
   let name: String
-  /// Bytes, as the file is; `nil` for standard input and other pipes.
+  /// The size of the file in bytes; `nil` for standard input and other pipes.
   let size: Int?
   let modified: Double?
   private let descriptor: Int32
-  /// What was looked at and is still to be read.
+  /// Bytes that were examined and are still to be read.
   private var beginning: [UInt8] = []
   private var hasBegun = false
   private var isAtEnd = false
@@ -40,11 +40,11 @@ struct InputBytes {
     modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
   }
 
-  /// How much of a compressed file was read; `nil` for one that is not compressed.
+  /// The number of bytes read of a compressed file; `nil` for one that is not compressed.
   var consumed: Int? { decompressor?.consumed }
 
-  /// - Returns: at most so many bytes; none at the end.
-  /// - Throws: `badData` where compressed data is damaged or ends too early.
+  /// - Returns: at most `count` bytes; none at the end.
+  /// - Throws: `badData` if compressed data is damaged or ends too early.
   mutating func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
     try begin()
     guard let decompressor else { return try readFile(count) }
@@ -54,7 +54,7 @@ struct InputBytes {
     }
   }
 
-  /// - Returns: none at the end; `nil` if more of the file is needed.
+  /// - Returns: the next bytes; none at the end, `nil` if more of the file is needed.
   private mutating func decompressed(
     by decompressor: Decompressor, _ count: Int
   ) throws(CommandFailure) -> [UInt8]? {
@@ -69,9 +69,9 @@ struct InputBytes {
     }
   }
 
-  /// Goes to a place, of a regular file from its beginning, of other input from where it is.
-  /// - Parameter offset: in the bytes that were compressed, if they were.
-  /// - Throws: `badData` if there is less.
+  /// Skips to a place: in a regular file from its beginning, in other input from the present place.
+  /// - Parameter offset: the place in the decompressed bytes.
+  /// - Throws: `badData` if the input ends before.
   mutating func skip(to offset: Int) throws(CommandFailure) {
     if size != nil {
       (beginning, hasBegun, isAtEnd, decompressor) = ([], false, false, nil)
@@ -91,7 +91,7 @@ struct InputBytes {
     }
   }
 
-  /// Looks at what the file is.
+  /// Examines the first bytes, which tell the file's format.
   private mutating func begin() throws(CommandFailure) {
     if hasBegun { return }
     hasBegun = true

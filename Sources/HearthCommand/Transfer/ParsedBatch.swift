@@ -8,7 +8,7 @@ import FirestoreProtocol
 struct Rejection: Sendable {
   enum Reason: Error, Sendable {
     case unreadable(JSONError)
-    /// Of an export in Google's format.
+    /// The error of a document in an export of Google's format.
     case unsupported(ExportError)
     /// - Parameter place: `line 3`
     case refused(RPCStatus, at: String)
@@ -39,7 +39,7 @@ struct ParsedBatch: Sendable {
     }
   }
 
-  /// Forgets a bad record and all that comes after it.
+  /// Drops a bad record and all that come after it.
   mutating func keep(before bad: Rejection) {
     let count = records.prefix { $0.place.offset < bad.record.place.offset }.count
     records.removeLast(records.count - count)
@@ -49,9 +49,10 @@ struct ParsedBatch: Sendable {
     end = bad.record.start
   }
 
-  /// - Parameter rejecting: write what can be written if the server refuses single documents; else name the first.
-  /// - Returns: what the server refused.
-  /// - Throws: `Rejection.Reason`, or `RPCStatus` for what is not about single documents.
+  /// - Parameter rejecting: whether to write the other documents if the server refuses single ones; else the first is
+  ///   named.
+  /// - Returns: the documents that the server refused.
+  /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern single documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {
     guard try await retries.refusal(of: mutations, at: datastore) != nil else { return [] }
     var refused: [Rejection] = []

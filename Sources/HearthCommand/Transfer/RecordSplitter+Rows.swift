@@ -2,7 +2,7 @@
 import FirestoreJSON
 
 extension RecordSplitter {
-  /// The next row of cells that is not empty; quoted cells of comma-separated values may have ends of lines in them.
+  /// The next row of cells that is not empty; quoted cells may have line breaks in them.
   mutating func nextRow(_ delimiter: Delimiter) throws(JSONError) -> InputRecord? {
     while true {
       let newline = endOfRow(delimiter)
@@ -22,7 +22,7 @@ extension RecordSplitter {
     }
   }
 
-  /// Where the line feed is that ends the row at `start`; `nil` if there is none in the buffer.
+  /// The place of the line feed that ends the row at `start`; `nil` if there is none in the buffer.
   private func endOfRow(_ delimiter: Delimiter) -> Int? {
     guard case .quoted(let sign) = delimiter else { return buffer[start...].firstIndex(of: UInt8(ascii: "\n")) }
     var isQuoted = false
@@ -33,7 +33,7 @@ extension RecordSplitter {
       while index < bytes.count {
         let byte = bytes[index]
         if isQuoted {
-          // Two quotes are one that does not end the cell: the second opens it again.
+          // Two quotes stand for one quote that does not end the cell: the second opens it again.
           if byte == UInt8(ascii: "\"") { isQuoted = false }
           beginsCell = byte == UInt8(ascii: "\"")
         } else if byte == UInt8(ascii: "\n") {

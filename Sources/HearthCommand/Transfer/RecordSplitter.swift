@@ -4,14 +4,14 @@ import FirestoreJSON
 
 /// One document in an input.
 struct InputRecord: Sendable {
-  /// The name before it, in an object of documents by name; still JSON.
+  /// The name before the document, in an object of documents by name; still JSON.
   var name: String?
   var bytes: [UInt8]
-  /// Where the document begins.
+  /// The place where the document begins.
   var place: InputPosition
-  /// Where its name begins, or the document if it has none: from there it can be read again.
+  /// The place of its name, or of the document if it has none: from there it can be read again.
   var start: InputPosition
-  /// What it is in an export in Google's format, where it has no text.
+  /// The record of an export in Google's format, which has no text.
   private(set) var entity: ExportReader.Record?
 
   init(name: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition) {
@@ -27,41 +27,41 @@ struct InputRecord: Sendable {
 
 /// A place in an input file between two documents.
 struct InputPosition: Hashable, Codable, Sendable {
-  /// Bytes before it.
+  /// The number of bytes before the place.
   var offset = 0
-  /// From 1.
+  /// The line, counted from 1.
   var line = 1
-  /// From 1, in Unicode scalars.
+  /// The column, counted from 1 in Unicode scalars.
   var column = 1
-  /// What surrounds the documents; known after the first bytes of a JSON file.
+  /// The array or object around the documents; known after the first bytes of a JSON file.
   var container: Container?
   /// A comma must come before the next document.
   var followsDocument = false
-  /// Bytes of the compressed file before it, roughly; `nil` for one that is not compressed.
+  /// The number of bytes of the compressed file before the place, roughly; `nil` for a file that is not compressed.
   var compressed: Int?
 
   enum Container: String, Codable, Sendable { case array, object, closed }
 }
 
-/// Cuts a stream of bytes into documents without holding more than one of them. It finds where each begins and ends;
-/// whether it is well formed is for `JSONSyntax` to say.
+/// Splits a stream of bytes into documents without holding more than one of them. It finds the beginning and end of
+/// each; `JSONSyntax` checks whether it is well formed.
 struct RecordSplitter {
   /// A document has at most 1 MiB by Firestore's accounting; its JSON can be some times as long.
   static let recordLimit = 16 * 1024 * 1024
 
   private let format: TransferFormat
-  /// What parts cells, in files that have them.
+  /// The delimiter of cells; `nil` for files without rows.
   private let delimiter: Delimiter?
   private(set) var buffer: [UInt8] = []
-  /// How much of the buffer is done with.
+  /// The index of the first byte in the buffer that is not yet consumed.
   var start = 0
   private(set) var isAtEnd = false
-  /// Of the byte at `start`.
+  /// The position of the byte at `start`.
   var position: InputPosition
 
   /// - Parameters:
-  ///   - delimiter: of rows; `nil` for that of the format.
-  ///   - position: where the first bytes come from, if not from the beginning.
+  ///   - delimiter: the delimiter of rows; `nil` for the format's own.
+  ///   - position: the position of the first bytes.
   init(_ format: TransferFormat, _ delimiter: Delimiter? = nil, at position: InputPosition = InputPosition()) {
     self.format = format
     self.delimiter = delimiter ?? format.delimiter
@@ -76,7 +76,7 @@ struct RecordSplitter {
     buffer.append(contentsOf: bytes)
   }
 
-  /// No more bytes will come.
+  /// Notes that no more bytes will come.
   mutating func finish() { isAtEnd = true }
 
   /// - Returns: the next document; `nil` if more bytes are needed, or after the last.
@@ -85,7 +85,7 @@ struct RecordSplitter {
     switch format {
     case .json: return try nextElement()
     case .jsonl, .csv, .tsv: return try nextLine()
-    // It is no text.
+    // An export in Google's format is no text.
     case .google: return nil
     }
   }
@@ -130,7 +130,8 @@ struct RecordSplitter {
       position.container = .closed
       return try nextElement()
     }
-    // Nothing is consumed before the whole element is there, and an error is the same when it is asked for again.
+    // Bytes are consumed only when the whole element is there, so that an error is the same when the element is asked
+    // for again.
     let (savedStart, savedPosition) = (start, position)
     do throws(JSONError) {
       if let record = try separatedElement(of: container) {
@@ -206,7 +207,7 @@ struct RecordSplitter {
     return record
   }
 
-  /// Where the value at `start` ends; `nil` if it goes on beyond the buffer.
+  /// The index behind the value at `start`; `nil` if it goes on beyond the buffer.
   private func endOfValue() -> Int? {
     var depth = 0
     var isInString = false

@@ -6,19 +6,19 @@ import Foundation
 struct TextInput {
   private static let chunkSize = 1024 * 1024
   var name: String { bytes.name }
-  /// Bytes, as the file is; `nil` for standard input.
+  /// The size of the file in bytes; `nil` for standard input.
   var size: Int? { bytes.size }
   var modified: Double? { bytes.modified }
   private var bytes: InputBytes
   private var splitter: RecordSplitter
   private var isAtEnd = false
-  /// The beginning, which was looked at and is still to be read.
+  /// The first bytes, which were examined and are still to be read.
   private var beginning: [UInt8] = []
   private var hasBegun = false
-  /// Why nothing more can be read, after the documents before it.
+  /// The reason why nothing more can be read, reported behind the documents before it.
   private var failure: CommandFailure?
   private let format: TransferFormat
-  /// Of rows.
+  /// The delimiter of rows; `nil` for inputs without rows.
   private(set) var delimiter: Delimiter?
 
   /// - Parameter path: `-` for standard input.
@@ -29,8 +29,8 @@ struct TextInput {
     bytes = try InputBytes(path)
   }
 
-  /// Takes rows for parted by something else, or by what the first of them suggests. To be called before any is read.
-  /// - Parameter given: `nil` to look.
+  /// Sets the delimiter of rows, or recognises it in the first row. Must be called before any row is read.
+  /// - Parameter given: the delimiter; `nil` to recognise it.
   mutating func part(by given: Delimiter?) throws(CommandFailure) {
     guard format == .csv || given != nil else { return }
     if given == nil, beginning.isEmpty { try lookAhead() }
@@ -38,12 +38,12 @@ struct TextInput {
     splitter = RecordSplitter(format, delimiter)
   }
 
-  /// The first documents, or rows, which begin with their names.
+  /// The first documents, or rows, which begin with the row of names.
   mutating func sample() throws -> [InputRecord] {
     var splitter = RecordSplitter(format, delimiter)
     var (rows, looked) = ([InputRecord](), 0)
     while rows.isEmpty {
-      // One document may be larger than what is read at once.
+      // One document may be larger than one chunk.
       let isAll = looked == beginning.count ? try lookAhead() : beginning.count < Self.chunkSize
       splitter.append(beginning[looked...])
       looked = beginning.count
@@ -54,7 +54,7 @@ struct TextInput {
     return rows
   }
 
-  /// - Returns: whether there is no more.
+  /// - Returns: whether the input ends.
   @discardableResult
   private mutating func lookAhead() throws(CommandFailure) -> Bool {
     let chunk = try readChunk(Self.chunkSize)
@@ -62,7 +62,7 @@ struct TextInput {
     return chunk.count < Self.chunkSize
   }
 
-  /// Reads until there are so many bytes, or no more that can be read.
+  /// Reads a number of bytes, or as many as there are.
   private mutating func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
     var chunk: [UInt8] = []
     do throws(CommandFailure) {
@@ -78,11 +78,11 @@ struct TextInput {
     return chunk
   }
 
-  /// Goes on after a document.
+  /// Continues behind a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format, delimiter, at: position)
     hasBegun = true
-    // What was looked at is passed over again.
+    // Bytes that were examined already are skipped as well.
     if size == nil, !beginning.isEmpty {
       let looked = min(beginning.count, position.offset)
       beginning.removeFirst(looked)
@@ -93,7 +93,7 @@ struct TextInput {
   }
 
   /// - Returns: the next documents; `nil` after the last.
-  /// - Throws: `CommandFailure`, or `JSONError` where the next document cannot be found.
+  /// - Throws: `CommandFailure`, or `JSONError` if the next document cannot be found.
   mutating func next() throws -> ImportInput.Batch? {
     var batch = ImportInput.Batch()
     while !batch.isFull {
@@ -108,19 +108,19 @@ struct TextInput {
     return batch.records.isEmpty ? nil : batch
   }
 
-  /// - Parameter afterOthers: there are documents that can still be written when the rest cannot be read.
+  /// - Parameter afterOthers: whether there are documents that can still be written when the rest cannot be read.
   private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
     while true {
       do throws(JSONError) {
         if let record = try splitter.next() {
-          // The first row has the names.
+          // The first row holds the names.
           let isHeader = !hasBegun && format.delimiter != nil
           hasBegun = true
           if !isHeader { return record }
           continue
         }
       } catch {
-        // Thrown again at the next call, after the documents before it are on their way.
+        // The error is thrown again at the next call, after the documents before it are on their way.
         if afterOthers { return nil }
         throw error
       }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Documents, rate and time left of long work: one line on standard error that is written over, if that is a terminal.
+/// The progress of long work: documents, rate and time left, on one line of standard error that is overwritten, if that
+/// is a terminal.
 struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
-  /// Where work begins that goes on from an earlier run: that took none of the time.
+  /// The progress of an earlier run that the work continues, which took none of this run's time.
   struct Start: Hashable {
     var documents = 0
     var fraction = 0.0
@@ -18,8 +19,8 @@ struct TransferProgress {
   private var hasLine = false
   private let interruption: InterruptionNote?
 
-  /// - Parameter interruption: what is said of so many documents when a signal ends the work; `nil` for work that leaves
-  ///   nothing.
+  /// - Parameter interruption: makes the message for a number of documents when a signal ends the work; `nil` for work
+  ///   that leaves nothing.
   init(isQuiet: Bool, from first: Start = Start(), interruption: (@Sendable (Int) -> String)? = nil) {
     isShown = !isQuiet && isatty(STDERR_FILENO) == 1
     self.first = first
@@ -28,7 +29,7 @@ struct TransferProgress {
 
   var elapsed: Duration { .now - start }
 
-  /// - Parameter fraction: how much of the work is done; `nil` if it is not known how much there is.
+  /// - Parameter fraction: the part of the work that is done; `nil` if its whole extent is not known.
   mutating func show(_ documents: Int, fraction: Double? = nil) {
     interruption?.note(documents)
     guard isShown else { return }
@@ -39,7 +40,7 @@ struct TransferProgress {
     StandardError.put("\r\(Self.line(documents, fraction: fraction, after: now - start, from: first))\u{1b}[K")
   }
 
-  /// Removes the line; to be called when the work is over.
+  /// Removes the line; must be called when the work ends.
   mutating func end() {
     interruption?.end()
     if hasLine { StandardError.put("\r\u{1b}[K") }
@@ -58,17 +59,17 @@ struct TransferProgress {
     return line + ", \(minutes):\(rest < 10 ? "0" : "")\(rest) left"
   }
 
-  /// `3.2 s (31250/s)`
+  /// The duration and the rate: `3.2 s (31250/s)`.
   static func summary(_ documents: Int, in elapsed: Duration) -> String {
     let seconds = elapsed / .seconds(1)
     let tenths = Int((seconds * 10).rounded())
     let time = "\(tenths / 10).\(tenths % 10) s"
-    // Of an instant there is no rate.
+    // A duration close to zero gives no rate.
     return seconds < 0.1 ? time : "\(time) (\(Int(Double(documents) / seconds))/s)"
   }
 }
 
 extension Int {
-  /// `1 document`, `2 documents`
+  /// The number with its noun: `1 document`, `2 documents`.
   var documents: String { "\(self) document\(self == 1 ? "" : "s")" }
 }

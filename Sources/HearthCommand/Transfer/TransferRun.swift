@@ -5,21 +5,21 @@ import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// An import or export as the dashboard asks for it: the jobs of `hearth import --keep-going` and `hearth export
+/// An import or export that the dashboard asks for: the jobs of `hearth import --keep-going` and `hearth export
 /// --recursive`, with an account in place of an exit status.
 struct TransferRun: Sendable {
-  /// So many refused documents are named in the account.
+  /// The largest number of refused documents that the account names.
   private static let mostNamed = 100
-  /// How often is told how far it is.
+  /// The interval at which the progress is reported.
   private static let interval = Duration.milliseconds(250)
 
   var request: TransferRequest
   var datastore: any Datastore
   var database: DatabaseID
-  /// How far an import came is noted for this backend; `nil` where that helps nobody.
+  /// The name of the backend in notes of an import's progress; `nil` if the data ends with the process.
   var backend: String?
 
-  /// - Parameter tell: told now and then how far it is.
+  /// - Parameter tell: called now and then with the progress.
   func run(_ tell: @escaping @Sendable (TransferState) -> Void) async -> TransferAccount {
     switch request {
     case .export(let paths, let file, _): await export(paths, to: file, tell)
@@ -129,7 +129,7 @@ struct TransferRun: Sendable {
   }
 }
 
-/// What is said while a transfer runs.
+/// The notes and refusals of a running transfer.
 private final class Told {
   var notes: [String] = []
   private(set) var refused: [String] = []
@@ -142,7 +142,7 @@ private final class Told {
 }
 
 extension TransferRun {
-  /// When the next news is due, and how fast it goes.
+  /// The times of progress reports, and the rate of the work.
   private struct Pace {
     private let start = ContinuousClock.now
     private var last: ContinuousClock.Instant?

@@ -3,13 +3,13 @@ import Dispatch
 import FirestoreText
 import Glibc
 
-/// When `hearth watch --until` is satisfied.
+/// The condition that ends `hearth watch --until`.
 enum WatchGoal: Hashable, Sendable {
-  /// So many changes were printed.
+  /// A number of printed changes.
   case count(Int)
-  /// A change of this kind was printed.
+  /// A printed change of this kind.
   case change(WatchedChange.Kind)
-  /// A snapshot that is in sync with the server was printed.
+  /// A printed snapshot that is in sync with the server.
   case synced
 
   static func parse(_ text: String) throws -> WatchGoal {
@@ -20,7 +20,7 @@ enum WatchGoal: Hashable, Sendable {
   }
 }
 
-/// Counts what was printed against a goal.
+/// Counts printed changes towards a goal.
 struct WatchProgress {
   let goal: WatchGoal?
   private(set) var isReached = false
@@ -38,7 +38,7 @@ struct WatchProgress {
   }
 }
 
-/// What ends a command that would run for ever: a signal, or a reader of its output that goes away.
+/// The events that end a command without an end of its own: a signal, or the loss of its output's reader.
 final class Interruptions {
   enum Cause: Hashable, Sendable {
     case signal(Int32)
@@ -81,8 +81,8 @@ final class Interruptions {
     continuation?.finish()
   }
 
-  /// A pipe's writing end has an error when its reader is gone; a file never has one. One thread waits for it
-  /// until the process ends.
+  /// Waits for the loss of the output's reader on a thread, until the process ends: a pipe's writing end then has an
+  /// error, a file never.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

@@ -10,7 +10,7 @@ import Synchronization
 
 import class Hearth.Client
 
-/// One run of `hearth watch`: a listener on its way to lines, until something ends it.
+/// One run of `hearth watch`: prints a listener's changes as lines, until something ends it.
 struct WatchRun: Sendable {
   let query: FirestoreQuery.Query
   let includesMetadata: Bool
@@ -18,9 +18,9 @@ struct WatchRun: Sendable {
   let isJSON: Bool
   let goal: WatchGoal?
   let timeout: Duration?
-  /// What the cache has is worth showing while the server cannot be reached, because the user named one.
+  /// Whether the watch begins even if the server cannot be reached: with the documents of a cache that the user named.
   let startsFromCache: Bool
-  /// The backend is in this process.
+  /// Whether the backend is in this process.
   let isEmbedded: Bool
   let headless: HeadlessOptions
 
@@ -37,13 +37,13 @@ struct WatchRun: Sendable {
     func make() { flag.store(true, ordering: .relaxed) }
   }
 
-  /// - Parameter store: where the client keeps what it knows.
+  /// - Parameter store: the place of the client's cache and queue.
   func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
     let client = Client(store, datastore: connection.datastore)
     let contact = Contact()
-    // The embedded backend is there as soon as it is open.
+    // The embedded backend is reached as soon as it is open.
     if isEmbedded { contact.make() }
     let end: End
     do {
@@ -75,7 +75,7 @@ struct WatchRun: Sendable {
       }
       if let timeout {
         group.addTask {
-          // Cancelled when something else ends the run.
+          // The sleep is cancelled when another event ends the run.
           try? await ContinuousClock().sleep(for: timeout)
           return .timedOut
         }
@@ -95,7 +95,7 @@ struct WatchRun: Sendable {
     var isInitial = true
     let utcOffset = TimeZone.current.secondsFromGMT()
     let mailbox = SnapshotMailbox()
-    // Also the snapshot that only says that the result is in sync is needed.
+    // Metadata snapshots are needed too, because one of them says that the result is in sync.
     let options = ListenerOptions(includeMetadataChanges: true)
     let listener = client.engine.listen(to: query, options: options, into: mailbox)
     defer { client.engine.stopListening(listener) }
@@ -124,8 +124,8 @@ struct WatchRun: Sendable {
     return nil
   }
 
-  /// Says when the backend cannot be reached, and when it can again.
-  /// - Throws: if it cannot be reached at the beginning: there would be nothing to see, as in an empty collection.
+  /// Reports when the backend cannot be reached, and when it can again.
+  /// - Throws: if it cannot be reached at the start: there would be nothing to see, as in an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
     if let problem = client.engine.cacheProblem { headless.note(ShownText(problem.notice)) }
@@ -135,7 +135,7 @@ struct WatchRun: Sendable {
       if isOffline, !wasOffline {
         let reason = status.watch.lastError.map { " (\($0.message))" } ?? ""
         if !contact.isMade, !startsFromCache {
-          // One that answers, or is not asked for want of credentials, is not out of reach.
+          // A server that answers with an error, or is not asked for want of credentials, is not out of reach.
           if let error = status.watch.lastError, error.code != .unavailable { throw CommandFailure(error) }
           throw CommandFailure(.unavailable, "the server cannot be reached\(reason).")
         }
@@ -147,7 +147,7 @@ struct WatchRun: Sendable {
     }
   }
 
-  /// A watch without a goal has no end of its own: whatever ends it is right.
+  /// Throws if the goal was missed. A watch without a goal has no end of its own: any end is right.
   private func leave(_ end: End) throws {
     guard goal != nil else { return }
     switch end {
@@ -159,9 +159,9 @@ struct WatchRun: Sendable {
   }
 }
 
-/// A signal ended a command that was not done.
+/// The end of a command by a signal before it was done.
 struct Interrupted: Error {
   let signal: Int32
-  /// As shells count it.
+  /// The exit status in the numbering of shells.
   var exitStatus: Int32 { 128 + signal }
 }

@@ -9,7 +9,7 @@ import FirestoreSync
 struct WatchedChange {
   enum Kind: String, Hashable, Sendable, CaseIterable {
     case added, modified, removed
-    /// Only the document's pending writes changed.
+    /// A change only of the document's pending writes.
     case metadata
 
     init(_ kind: DocumentChange.Kind) {
@@ -25,7 +25,7 @@ struct WatchedChange {
 
   let kind: Kind
   let document: Document
-  /// Before the change, if the query had it.
+  /// The document before the change; `nil` if the query did not have it.
   let previous: Document?
   let isFromCache: Bool
   let cause: String
@@ -53,7 +53,7 @@ struct WatchedChange {
     return line + ", \"cause\": \"\(cause)\", \"time\": \"\(time.toMilliseconds.rfc3339Text)\"}"
   }
 
-  /// Time of day, kind, path and the fields that changed.
+  /// The time of day, the kind, the path and the changed fields.
   /// - Parameter utcOffset: seconds east of Greenwich.
   func text(in database: DatabaseID, utcOffset: Int) -> ShownText {
     let word = kind.rawValue.padding(8)
@@ -97,7 +97,7 @@ struct WatchedChange {
 extension Timestamp {
   var toMilliseconds: Timestamp { Timestamp(seconds: seconds, nanoseconds: nanoseconds / 1_000_000 * 1_000_000) }
 
-  /// `12:04:16.882`
+  /// The local time of day: `12:04:16.882`.
   func timeOfDay(utcOffset: Int) -> String {
     let local = Timestamp(seconds: seconds + Int64(utcOffset), nanoseconds: nanoseconds / 1_000_000 * 1_000_000)
     let text = local.rfc3339Text.dropFirst("2026-01-01T".count).dropLast()
@@ -106,6 +106,6 @@ extension Timestamp {
 }
 
 extension String {
-  /// With spaces up to a number of characters.
+  /// The text with spaces up to a number of characters.
   fileprivate func padding(_ count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
 }

@@ -2,20 +2,20 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// Everything below a path deleted by a command: counted, consented to, and told.
+/// The deletion of everything below a path by a command: counted, confirmed and reported.
 struct BulkRemoval {
   let writing: WritingOptions
   let consent: Consent
   let connection: Connection
 
-  /// Counts what is below paths and asks for consent, unless it is given.
+  /// Counts the documents below paths and asks for consent, unless it is given.
   /// - Parameters:
-  ///   - name: how accounts name them.
-  ///   - extent: how the question does.
-  /// - Returns: false where nothing is to be done, which is said.
+  ///   - name: the name of the paths in reports.
+  ///   - extent: the name of the paths in the question.
+  /// - Returns: `false` if nothing is to be deleted, which is reported.
   func obtainConsent(below paths: [ResourcePath], called name: String, asking extent: String) async throws -> Bool {
     if consent.yes, !consent.dryRun { return true }
-    // Counting takes as long as deleting: nobody waits for it who cannot answer.
+    // Counting takes as long as deleting, so that a user who cannot answer is refused before it.
     guard consent.dryRun || Consent.canAsk else {
       throw CommandFailure(.usage, "this deletes all documents of \(extent): add --yes to say that you mean it.")
     }

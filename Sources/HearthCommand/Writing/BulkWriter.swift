@@ -3,22 +3,22 @@ import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// Writes to many documents in commits of many, several of which are on their way at the same time. Each commit is
-/// atomic, all of them together are not.
+/// Writes to many documents in large commits, several of which are on their way at the same time. Each commit is
+/// atomic; all of them together are not.
 struct BulkWriter {
-  /// What is written of one document, all of it or nothing.
+  /// The writes of one document, all of which are applied or none.
   struct Unit: Sendable {
     var key: DocumentKey
     var mutations: [Mutation]
-    /// Of the fields, roughly.
+    /// The size of the fields, roughly, in bytes.
     var bytes = 0
-    /// Where the document was before, in another database: committed there once these mutations are written.
+    /// The deletion of the document's original in another database: committed there once these mutations are written.
     var removal: Mutation?
   }
 
   struct Outcome: Sendable {
     var written = 0
-    /// Documents that were not as their writes require, and why; nothing of them was written.
+    /// Documents whose state does not meet their writes' preconditions, with the status; nothing was written to them.
     var skipped: [(key: DocumentKey, status: RPCStatus)] = []
 
     mutating func add(_ other: Outcome) {
@@ -27,28 +27,29 @@ struct BulkWriter {
     }
   }
 
-  /// The most writes of one commit (PROTOCOL §3.2).
+  /// The most writes that one commit is given (PROTOCOL §3.10).
   private static let writeLimit = 500
-  /// A commit has ten megabytes of room.
+  /// The most bytes of one commit, for which the protocol has ten megabytes of room.
   private static let byteLimit = 4 << 20
   private static let maximumCommits = 4
 
   let datastore: any Datastore
   /// Whether a write may be applied twice without harm.
   let isRepeatable: Bool
-  /// Where `Unit.removal` is committed.
+  /// The backend at which `Unit.removal` is committed; `nil` for none.
   var origin: (any Datastore)?
   var retries = CommitRetries()
 
   /// - Parameters:
-  ///   - source: gives what to write, one document after the other; none comes twice.
-  ///   - progress: told after each commit how many documents are written; what it throws ends the work.
-  /// - Throws: `Interruption` with what was written until then, for what is not about single documents.
+  ///   - source: passes the units to write to its argument, one after the other; no document comes twice.
+  ///   - progress: called after each commit with the number of written documents; an error that it throws ends the
+  ///     work.
+  /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern single documents.
   func write(
     _ source: (_ add: (Unit) async throws -> Void) async throws -> Void, progress: @escaping (Int) throws -> Void
   ) async throws -> Outcome {
     var outcome = Outcome()
-    // Errors leave the closure as values, so that what is on its way is counted.
+    // Errors leave the closure as values, so that commits on their way are counted.
     var failure: (any Error)?
     await withTaskGroup(of: Result<Outcome, RPCStatus>.self) { group in
       var (running, pending) = (0, Pending())
@@ -82,7 +83,7 @@ struct BulkWriter {
     return outcome
   }
 
-  /// What the next commit will hold.
+  /// The units of the next commit.
   private struct Pending {
     private(set) var units: [Unit] = []
     private var writes = 0
@@ -99,14 +100,14 @@ struct BulkWriter {
     }
   }
 
-  /// Why the work ended before its end, and what was done until then.
+  /// The reason why the work ended early, and the outcome until then.
   struct Interruption: Error {
     var cause: any Error
     var done: Outcome
 
     /// - Parameters:
-    ///   - verb: what was done, such as `updated`.
-    ///   - advice: how to go on.
+    ///   - verb: the participle of the work, such as `updated`.
+    ///   - advice: the way to go on; `nil` for none.
     func failure(_ verb: String, advice: String? = nil) -> any Error {
       let done = "\(verb.capitalized) so far: \(self.done.written)\(advice.map { "; \($0)" } ?? "")."
       switch cause {
@@ -118,7 +119,7 @@ struct BulkWriter {
     }
   }
 
-  /// Commits all units together; if the server finds that one document is not as its writes require, halves of them.
+  /// Commits all units together; if the server finds a document in an unfit state, commits the halves separately.
   private func commit(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
     do throws(RPCStatus) {
       try await retries.commit(units.flatMap(\.mutations), at: datastore, isRepeatable: isRepeatable)
@@ -128,7 +129,7 @@ struct BulkWriter {
     return await remove(units)
   }
 
-  /// Deletes what was written elsewhere where it was, as far as it is still as it was read.
+  /// Deletes the originals of written documents, unless they have changed since they were read.
   private func remove(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
     if let origin {
       do throws(RPCStatus) {
@@ -140,7 +141,7 @@ struct BulkWriter {
     return .success(Outcome(written: units.count))
   }
 
-  /// Does the halves of what failed because of one document.
+  /// Commits the halves of units that failed because of one document.
   private func inHalves(
     _ units: [Unit], after error: RPCStatus, _ commit: ([Unit]) async -> Result<Outcome, RPCStatus>
   ) async -> Result<Outcome, RPCStatus> {
@@ -158,7 +159,7 @@ struct BulkWriter {
 }
 
 extension RPCStatus {
-  /// A document is not as the write requires.
+  /// Whether the status is about a document whose state does not meet the write's precondition.
   fileprivate var isAboutState: Bool {
     code == .notFound || code == .alreadyExists || code == .failedPrecondition
   }

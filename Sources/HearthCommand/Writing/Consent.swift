@@ -12,14 +12,14 @@ struct Consent: ParsableArguments {
   @Flag(help: "Only say how many documents would be written.")
   var dryRun = false
 
-  /// Whether there is somebody to ask.
+  /// Whether there is a user who can answer at a terminal.
   static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Asks for the number to be typed.
+  /// Asks the user to type the number of documents.
   /// - Parameters:
-  ///   - verb: what is about to happen, such as `update`.
-  ///   - place: where, such as a collection's path.
-  /// - Throws: if there is nobody to ask, or the answer is another.
+  ///   - verb: the infinitive of the work, such as `update`.
+  ///   - place: the place of the documents, such as a collection's path.
+  /// - Throws: if no user can answer, or the answer is another.
   func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
     if yes { return }
     guard Self.canAsk else {
@@ -33,10 +33,10 @@ struct Consent: ParsableArguments {
     }
   }
 
-  /// How often to look whether the question was withdrawn, in milliseconds.
+  /// The interval in milliseconds at which a cancelled question is noticed.
   private static let patience: Int32 = 100
 
-  /// - Returns: `nil` at the end of input, and when this is cancelled: in a shell that goes on.
+  /// - Returns: `nil` at the end of input, and on cancellation: in a shell that goes on.
   private static func answer() -> String? {
     var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     while poll(&waiting, 1, patience) <= 0 { if Task.isCancelled { return nil } }

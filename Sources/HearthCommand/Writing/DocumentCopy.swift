@@ -3,9 +3,9 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A document, or the documents of a collection, at another path, of another database too. Inside of a database a move
-/// writes each document in the commit that deletes it where it was: at any time it is at one of the places, and not at
-/// both. To another database it is written first and deleted then.
+/// A copy or move of a document, or of a collection's documents, to another path, or to another database. Within a
+/// database a move writes each document in the commit that deletes its original: at any time it is at exactly one of
+/// the places. To another database it is written first and deleted then.
 struct DocumentCopy: Sendable {
   /// A path in a database.
   struct Place: Sendable {
@@ -18,14 +18,14 @@ struct DocumentCopy: Sendable {
   var destination: Place
   /// Whether the destination is in another database, or the source in the past.
   var isElsewhere = false
-  /// Whether what is below the documents goes along.
+  /// Whether the documents' subcollections are copied too.
   var isRecursive: Bool
-  /// Whether the documents are deleted where they were, those that were changed meanwhile excepted.
+  /// Whether the originals are deleted, except those that were changed meanwhile.
   var isMove = false
   /// Whether documents may be replaced at the destination.
   var overwrites = false
 
-  /// Where a copy of a path goes: into the other one, if one is a collection and the other a document.
+  /// The path of a copy: inside the named path, if one is a collection and the other a document.
   static func destination(of source: ResourcePath, _ named: ResourcePath) -> ResourcePath {
     source.isDocument == named.isDocument ? named : named.appending(source.last)
   }
@@ -48,8 +48,8 @@ struct DocumentCopy: Sendable {
     }
   }
 
-  /// - Parameter progress: told how many documents there are so far.
-  /// - Returns: how many documents would be copied.
+  /// - Parameter progress: called with the number of documents so far.
+  /// - Returns: the number of documents that would be copied.
   func count(progress: (Int) -> Void) async throws -> Int {
     var (walk, count) = (walk, 0)
     walk.projection = FieldMask([])
@@ -60,7 +60,7 @@ struct DocumentCopy: Sendable {
     return count
   }
 
-  /// - Throws: `alreadyExists` if something is there that would be replaced, `notFound` if there is nothing to copy,
+  /// - Throws: `alreadyExists` if a document would be replaced, `notFound` if there is nothing to copy,
   ///   `BulkWriter.Interruption`.
   func run(progress: @escaping (Int) throws -> Void) async throws -> BulkWriter.Outcome {
     if !overwrites { try await checkDestination() }

@@ -4,17 +4,17 @@ import FirestoreProtocol
 import FirestoreQuery
 import Foundation
 
-/// Writes to the documents that a query finds. They are chosen before the first of them is written, so that none is
-/// written twice because it moved in the query's order, and each is written if it is still there.
+/// Writes to the documents that a query finds. They are chosen before the first write, so that none is written twice
+/// because it moved in the query's order; each is written if it still exists.
 struct QueriedWrites: Sendable {
   let query: Query
-  /// What is about to happen and what happened then, such as `update` and `updated`.
+  /// The verb before and after the writes, such as `update` and `updated`.
   let verb: (infinitive: String, participle: String)
 
   private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
 
   /// Chooses the documents and asks for consent.
-  /// - Returns: their names; `nil` where nothing is to be done, which is said.
+  /// - Returns: the documents' keys; `nil` if nothing is to be written, which is reported.
   func choose(at datastore: any Datastore, _ writing: WritingOptions, _ consent: Consent) async throws -> [DocumentKey]?
   {
     let target = query.target
@@ -27,7 +27,7 @@ struct QueriedWrites: Sendable {
     return keys
   }
 
-  /// Says how many documents there are, where nothing is to be done.
+  /// Reports the number of documents if nothing is to be written.
   func reportDry(_ count: Int, _ consent: Consent, _ writing: WritingOptions) throws {
     writing.headless.note(
       count == 0
@@ -40,7 +40,7 @@ struct QueriedWrites: Sendable {
 
   /// - Parameters:
   ///   - isRepeatable: whether a write may be applied twice without harm.
-  ///   - mutation: what is written of each document.
+  ///   - mutation: makes the write to each document.
   func write(
     _ keys: [DocumentKey], at datastore: any Datastore, _ writing: WritingOptions, isRepeatable: Bool,
     _ mutation: @escaping @Sendable (DocumentKey) -> Mutation

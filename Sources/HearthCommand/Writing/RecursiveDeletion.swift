@@ -3,20 +3,20 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Deletes collections and documents with all that is below them.
+/// Deletes collections and documents with all their descendants.
 ///
 /// ```
 ///  names of a collection, page by page ─► commits of 500 ─► parents that are left ─► their collections ─► names …
 /// ```
-/// Documents go before what is below them: a collection's documents need not be asked one by one, since those with
-/// something below them are the ones that are still listed. What an interruption leaves is found in the same way.
+/// Documents are deleted before their descendants, so that a collection's documents need not be asked one by one: those
+/// with subcollections are the ones still listed. Documents left by an interruption are found in the same way.
 struct RecursiveDeletion {
-  /// Names that are asked for at once.
+  /// The number of names in one request.
   private static let pageSize = 2000
-  /// The most writes of one commit (PROTOCOL §3.2).
+  /// The most writes that one commit is given (PROTOCOL §3.10).
   private static let writeLimit = 500
   private static let maximumCalls = 8
-  /// Names that may wait to be deleted before more are asked for.
+  /// The number of names that may wait to be deleted before more are requested.
   private static let waitingLimit = 8000
 
   private enum Work: Sendable {
@@ -27,7 +27,7 @@ struct RecursiveDeletion {
 
   private enum Step: Sendable {
     case named(of: ResourcePath, collection: Int, [DocumentKey])
-    /// How many documents of which collections.
+    /// The numbers of deleted documents by collection.
     case deleted([Int: Int])
     case parents([DocumentKey])
     case collections([ResourcePath])
@@ -57,8 +57,8 @@ struct RecursiveDeletion {
 
   /// - Parameters:
   ///   - roots: collections and documents; what is inside another is deleted with that.
-  ///   - progress: told how many documents are deleted; what it throws ends the work.
-  /// - Throws: what ended the work; `deleted` says how far it came.
+  ///   - progress: called with the number of deleted documents; an error that it throws ends the work.
+  /// - Throws: the error that ended the work; `deleted` tells the progress.
   mutating func run(_ roots: [ResourcePath], progress: (Int) throws -> Void) async throws {
     var documents: [DocumentKey] = []
     var outermost: ResourcePath?
@@ -80,7 +80,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Documents that are not there are not counted, but what is below them is deleted.
+  /// Adds documents to delete. Missing documents are not counted, but their descendants are deleted.
   private mutating func add(_ documents: [DocumentKey]) async throws {
     let index = nextCollection
     nextCollection += 1
@@ -112,7 +112,7 @@ struct RecursiveDeletion {
       } else if waiting.count < Self.waitingLimit, let next = work.popLast() {
         call(next, in: &group)
       } else if running == 0, !waiting.isEmpty {
-        // Nothing is on its way that could fill the commit.
+        // No call is on its way that could fill the commit.
         commit(in: &group)
       } else {
         return
@@ -173,7 +173,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Looks for what is below a collection's documents once they are gone.
+  /// Looks for the subcollections of a collection's documents once these are deleted.
   private mutating func close(_ index: Int) {
     guard let collection = collections[index], collection.isNamed, collection.waiting == 0 else { return }
     collections[index] = nil

@@ -7,7 +7,7 @@
 /// beside it, or it is a space.
 package struct Canvas: Hashable, Sendable {
   package let size: Size
-  /// Where the terminal's cursor is shown; hidden when `nil` or outside.
+  /// The cell where the terminal's cursor is shown; hidden when `nil` or outside.
   package var cursor: Point?
   private var cells: [Cell]
 
@@ -126,7 +126,7 @@ package struct Canvas: Hashable, Sendable {
   }
 }
 
-/// One screen cell: what it shows, what that means, and how to stress it.
+/// One screen cell: its cluster, its role, and additional attributes.
 package struct Cell: Hashable, Sendable {
   package var cluster: Cluster
   package var role: Role
@@ -144,6 +144,6 @@ package struct Cell: Hashable, Sendable {
   /// One safe cluster; empty for the right half of a wide one.
   package var text: String { cluster.text }
 
-  /// Columns: 0 for the right half of a wide cluster, else 1 or 2.
+  /// The number of columns: 0 for the right half of a wide cluster, else 1 or 2.
   package var width: Int { cluster.width }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By the name of the set: there are two.
+/// Codes a set of glyphs by its name: there are two sets.
 extension Glyphs: Codable {
   package func encode(to encoder: any Encoder) throws {
     try (self == .unicode ? "unicode" : "ascii").encode(to: encoder)

@@ -6,17 +6,17 @@
 package struct Glyphs: Hashable, Sendable {
   package var topLeft, topRight, bottomLeft, bottomRight: String
   package var horizontal, vertical: String
-  /// Where a horizontal line inside a box meets its sides.
+  /// The joints of a horizontal line inside a box with its sides.
   package var leftTee, rightTee: String
   package var dashedHorizontal: String
-  /// In the gutter of the selected row.
+  /// The mark in the gutter of the selected row.
   package var cursor: String
   package var caret: String
   package var folded, unfolded: String
   package var online, offline, listening, listeningFromCache: String
   package var pending: String
   package var follow: String
-  /// Two columns in both sets.
+  /// The mark of a paused list; two columns in both sets.
   package var paused: String
   package var enter: String
   package var related: String
@@ -27,7 +27,7 @@ package struct Glyphs: Hashable, Sendable {
   package var barFull, barOutage: String
   package var bullet: String
   package var dash: String
-  /// From lowest to highest; eight steps in Unicode, five in ASCII.
+  /// The bars from lowest to highest; eight steps in Unicode, five in ASCII.
   package var sparkline: [String]
 
   package static let unicode = Glyphs(

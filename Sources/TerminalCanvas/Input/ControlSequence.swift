@@ -21,7 +21,7 @@ struct ControlSequence {
 
   var beginsPaste: Bool { prefix == nil && final == UInt8(ascii: "~") && number(0) == 200 }
 
-  /// What it means; `nil` when it means nothing to this program.
+  /// The event of the sequence; `nil` when it means nothing to this program.
   var event: InputEvent? {
     if prefix == UInt8(ascii: "<"), [UInt8(ascii: "M"), UInt8(ascii: "m")].contains(final) { return mouse }
     if prefix != nil || intermediate != nil { return .reply(.other) }

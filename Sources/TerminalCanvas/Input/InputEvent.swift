@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a terminal can tell the program.
+/// An event that a terminal reports.
 package enum InputEvent: Codable, Hashable, Sendable {
   case key(Key)
   case mouse(MouseEvent)

@@ -4,7 +4,7 @@ extension InputParser {
   enum Step {
     /// More bytes decide.
     case incomplete
-    /// So many bytes are done; they may mean nothing.
+    /// A number of bytes that are done, with their event if they mean anything.
     case complete(Int, InputEvent?)
     case pasteBegins(Int)
   }
@@ -78,8 +78,8 @@ extension InputParser {
     }
   }
 
-  /// One more ESC before a step: alt where a key follows; before reports, the mouse and pastes, which nobody types,
-  /// it is a key of its own.
+  /// The step behind one more ESC: a key gets alt; before reports, the mouse and pastes, which are not typed, ESC is a
+  /// key of its own.
   private static func withAlt(_ step: Step) -> Step {
     switch step {
     case .complete(let count, .key(let key)):

@@ -45,7 +45,7 @@ package struct InputParser: Sendable {
     return events
   }
 
-  /// Decides that no more bytes follow soon: what could be a key is one.
+  /// Decides that no more bytes follow soon: pending bytes that could be a key are one.
   package mutating func flush() -> [InputEvent] {
     guard needsFlush else { return [] }
     var events: [InputEvent] = []
@@ -103,10 +103,10 @@ package struct InputParser: Sendable {
 /// Collects a bracketed paste until `CSI 201 ~`.
 private struct PasteBuffer: Sendable {
   private var bytes: [UInt8] = []
-  /// How many bytes of the end mark the last bytes are.
+  /// The number of the last bytes that match the beginning of the end mark.
   private var matched = 0
 
-  /// The longest paste in bytes; what exceeds it is dropped.
+  /// The longest paste in bytes; the rest is dropped.
   private static let maximum = 1 << 20
   private static let end: [UInt8] = Array("\u{1B}[201~".utf8)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// As keymaps write it.
+/// Codes a key in the notation of keymaps.
 extension Key: Codable {
   package func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a cell means. Views name roles, never colours; a theme says how a role looks at each colour depth.
+/// The meaning of a cell. Views name roles, never colours; a theme gives the style of each role at each colour depth.
 ///
 /// The raw value is the key in a theme file. The order is part of the golden files (`code`), so new roles go to the
 /// end.
@@ -90,10 +90,10 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     return roles[((index % roles.count) + roles.count) % roles.count]
   }
 
-  /// How many hues there are for values of a field that has few.
+  /// The number of hues for the values of a field that has few different ones.
   package static let valueHues = 5
 
-  /// The role of a value that comes again and again, by its hue; there are five and they repeat.
+  /// The role of a value that recurs, by its hue; there are five and they repeat.
   package static func value(_ hue: Int) -> Role {
     let roles: [Role] = [.value1, .value2, .value3, .value4, .value5]
     return roles[((hue % roles.count) + roles.count) % roles.count]

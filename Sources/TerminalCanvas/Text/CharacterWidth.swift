@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many columns one scalar takes, and whether it may be shown at all.
+/// The number of columns that one scalar takes, and whether it may be shown at all.
 ///
 /// Layout never asks the C library: its table depends on the machine, and screens must not.
 enum CharacterWidth: Hashable, Sendable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Theme.Variant {
-  /// What suits a background.
+  /// Chooses the variant that suits a background.
   package init(background: RGB) {
-    // The grey that black and white text are read equally well on.
+    // Black and white text have the same contrast on a grey of this luminance.
     self = background.linear.luminance > 0.179 ? .light : .dark
   }
 
@@ -21,12 +21,12 @@ extension Theme.Variant {
     self = number == 7 || number > 8 ? .light : .dark
   }
 
-  /// What asks a terminal for its background (OSC 11); terminals that do not know it say nothing.
+  /// The query for a terminal's background (OSC 11); terminals that do not know it do not answer.
   package static let backgroundQuery = "\u{1B}]11;?\u{7}"
 }
 
 extension RGB {
-  /// Each channel has one to four hexadecimal digits, which are parts of their greatest value.
+  /// Reads a report of a colour. Each channel has one to four hexadecimal digits and is scaled by their greatest value.
   init?(backgroundReport report: String) {
     guard report.hasPrefix("11;rgb:") || report.hasPrefix("11;rgba:") else { return nil }
     let channels = report.drop { $0 != ":" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

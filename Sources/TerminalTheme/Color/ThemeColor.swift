@@ -5,19 +5,19 @@ package import TerminalCanvas
 package enum ThemeColor: Hashable, Sendable {
   /// The terminal's own foreground or background.
   case terminal
-  /// One of the eight named colours, whatever the user made of it.
+  /// One of the eight named colours, as the user has set it.
   case ansi(AnsiColor)
-  /// A fixed colour, with what to use in its place where fewer colours exist; `nil` means "find out".
+  /// A fixed colour, with substitutes where fewer colours exist; `nil` takes the nearest one.
   case rgb(RGB, c256: UInt8?, c16: AnsiColor?)
 
-  /// The colour as it will be seen at a depth; `nil` when only the terminal knows.
+  /// The colour as shown at a depth; `nil` when only the terminal knows.
   package func rgb(at depth: ColorDepth) -> RGB? {
     guard case .rgb(let color, let c256, _) = self else { return nil }
     return depth == .trueColor ? color : XtermPalette.color(c256 ?? XtermPalette.nearest(to: color))
   }
 }
 
-/// A colour as a terminal of some depth takes it.
+/// A colour in the form that a terminal of some depth takes.
 package enum ScreenColor: Hashable, Sendable {
   case terminal
   /// A number of the terminal's palette.
@@ -25,7 +25,7 @@ package enum ScreenColor: Hashable, Sendable {
   case rgb(RGB)
 }
 
-/// How many colours a terminal can show.
+/// The number of colours that a terminal can show.
 package enum ColorDepth: Int, CaseIterable, Comparable, Hashable, Sendable {
   case mono, eight, sixteen, c256, trueColor
 

@@ -14,9 +14,9 @@ struct ThemeParser {
   /// Reads the text of a theme.
   ///
   /// - Parameters:
-  ///   - file: how errors name the file.
+  ///   - file: the file's name in errors.
   ///   - slug: the name under which the theme is known.
-  /// - Throws: where it is no TOML; every other error is in the source.
+  /// - Throws: for a text that is no TOML; every other error is in the source.
   static func parse(_ text: String, file: String, slug: String) throws(ThemeError) -> ThemeSource {
     let table: TOMLTable
     do throws(TOMLError) { table = try TOMLTable(parsing: text) } catch {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// What is to be said about one theme file.
+/// The result of checking one theme file.
 package struct ThemeReport: Hashable, Sendable {
-  /// Where a role is set.
+  /// The place where a role is set.
   package struct Place: Hashable, Sendable {
     package var file: String
     package var line: Int?
@@ -12,14 +12,14 @@ package struct ThemeReport: Hashable, Sendable {
   package var file: String
   /// `nil` if there are errors.
   package var theme: Theme?
-  /// What makes it unusable, all of it.
+  /// All errors, which make the file unusable.
   package var errors: [ThemeError]
-  /// What was ignored.
+  /// Entries that were ignored.
   package var warnings: [ThemeWarning]
-  /// Where the file, or one it inherits from, names each role.
+  /// The place that names each role, in the file or one it inherits from.
   var places: [Role: Place]
 
-  /// What people could not read, or not tell apart, each with the place that the colour comes from.
+  /// The roles that cannot be read, or not told apart, each with the place that sets its colour.
   package var lint: [ThemeWarning] {
     guard let theme else { return [] }
     return ThemeLint.findings(theme).map { finding in
@@ -29,7 +29,7 @@ package struct ThemeReport: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing speaks against using it; what was ignored does not.
+  /// Whether the theme can be used and read; ignored entries do not count.
   package var isGood: Bool { errors.isEmpty && lint.isEmpty }
 
   private func place(of role: Role) -> Place? {

@@ -24,7 +24,7 @@ struct ThemeSource {
   var usesTerminalBackground: Bool?
   var palette: [String: ThemeColor] = [:]
   var roles: [Role: Entry] = [:]
-  /// Why the file cannot be used, in the order of its lines.
+  /// The reasons why the file cannot be used, in the order of its lines.
   var errors: [ThemeError] = []
   var warnings: [ThemeWarning] = []
 
@@ -40,15 +40,14 @@ struct ThemeSource {
     return merged
   }
 
-  /// Looks up every colour name.
+  /// Looks up every colour name; throws the first error.
   func theme() throws(ThemeError) -> Theme {
     let (theme, errors) = resolved()
     if let error = errors.first { throw error }
     return theme
   }
 
-  /// Looks up every colour name; one that is unknown is an error behind those of the files, and the role follows its
-  /// parent.
+  /// Looks up every colour name; an unknown one is an error behind those of the files, and the role follows its parent.
   func resolved() -> (theme: Theme, errors: [ThemeError]) {
     var errors = self.errors
     if errors.isEmpty, palette["fg"] == nil || palette["bg"] == nil {

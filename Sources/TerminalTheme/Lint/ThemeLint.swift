@@ -19,7 +19,7 @@ package enum ThemeLint {
     }
   }
 
-  /// What a theme falls short of; empty for a good theme. Colours that only the terminal knows are not judged.
+  /// The faults of a theme; empty for a good one. Colours that only the terminal knows are not judged.
   package static func findings(_ theme: Theme) -> [Finding] {
     [ColorDepth.trueColor, .c256].flatMap { depth in
       Role.allCases.compactMap { contrast(of: $0, in: theme, at: depth) }
@@ -36,7 +36,7 @@ package enum ThemeLint {
     }.min()
   }
 
-  /// WCAG 2 AA: 4.5 for text, 3 for symbols. Lines that only separate need neither.
+  /// The least contrast of a role (WCAG 2 AA): 4.5 for text, 3 for symbols, none for lines that only separate.
   private static func minimumContrast(_ role: Role) -> Double? {
     switch role {
     case .border, .scrollTrack: nil
@@ -57,7 +57,7 @@ package enum ThemeLint {
       ? Finding(depth: depth, role: role, subject: "contrast of \(role.rawValue)", value: value, minimum: minimum) : nil
   }
 
-  /// Pairs that mean opposite things and must differ by at least 25 for everyone.
+  /// Checks roles with opposite meanings, which must differ by at least 25 in every kind of colour vision.
   private static func confusions(in theme: Theme, at depth: ColorDepth) -> [Finding] {
     let groups: [[Role]] = [
       [.changeAdded, .changeModified, .changeRemoved], [.stateOnline, .stateConnecting, .stateFault],

@@ -14,7 +14,7 @@ private struct SVGPicture {
   private static let fontSize = 14.0
   private static let cellWidth = 8.4
   private static let cellHeight = 17.0
-  /// From the top of a cell to the line that letters stand on.
+  /// The distance from the top of a cell to the line that letters stand on.
   private static let baseline = 13.0
   private static let margin = 8.0
 
@@ -50,7 +50,7 @@ private struct SVGPicture {
 
   private func letters(of run: CellRun, _ y: Int) -> String? {
     let attributes = run.style.attributes
-    // Blanks before and after are place, not text, but for a line under them.
+    // Blanks before and after the text are left out, unless they are underlined.
     let isUnderlined = attributes.contains(.underline)
     let head = isUnderlined ? 0 : run.text.prefix { $0 == " " }.count
     let tail = isUnderlined ? 0 : run.text.reversed().prefix { $0 == " " }.count
@@ -75,12 +75,12 @@ private struct SVGPicture {
 
   // MARK: Colours
 
-  /// What stands for a terminal's own two colours in a picture.
+  /// The colours in a picture in place of a terminal's own foreground and background.
   private static let ownColors = (
     dark: (ink: RGB(0xD8, 0xD8, 0xD8), paper: RGB(0x12, 0x12, 0x12)),
     light: (ink: RGB(0x1C, 0x1C, 0x1C), paper: RGB(0xFF, 0xFF, 0xFF))
   )
-  /// The eight named colours as xterm has them.
+  /// The eight named colours in xterm's values.
   private static let named = [0x00_0000, 0xCD_0000, 0x00_CD00, 0xCD_CD00, 0x00_00EE, 0xCD_00CD, 0x00_CDCD, 0xE5_E5E5]
 
   private func hex(_ color: ThemeColor, isInk: Bool) -> String {
@@ -116,7 +116,7 @@ private struct SVGPicture {
   private static func y(_ row: Int, _ below: Double) -> String { number(margin + Double(row) * cellHeight + below) }
   private static func width(_ columns: Int) -> String { number(Double(columns) * cellWidth) }
 
-  /// With at most one digit behind the point, none where that is zero.
+  /// A number with at most one digit behind the point, and none where that is zero.
   private static func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"

@@ -6,7 +6,7 @@ struct CellRun {
   var x: Int
   var width: Int
   var text: String
-  /// The columns of each cluster; the same for all of a run of wide ones.
+  /// Whether every cluster of the run takes two columns.
   var isWide: Bool
   var style: ResolvedStyle
 
@@ -59,7 +59,7 @@ extension Canvas {
 }
 
 extension ResolvedStyle {
-  /// What `ESC [ … m` takes to draw so, whatever was drawn before.
+  /// The parameters of `ESC [ … m` that set this style, whatever was drawn before.
   package var sgrParameters: String {
     var numbers = ["0"]
     let numbered: [(Attributes, String)] = [

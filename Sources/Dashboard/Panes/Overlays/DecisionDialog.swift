@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// What would be overwritten, field by field, and the ways out.
+/// The dialog of a decision: the values that would be overwritten, field by field, and the answers.
 struct DecisionDialog {
   let list: ListOverlay
   let decision: Decision
@@ -16,7 +16,7 @@ struct DecisionDialog {
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // What can be done stays visible; then come the sentences, then as many fields as fit.
+    // The answers stay visible; then come the sentences, then as many fields as fit.
     var room = area.height - min(decision.items.count, area.height)
     var y = area.y
     func put(_ line: Line) {

@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// What a query costs at the cache, the indexes, and what can be done.
+/// The dialog of an explanation: the cost of a query at the cache, the indexes, and the actions.
 struct ExplanationDialog {
   let list: ListOverlay
   let panel: ExplanationPanel
@@ -21,7 +21,7 @@ struct ExplanationDialog {
     dialog.draw("Explain \(glyphs.bullet) \(QueryText.line(panel.query))", "cache", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The rows that do something stay visible; then come the facts, then as many indexes as fit.
+    // The actions stay visible; then come the facts, then as many indexes as fit.
     let actions = min(Self.items.count, area.height)
     var room = area.height - actions
     var y = area.y
@@ -107,7 +107,7 @@ struct ExplanationDialog {
 
   private static func documents(_ count: Int) -> String { "\(grouped(count)) document\(count == 1 ? "" : "s")" }
 
-  /// `0.312 ms`, `12.4 ms`, `1.2 s`: three digits, since what matters is the order of magnitude.
+  /// A duration such as `0.312 ms`, `12.4 ms` or `1.2 s`: three digits, since only the order of magnitude matters.
   private static func text(_ duration: Duration) -> String {
     let microseconds = Int(max(0, duration.wholeMicroseconds))
     switch microseconds {

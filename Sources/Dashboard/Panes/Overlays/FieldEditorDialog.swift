@@ -2,8 +2,8 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// The field editor: a row for each field, what is being typed in its place, and below what it comes to. Only the rows
-/// on the screen are looked at.
+/// The field editor: a row for each field, the typed text in its place, and below a summary of the edits. Only the rows
+/// on the screen are computed.
 struct FieldEditorDialog {
   let editor: FieldEditor
   let state: DashboardState
@@ -83,7 +83,7 @@ struct FieldEditorDialog {
     return line
   }
 
-  /// Few bytes are shown, of more how many they are; of a time as much as it has.
+  /// A value as text: a few bytes in full, more as a count; a time with all its digits.
   private func text(of value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= 24: FieldText.text(of: value, in: editor.database)
@@ -110,7 +110,7 @@ struct FieldEditorDialog {
     }
   }
 
-  // MARK: What is typed
+  // MARK: Typed text
 
   private func drawInput(_ geometry: FieldEditorGeometry, on canvas: inout Canvas) {
     let shown = editor.cursor.rows(count: editor.rows.count, height: geometry.rows.height)
@@ -156,7 +156,7 @@ struct FieldEditorDialog {
     put(summary.0, summary.1, at: 2)
   }
 
-  /// What is to be said of the row, or of what is typed in it.
+  /// The remark about the row, or about the text typed in it.
   private var remark: (String, Role) {
     switch editor.mode {
     case .naming(_, let problem):
@@ -189,7 +189,7 @@ struct FieldEditorDialog {
     return entry.kind.example
   }
 
-  /// What the edits come to, or that they are no longer over what the document is.
+  /// A summary of the edits, or a warning that the document has changed since.
   private var summary: (String, Role) {
     let meanwhile = editor.changedMeanwhile
     if !meanwhile.isEmpty {

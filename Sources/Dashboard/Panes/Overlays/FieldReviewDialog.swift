@@ -36,7 +36,7 @@ struct FieldReviewDialog {
     drawSelected(geometry, on: &canvas)
   }
 
-  /// All of what the selected row says, where there is room.
+  /// Draws the full text of the selected row, if there is room.
   private func drawSelected(_ geometry: FieldReviewGeometry, on canvas: inout Canvas) {
     guard review.rows.indices.contains(review.cursor.index) else { return }
     let row = review.rows[review.cursor.index]

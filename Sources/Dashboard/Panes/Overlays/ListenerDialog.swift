@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The listener editor: a form, whether it is valid, and the Swift that means the same.
+/// The listener editor: a form, its validity, and the equivalent Swift.
 struct ListenerDialog {
   let editor: ListenerEditor
   let state: DashboardState
@@ -36,7 +36,7 @@ struct ListenerDialog {
     dialog.draw("Listener \(glyphs.bullet) \(subject)", note, noteRole: role, on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The reason is the last line that a small screen gives up.
+    // The reason is the last line that a small screen drops.
     let below = min(area.height - 1, isTiny || layout.layoutClass == .small ? 1 : max(2, code.count + 1))
     let formHeight = max(1, min(rows.count, area.height - max(0, below)))
     let focused = rows.firstIndex { $0.slots.contains(editor.slot) } ?? 0
@@ -47,7 +47,7 @@ struct ListenerDialog {
     drawResult(result, code, from: area.y + formHeight, in: area, on: &canvas)
   }
 
-  /// What the listener is to become.
+  /// The purpose of the edit: a change of a listener, or a new one.
   private var subject: String {
     let replaced = state.listeners.first { $0.tag == editor.replaced }
     return replaced.map { "edit \($0.name)" } ?? "new"
@@ -59,10 +59,10 @@ struct ListenerDialog {
     return line
   }
 
-  /// Scans of fewer documents are quick enough.
+  /// The number of documents up to which a scan is quick enough.
   private static let fewDocuments = 100
 
-  /// The indexes that the query has not: the server's, and the cache's where it would be felt.
+  /// The indexes that the query lacks: the server's, and the cache's if its absence would be felt.
   private func indexLines(of query: Query) -> [Line] {
     var lines: [Line] = []
     if let index = CompositeIndex.needed(for: query) {

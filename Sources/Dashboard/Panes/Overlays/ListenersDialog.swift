@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The open listeners, one in a row: its name, its state and what it asks for.
+/// The open listeners, one in a row: its name, its state and its query.
 struct ListenersDialog {
   let list: ListOverlay
   let geometry: ListGeometry

@@ -2,7 +2,7 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws what lies over the panes; the filter line takes the footer's place instead.
+/// Draws the overlay over the panes; the filter line takes the footer's place instead.
 struct OverlayView {
   let state: DashboardState
   let layout: Layout

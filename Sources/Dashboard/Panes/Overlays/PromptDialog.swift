@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// What is asked for, the line for it, and why it was not taken.
+/// The dialog of a prompt: its sentences, the line, and the reason for a refusal.
 struct PromptDialog {
   let prompt: Prompt
   let layout: Layout
@@ -15,7 +15,7 @@ struct PromptDialog {
     dialog.draw(prompt.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The line stays visible, then what is wrong with it, then the sentences.
+    // The line stays visible, then the error, then the sentences.
     let told = min(error.count, area.height - 1)
     var y = area.y
     for text in lead.prefix(max(0, area.height - 1 - told - 1)) {

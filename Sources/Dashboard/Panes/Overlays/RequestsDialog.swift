@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Requests with what rules decided: when, what, whether, by which line and for whom.
+/// The requests with the rules' decisions: time, request, verdict, line and user.
 struct RequestsDialog {
   let list: ListOverlay
   let panel: RequestsPanel

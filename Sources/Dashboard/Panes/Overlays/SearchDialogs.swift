@@ -2,7 +2,7 @@
 import FirestoreText
 import TerminalCanvas
 
-/// Every key that means something here, and what the signs on the screen mean.
+/// The help: every key that has a meaning here, and the meanings of the signs on the screen.
 struct HelpDialog {
   let list: ListOverlay
   let contexts: [KeyContext]

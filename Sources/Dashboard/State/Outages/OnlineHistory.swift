@@ -2,11 +2,11 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// When the client went offline and came back: the outage ruler of pane 3.
+/// The times at which the client went offline and came back: the outage ruler of pane 3.
 struct OnlineHistory: Sendable {
   struct Outage: Hashable, Sendable {
     var start: Timestamp
-    /// `nil` while it lasts.
+    /// The end; `nil` while the outage lasts.
     var end: Timestamp?
   }
 
@@ -14,11 +14,11 @@ struct OnlineHistory: Sendable {
   static let span: Int64 = 600
   private static let limit = 64
 
-  /// What is known of a part of the span.
+  /// The state of the connection in a part of the span.
   enum Part: Hashable, Sendable { case unknown, online, outage }
 
   private(set) var outages: [Outage] = []
-  /// When the first thing was known.
+  /// The time from which the state is known.
   private var beginning: Timestamp?
 
   /// - Parameter isKnown: whether the connection has been seen to work or to fail.
@@ -33,7 +33,7 @@ struct OnlineHistory: Sendable {
     }
   }
 
-  /// Puts all moments elsewhere.
+  /// Moves all times, after the clock was set back.
   mutating func move(_ moved: (Timestamp) -> Timestamp) {
     beginning = beginning.map(moved)
     outages = outages.map { Outage(start: moved($0.start), end: $0.end.map(moved)) }
@@ -44,12 +44,12 @@ struct OnlineHistory: Sendable {
     outages.filter { ($0.end ?? now) > now.advanced(seconds: -Self.span) }
   }
 
-  /// How long a part of the ruler may be, in seconds.
+  /// The possible lengths of a part of the ruler, in seconds.
   private static let steps: [Int64] = [10, 15, 20, 30, 40, 60, 75, 120, 300]
 
-  /// What is known of each part of the span, oldest first; an outage that touches a part counts. Parts begin at whole
-  /// multiples of their length, so that what is past moves on and never changes.
-  /// - Parameter columns: how many parts there may be.
+  /// The state in each part of the span, oldest first; an outage that touches a part counts. Parts begin at whole
+  /// multiples of their length, so that past parts move and never change.
+  /// - Parameter columns: the largest number of parts.
   func ruler(columns: Int, at now: Timestamp) -> [Part] {
     guard columns > 0 else { return [] }
     let step = Self.steps.first { Self.span <= $0 * Int64(columns) } ?? Self.span
@@ -65,15 +65,15 @@ struct OnlineHistory: Sendable {
 }
 
 extension DashboardState {
-  /// When the network comes back by itself, `back in 0:18`; `nil` if it does not.
+  /// The time until the network comes back by itself, `back in 0:18`; `nil` if it does not.
   var returnText: String? {
     guard let networkReturn = outages.networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
-    // The second that is not over counts as one.
+    // The current second counts as a whole one.
     let left = networkReturn.milliseconds(since: now)
     return "back in " + TimeText.elapsed(seconds: (left + 999) / 1000)
   }
 
-  /// How long the present outage has lasted, `0:42`; `nil` while online.
+  /// The length of the present outage, `0:42`; `nil` while online.
   var outageText: String? {
     guard network.isOffline, !attachment.isOver else { return nil }
     let start = outages.start ?? network.since

@@ -26,7 +26,7 @@ struct Outages: Sendable {
     return was.isOffline && !status.isOffline ? history.outages.last : nil
   }
 
-  /// Puts all moments elsewhere.
+  /// Moves all times, after the clock was set back.
   mutating func move(_ moved: (Timestamp) -> Timestamp) {
     history.move(moved)
     networkReturn = networkReturn.map(moved)
@@ -69,7 +69,7 @@ struct Outages: Sendable {
     return reconnections[last]
   }
 
-  /// The reconnection that a row of the feed tells of.
+  /// The reconnection that a row of the feed shows.
   func reconnection(of row: FeedRow) -> Reconnection? { reconnections.last { $0.row == row.id } }
 
   // MARK: The ruler

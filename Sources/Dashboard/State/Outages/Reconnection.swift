@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What became of an outage: told in the row of the feed that ends it, which goes on until all that waited is answered
-/// and every listener has caught up.
+/// The outcome of an outage: shown in the row of the feed that ends it, and updated until all pending batches are
+/// answered and every listener has caught up.
 struct Reconnection: Sendable {
-  /// Of documents that were caught up, so many are listed.
+  /// The largest number of caught-up documents that are listed.
   static let mostListed = 500
 
-  /// The feed's row.
+  /// The id of the feed's row.
   let row: Int
   let start: Timestamp
   let end: Timestamp
-  /// The newest batch that waited; later ones are no part of this.
+  /// The newest batch that was pending; later ones do not count.
   let newest: BatchID?
-  /// How many batches waited.
+  /// The number of batches that were pending.
   var waited: Int
-  /// Listeners that have not caught up.
+  /// The listeners that have not caught up.
   var behind: Set<ListenerTag>
   let listeners: Int
   private(set) var acknowledged = 0
@@ -48,22 +48,22 @@ struct Reconnection: Sendable {
     lastAnswer = now
   }
 
-  /// A batch that was taken back is answered by nobody.
+  /// Notes a batch that was cancelled, and so gets no answer.
   mutating func noteCancelled(_ batch: BatchID) { if waited(batch) { waited = max(0, waited - 1) } }
 
   mutating func note(_ conflict: WriteConflict) { if waited(conflict.batch) { conflicts.append(conflict) } }
 
-  /// A listener that was stopped catches up with nothing.
+  /// Notes a listener that was stopped, and so does not catch up.
   mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
 
-  /// - Parameter keys: documents that changed elsewhere.
+  /// - Parameter keys: the documents that other clients changed.
   mutating func noteSnapshot(of listener: ListenerTag, _ keys: some Sequence<DocumentKey>, isFromCache: Bool) {
     guard behind.contains(listener) else { return }
     caughtUp.formUnion(keys)
     if !isFromCache { behind.remove(listener) }
   }
 
-  /// `online 12:05:02 after 0:42 · 7 writes in 1.2 s · 17 documents caught up · 1 rejected`.
+  /// The text of the row: `online 12:05:02 after 0:42 · 7 writes in 1.2 s · 17 documents caught up · 1 rejected`.
   func text(clock: String, bullet: String) -> String {
     var parts = ["online \(clock) after \(TimeText.elapsed(seconds: end.wholeSeconds(since: start)))"]
     let answered = acknowledged + rejected.count
@@ -83,7 +83,7 @@ struct Reconnection: Sendable {
     return parts.joined(separator: " \(bullet) ")
   }
 
-  /// `184 ms`, `1.2 s`, `2:05`.
+  /// A duration such as `184 ms`, `1.2 s` or `2:05`.
   private static func text(milliseconds: Int64) -> String {
     switch milliseconds {
     case ..<1000: "\(max(0, milliseconds)) ms"

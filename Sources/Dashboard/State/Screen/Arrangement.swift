@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What decides how the screen is shared, apart from its size: where the user is, what there is to show, and what was
-/// moved by hand.
+/// The facts that decide on the layout besides the screen's size: the focus, the contents, and the borders that the
+/// user has moved.
 package struct Arrangement: Hashable, Sendable {
-  /// Where the user has put borders, in thousandths of what they part; `nil` where nobody has.
+  /// The places to which the user moved borders, in thousandths of the space they divide; `nil` for those not moved.
   struct Borders: Hashable, Sendable {
     var tree: Int?
     var document: Int?
@@ -15,15 +15,15 @@ package struct Arrangement: Hashable, Sendable {
   package var hasDetail = false
   package var isZoomed = false
   package var preset = LayoutPreset.balanced
-  /// Whether the selected feed row stands below the feed in full.
+  /// Whether the selected feed row is shown in full below the feed.
   package var opensRow = false
-  /// Whether pane 2 has something to show; else it keeps a line.
+  /// Whether pane 2 has rows to show; else it keeps a line.
   package var hasQueue = true
-  /// Those that pane 3 has a line for.
+  /// The number of listeners that pane 3 has lines for.
   package var listenerCount = 0
   var borders = Borders()
 
-  /// Rows of pane 3 besides those of listeners.
+  /// The rows of pane 3 besides those of listeners.
   private static let networkFacts = 13
 
   package init(
@@ -36,7 +36,7 @@ package struct Arrangement: Hashable, Sendable {
     self.preset = preset
   }
 
-  /// Rows above the feed.
+  /// The number of rows above the feed.
   func stateHeight(of height: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.state { return height * share / 1000 }
     let percent =
@@ -54,7 +54,7 @@ package struct Arrangement: Hashable, Sendable {
     return layoutClass == .large ? width * 46 / 120 : width * 34 / 80
   }
 
-  /// Of the document that follows the tree's cursor.
+  /// The width of the document that follows the tree's cursor.
   func documentWidth(of width: Int, beside tree: Int) -> Int {
     let share = borders.document.map { width * $0 / 1000 } ?? width * 30 / 100
     return max(24, min(width - tree - 24, share))
@@ -64,7 +64,7 @@ package struct Arrangement: Hashable, Sendable {
     if !hasQueue { return 3 }
     if let share = borders.queue { return max(3, min(height - 4, height * share / 1000)) }
     guard layoutClass == .large else { return height / 2 }
-    // Pane 3 needs no more rows than it has lines: its facts, a line for each of some listeners, keys and frame.
+    // Pane 3 needs no more rows than its lines: its facts, a line for each of some listeners, keys and frame.
     return max(height * 9 / 20, height - Self.networkFacts - min(listenerCount, 6))
   }
 }

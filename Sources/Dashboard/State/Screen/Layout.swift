@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// How the space above the footer is shared.
+/// The division of the space above the footer.
 package enum LayoutPreset: Hashable, Sendable {
   case balanced, state, stream
 
@@ -14,7 +14,7 @@ package enum LayoutPreset: Hashable, Sendable {
   }
 }
 
-/// How much fits: chosen from the size alone.
+/// The amount of content that fits: chosen from the size alone.
 package enum LayoutClass: Hashable, Sendable {
   /// ≥ 100×30: boxes with hints, full words.
   case large
@@ -36,14 +36,14 @@ package enum LayoutClass: Hashable, Sendable {
   var isTiled: Bool { self == .large || self == .medium }
 }
 
-/// Where everything is. Both drawing and the mouse go by it.
+/// The places of all parts of the screen, used by drawing and by the mouse.
 package struct Layout: Hashable, Sendable {
   package let size: Size
   package let layoutClass: LayoutClass
   package private(set) var header: Rect
   package private(set) var tabs: Rect?
   package private(set) var panes: [Pane: Rect] = [:]
-  /// What the selected feed row says, where panes are too narrow to say it or it is asked for.
+  /// The area for the text of the selected feed row, if panes are too narrow for it or the user asks for it.
   package private(set) var strip: Rect?
   package private(set) var footer: Rect?
 
@@ -97,7 +97,7 @@ package struct Layout: Hashable, Sendable {
     panes[.network] = Rect(x: right.x, y: right.y + upper, width: right.width, height: stateHeight - upper)
   }
 
-  /// Takes some rows of the feed for all that its selected row says.
+  /// Takes some rows of the feed for the full text of its selected row.
   private mutating func openRow(_ arrangement: Arrangement) {
     guard arrangement.opensRow, let feed = panes[.feed] else { return }
     let height = min(7, feed.height / 2)
@@ -109,7 +109,8 @@ package struct Layout: Hashable, Sendable {
   /// Whether the document under the tree's cursor has a column of its own.
   package var isWide: Bool { layoutClass == .large && size.width >= 160 }
 
-  /// Rows for content: inside the box of a tiled pane, below the title of the feed, all of a pane without borders.
+  /// The area for the contents of a pane: inside the box of a tiled pane, below the title of the feed, all of a pane
+  /// without borders.
   package func content(of pane: Pane) -> Rect {
     guard let rect = panes[pane] else { return .zero }
     if !layoutClass.isTiled { return rect }
@@ -120,7 +121,7 @@ package struct Layout: Hashable, Sendable {
   /// A line between panes that can be moved.
   package enum Border: Hashable, Sendable { case tree, document, state, queue }
 
-  /// The border at a place: of two frames side by side either line.
+  /// The border at a point: between two frames side by side, either line.
   package func border(at point: Point) -> Border? {
     guard layoutClass.isTiled, let tree = panes[.collections], let feed = panes[.feed] else { return nil }
     if point.y == feed.y || point.y == feed.y - 1 { return .state }
@@ -167,7 +168,7 @@ package enum Pane: Int, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// For tab lines.
+  /// The title in tab lines.
   var shortTitle: String {
     switch self {
     case .detail: "Doc"

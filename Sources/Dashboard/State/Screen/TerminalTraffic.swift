@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the screen has cost the terminal's line so far.
+/// The bytes and frames that the screen has sent to the terminal so far.
 package struct TerminalTraffic: Codable, Hashable, Sendable {
   package var bytes: Int
   package var frames: Int
