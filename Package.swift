@@ -12,8 +12,10 @@ let swift: [SwiftSetting] =
   ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
 /// One module of the package; `Sources/ARCHITECTURE.md` explains each arrow that `dependencies` draws.
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
-  .target(name: name, dependencies: dependencies, path: path, swiftSettings: swift)
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: swift)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -94,7 +96,7 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
-    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
+    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"], exclude: ["PROTOCOL.md"]),
     module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "LinearPatterns"]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     module("TransportSecurity", ["COpenSSL", nio]),
@@ -111,7 +113,8 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol",
-      ]),
+      ],
+      exclude: ["SEMANTICS.md"]),
     module(
       "FirestoreBackend",
       [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// What writes do to fields, told from the reference (PROTOCOL §3.2, SEMANTICS §1) in the plainest way. Shares nothing
+/// What writes do to fields, told from the reference (PROTOCOL §3.2, SEMANTICS §1e) in the plainest way. Shares nothing
 /// with the product but the values and their names.
 enum ModelFields {
   /// Who computes: the two differ in how they compare numbers, and in what a server timestamp is.
