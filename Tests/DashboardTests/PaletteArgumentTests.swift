@@ -104,6 +104,16 @@ struct PaletteArgumentTests {
         == "orders where status == \"new\" or status == \"paid\", at < 2026-03-02 00:00:00Z order at desc")
   }
 
+  @Test("A caret points to the place that is wrong; a hint has none")
+  func caret() throws {
+    let lines = typed("listen orders where n >> 5").screen.split(separator: "\n")
+    let line = try #require(lines.firstIndex { $0.contains(":listen") || $0.contains(": listen") })
+    let place = try #require(lines[line].firstRange(of: ">>"))
+    let column = lines[line].distance(from: lines[line].startIndex, to: place.lowerBound)
+    #expect(Array(lines[line + 1])[column] == "^", "\(lines[line])\n\(lines[line + 1])")
+    #expect(!typed("latency ").screen.contains("^"))
+  }
+
   @Test("A number alone is of seconds")
   func seconds() {
     #expect(typed("offline 30").screen.contains("online again after 30 s"))

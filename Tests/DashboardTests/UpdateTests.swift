@@ -224,7 +224,7 @@ import Testing
     var driver = Scenario.listenerEditor.play(size)
     driver.press("enter")
     #expect(driver.effects == [])
-    #expect(driver.screen.contains("limit 'many', column 1: Expected a number from 1"))
+    #expect(driver.screen.contains("! Expected a number from 1 to 2147483647 as the limit"))
 
     driver.press("ctrl-u")
     driver.type("50")

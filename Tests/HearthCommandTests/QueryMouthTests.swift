@@ -70,7 +70,7 @@ private func inCase(_ member: String, _ text: String) throws -> Query {
 
 private func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 
-/// What a mouth made of a text: the query's parts, or a refusal that names a column or not.
+/// The meaning that a mouth gave a text: the query's parts, or a refusal that names a column or not.
 private enum Reading: Hashable {
   case query([Filter], [OrderBy])
   case refused(namesColumn: Bool)

@@ -57,7 +57,9 @@ extension ListenerEditor {
     _ name: String, _ text: String, _ parse: (String) throws(TextError) -> Result
   ) throws(ListenerEditorError) -> Result {
     do throws(TextError) { return try parse(text) } catch {
-      throw ListenerEditorError(reason: "\(name) '\(text)', \(error)")
+      // The reason comes first: a narrow screen cuts the end.
+      let place = error.column.map { ", column \($0)" } ?? ""
+      throw ListenerEditorError(reason: "\(error.reason) (\(name) '\(text.trimmed)'\(place))")
     }
   }
 }

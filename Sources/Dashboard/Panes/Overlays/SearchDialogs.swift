@@ -102,13 +102,26 @@ struct PaletteDialog {
       canvas.put(field, x: area.x + 2, y: area.y, width: area.width - 2)
       drawGhost(behind: field, at: Point(x: area.x + 2, y: area.y), width: area.width - 2, on: &canvas)
     }
-    if rows.y == area.y + 2 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
+    if rows.y == area.y + 2 {
+      dialog.rule(at: area.y + 1, on: &canvas, glyphs)
+      drawCaret(items, at: Point(x: area.x + 2, y: area.y + 1), width: area.width - 2, on: &canvas)
+    }
     if items.isEmpty, rows.height > 0 {
       let isTyped = list.field?.text.isEmpty == false
       let text = !isPath ? "nothing matches" : isTyped ? "not a path" : "orders makes an id, orders/o1 has one"
       canvas.put(text, at: Point(x: area.x + 2, y: rows.y), role: .textMuted, clip: area)
     }
     canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
+  }
+
+  /// Points from below to the place that is wrong, as long as the line shows all of its text.
+  private func drawCaret(_ items: [Palette.Item], at point: Point, width: Int, on canvas: inout Canvas) {
+    guard let typed = list.field?.text, SafeText.columns(of: typed) < width else { return }
+    for case .problem(let problem) in items.lazy.map(\.target) {
+      guard let column = problem.column, items.last?.title == problem.description else { return }
+      let before = String(String.UnicodeScalarView(typed.unicodeScalars.prefix(column - 1)))
+      canvas.put("^", at: Point(x: point.x + SafeText.columns(of: before), y: point.y), role: .error)
+    }
   }
 
   /// The text that `tab` would add.
