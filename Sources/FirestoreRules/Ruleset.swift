@@ -17,12 +17,6 @@ package final class Ruleset: Sendable {
     matches = FixedList(program.matches)
   }
 
-  deinit {
-    kinds.free()
-    functions.free()
-    matches.free()
-  }
-
   /// Reads rules.
   /// - Returns: the ruleset, unless an issue is an error, and all errors and warnings.
   package static func compile(_ files: [RulesFile]) -> (ruleset: Ruleset?, issues: [RulesIssue]) {
