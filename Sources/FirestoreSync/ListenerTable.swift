@@ -68,9 +68,7 @@ struct ListenerTable: Sendable {
 
   mutating func show(_ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
-    for index in listeners[view]?.indices ?? 0..<0 {
-      raised += Self.show(snapshot, to: &listeners[view]![index], state)
-    }
+    listeners[view]?.modifyEach { raised += Self.show(snapshot, to: &$0, state) }
     return raised
   }
 
@@ -79,8 +77,8 @@ struct ListenerTable: Sendable {
     to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
   ) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
-    for index in listeners[view]?.indices ?? 0..<0 where !listeners[view]![index].hasRaisedInitialEvent {
-      raised += Self.show(snapshot(), to: &listeners[view]![index], state)
+    listeners[view]?.modifyEach { listener in
+      if !listener.hasRaisedInitialEvent { raised += Self.show(snapshot(), to: &listener, state) }
     }
     return raised
   }
@@ -112,5 +110,12 @@ struct ListenerTable: Sendable {
     if !snapshot.isFromCache || options.source == .cache { return true }
     if options.waitForSyncWhenOnline, state != .offline { return false }
     return !snapshot.documents.isEmpty || snapshot.hasCachedResults || state == .offline
+  }
+}
+
+extension Array {
+  /// Changes each element where it is.
+  fileprivate mutating func modifyEach(_ change: (inout Element) -> Void) {
+    for index in indices { change(&self[index]) }
   }
 }

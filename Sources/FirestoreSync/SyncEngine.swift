@@ -305,20 +305,23 @@ package actor SyncEngine {
     _ body: (inout SyncCore) throws(Failure) -> Result,
     beforeEffects: (isolated SyncEngine, Result) -> Void = { _, _ in }
   ) throws(RPCStatus) -> Result {
-    guard core != nil else { throw .terminated }
-    let result: Swift.Result<Result, RPCStatus>
-    do throws(Failure) {
-      let value = try body(&core!)
-      beforeEffects(self, value)
-      result = .success(value)
-    } catch {
-      result = .failure(error.status)
-    }
-    let effects = core!.takeEffects()
+    let step = withCore { core in (result: Self.result(of: body, on: &core), effects: core.takeEffects()) }
+    guard let (result, effects) = step else { throw .terminated }
+    if case .success(let value) = result { beforeEffects(self, value) }
     for effect in effects { perform(effect) }
     if effects.bringSnapshotsInSync { for observer in syncObservers.values { observer.yield() } }
     publishStatus()
     return try result.get()
+  }
+
+  /// Runs `body` on the core.
+  /// - Returns: `nil` after `terminate`, when there is no core.
+  private func withCore<Result>(_ body: (inout SyncCore) -> Result) -> Result? { core?.run(body) }
+
+  private static func result<Result, Failure: ClientFailure>(
+    of body: (inout SyncCore) throws(Failure) -> Result, on core: inout SyncCore
+  ) -> Swift.Result<Result, RPCStatus> {
+    do throws(Failure) { return .success(try body(&core)) } catch { return .failure(error.status) }
   }
 
   private func perform(_ effect: SyncEffect) {
@@ -370,13 +373,16 @@ package actor SyncEngine {
   }
 
   private func currentStatus(_ ends: Int?) -> ClientStatus? {
-    guard core != nil else { return nil }
     noteOnlineState()
-    return record.status(of: &core!, ends: ends, isDurable: isDurable)
+    return withCore { core in record.status(of: &core, ends: ends, isDurable: isDurable) }
   }
 }
 
-/// A reader of the status, for as long as the stream is kept.
+extension SyncCore {
+  fileprivate mutating func run<Result>(_ body: (inout SyncCore) -> Result) -> Result { body(&self) }
+}
+
+/// Somebody who reads the status, for as long as the stream is kept.
 private struct StatusObserver {
   weak var signal: Signal?
 }
