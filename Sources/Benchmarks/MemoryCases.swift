@@ -71,6 +71,7 @@ enum ResidentProbe: String, CaseIterable {
   }
 
   private static func residentMegabytes() -> Double {
+    // Systems without /proc have no figure, and 0 says so.
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) * 1024 / 1e6

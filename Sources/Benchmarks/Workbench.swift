@@ -26,6 +26,7 @@ final class Workbench {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   }
 
+  // Files that stay behind are in the system's temporary folder, which it empties.
   deinit { try? FileManager.default.removeItem(atPath: directory) }
 
   /// The state whose query was in sync before.
@@ -84,6 +85,7 @@ final class Workbench {
     }
   }
 
+  // Removing what is not there is no failure.
   func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
   /// Stores all documents, and brings the query for `syncedState` in sync.

@@ -141,6 +141,7 @@ package final class TokenReader: Sendable {
   private static let issuer = "https://securetoken.google.com/"
 
   private static func object(_ part: String) -> JSONSyntax? {
+    // The caller refuses the token; the place of an error inside it helps no one who sent it.
     guard let bytes = Base64.decodeURL(part), let text = String(validating: bytes, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text, numbers: .ofAnySize), case .object = json.kind
     else { return nil }

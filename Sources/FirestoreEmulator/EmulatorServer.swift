@@ -103,6 +103,7 @@ package struct EmulatorServer: Sendable {
         try await drain(clock)
       }
     }
+    // Closing fails where the system has closed it already.
     try? await listener.close()
     // Connections that have not ended by now are cut off.
     await connections.close()

@@ -91,6 +91,7 @@ struct LogEnd: Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    // A page that cannot be read counts as absent: the caller reports a mismatch.
     return try? LogReader(descriptor: descriptor, path: path).bytes(at: offset, count: size)
   }
 }

@@ -16,6 +16,7 @@ extension DataKeeper {
   func handOver(within grace: Duration) async {
     guard await letGo() else { return }
     let deadline = ContinuousClock.now + grace
+    // Cancelled, it looks again without a pause, until the deadline.
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 

@@ -126,6 +126,7 @@ extension DataKeeper {
       state.server = server
     }
     if !isWanted, let server {
+      // A socket that stays behind answers no one, and the next owner replaces it.
       try? DataSocket(in: directory).remove()
       server.close()
     }

@@ -124,6 +124,7 @@ package final class SharedDatastore: Datastore {
       var end = await group.next() ?? nil
       if case .failure(let status)? = end, passage.isBroken(by: status), !Task.isCancelled {
         group.addTask {
+          // Cancelled, the result is no longer waited for.
           try? await ContinuousClock().sleep(for: Self.patience)
           return .failure(status)
         }

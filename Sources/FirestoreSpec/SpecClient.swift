@@ -202,6 +202,7 @@ struct SpecClient: ~Copyable {
     let faults = core.store.faults
     core.store.faults = []
     defer { core.store.faults = faults }
+    // A store that cannot be read has no target, which the comparison shows.
     let allocated = try? core.store.targetData(for: query.target)?.id
     // The target id 0 in a test says that no target can be allocated.
     guard allocated == (target == TargetID(0) ? nil : target) else {

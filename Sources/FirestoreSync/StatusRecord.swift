@@ -47,7 +47,7 @@ struct StatusRecord: Sendable {
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
     let watch = status(of: core.watchStream, .watch)
-    // Rejected writes and indexes that cannot be read are not shown; a call that touches them throws the error.
+    // Rejected writes, indexes and a size that cannot be read are not shown; a call that touches them throws the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,

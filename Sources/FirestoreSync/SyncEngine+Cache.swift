@@ -67,6 +67,7 @@ extension SyncEngine {
   package nonisolated func deleteAllIndexes() {
     submit { engine in
       engine.transition { core in
+        // Indexes that stay cost room and change no answer.
         try? core.store.deleteAllIndexes()
         core.statusRevision += 1
       }

@@ -134,6 +134,7 @@ package struct ThemeCatalog: Sendable {
       let bytes = BuiltinThemes.sources.first { $0.slug == layer.slug }?.source ?? []
       return try ThemeParser.parse(String(decoding: bytes, as: UTF8.self), file: "\(layer.slug).toml", slug: layer.slug)
     }
+    // The error below names the file; the system's would name a descriptor.
     guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: Self.maximumSize + 1)
     else {
       throw ThemeError(file: path, line: nil, reason: "cannot be read")

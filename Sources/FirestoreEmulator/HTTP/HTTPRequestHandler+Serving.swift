@@ -62,6 +62,7 @@ extension HTTPRequestHandler {
       let pipeline = context.pipeline.syncOperations
       return EventLoopFuture.andAllSucceed(
         [
+          // Handlers that are not there need not be removed.
           try? pipeline.context(handlerType: HTTPResponseEncoder.self),
           try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self), context,
         ].compactMap { $0 }.map { pipeline.removeHandler(context: $0) }, on: context.eventLoop)

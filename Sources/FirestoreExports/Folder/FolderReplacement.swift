@@ -169,6 +169,7 @@ struct FolderReplacement: Sendable {
   }
 
   private static func remove(_ path: String) {
+    // Removing is tidying up: a folder that cannot be listed stays.
     guard let names = try? ExportLocation.names(in: path) else { return }
     for name in names where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
     rmdir(path)
@@ -176,6 +177,7 @@ struct FolderReplacement: Sendable {
 
   /// Removes parts that killed processes left when they wrote an export of this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
+    // Tidying up: where the folder cannot be listed, writing into it fails with the reason.
     guard let found = try? ExportLocation.names(in: folder) else { return }
     let beginning = ".\(name).part-"
     for part in found where part.hasPrefix(beginning) {

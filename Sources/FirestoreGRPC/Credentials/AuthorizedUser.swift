@@ -35,6 +35,7 @@ struct AuthorizedUser: Sendable {
       method: .post, url: url, headers: [("content-type", "application/x-www-form-urlencoded")], body: body
     ).perform()
     if response.status == 200 { return try TokenResponse.token(in: response, from: url, at: now) }
+    // Servers may refuse without JSON: the status then has to say enough.
     let answer = try? JSONDecoder().decode(Refusal.self, from: Data(response.body))
     let reason = [answer?.error, answer?.error_description].compactMap { $0 }.joined(separator: ": ")
     // An error of the server passes; a refusal does not.
@@ -57,6 +58,7 @@ struct TokenResponse: Decodable {
   var expires_in: Int64
 
   static func token(in response: HTTPResponse, from url: HTTPURL, at now: Int64) throws(RPCStatus) -> AccessToken {
+    // The decoder's error would quote the answer, which may hold a token.
     guard let granted = try? JSONDecoder().decode(Self.self, from: Data(response.body)) else {
       throw RPCStatus(.unavailable, "\(url.host) answered the request for a token with something that is none.")
     }

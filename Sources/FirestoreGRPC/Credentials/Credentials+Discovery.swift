@@ -33,6 +33,7 @@ extension Credentials {
     guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else {
       return nil
     }
+    // A file that is wrong names no project; reading its credentials says why.
     return (try? JSONDecoder().decode(CredentialsFile.self, from: data))?.project_id
   }
 
@@ -56,6 +57,7 @@ extension Credentials {
 
   /// The credentials in a file of the kind `service_account` or `authorized_user`.
   private static func source(in data: Data, named file: String) throws(RPCStatus) -> Source {
+    // The decoder's error would not say what to do, and may quote a key.
     guard let fields = try? JSONDecoder().decode(CredentialsFile.self, from: data) else {
       throw RPCStatus(
         .unauthenticated,

@@ -17,6 +17,7 @@ struct HTTPURL: Hashable, Sendable {
     guard isTLS || text.hasPrefix("http://") else { return nil }
     let rest = text.dropFirst(isTLS ? 8 : 7)
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    // Callers name the field in which no URL was found; the endpoint's error would not.
     guard
       let endpoint = try? Endpoint(
         String(rest[..<slash]), defaultPort: isTLS ? 443 : 80, security: .plaintext, from: "url")

@@ -35,6 +35,7 @@ struct ServiceAccountKey: Sendable {
     let expiry = now + Self.lifetime
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Encoding texts and whole numbers cannot fail.
     guard let header = try? encoder.encode(Header(alg: "RS256", typ: "JWT", kid: keyID)),
       let claims = try? encoder.encode(Claims(iss: email, sub: email, aud: audience, iat: now, exp: expiry)),
       case let content = header.base64URL + "." + claims.base64URL,

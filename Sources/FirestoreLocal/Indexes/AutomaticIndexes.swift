@@ -69,6 +69,7 @@ struct AutomaticIndexes {
     }
     if fields.isEmpty, !isBounded, target.limit == nil || order.isEmpty { return nil }
     fields += order.map { FieldIndex.Field($0.path, $0.direction == .descending ? .descending : .ascending) }
+    // Queries for which no valid index exists go on without one.
     return try? FieldIndex(collectionGroup: group, fields: fields)
   }
 }

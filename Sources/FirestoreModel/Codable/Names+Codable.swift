@@ -51,6 +51,7 @@ extension Timestamp: Codable {
   }
 
   package init(from decoder: any Decoder) throws {
+    // Anything but a text is read as two numbers, whose error is thrown.
     if let text = try? String(from: decoder) {
       guard let time = Timestamp(rfc3339: text) else {
         throw DecodingError.dataCorrupted(

@@ -103,6 +103,7 @@ private struct ExactDouble: Codable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
+    // Anything but a number is read as a text, whose error is thrown.
     if let number = try? container.decode(Double.self) {
       self.number = number
     } else if let number = Double(try container.decode(String.self)) {
@@ -144,6 +145,7 @@ extension Fields: Codable {
   }
 
   package init(from decoder: any Decoder) throws {
+    // Anything but an object is read as a list, whose error is thrown.
     if let container = try? decoder.container(keyedBy: Name.self) {
       self.init(try container.allKeys.map { ($0.stringValue, try container.decode(Value.self, forKey: $0)) })
       return

@@ -2,6 +2,9 @@
 
 /// Reads `EncodedFields` wherever they lie: in an array, or in a row that SQLite lends. Nothing is copied or allocated
 /// until a value is asked for. Valid only as long as the bytes are.
+///
+/// No error of `WireReader` leaves this file (`try?`): where bytes on disk were damaged, a field that does not read back
+/// counts as absent, which is all that there is to return here; the store finds the damage itself, by its checksums.
 package struct EncodedFieldsView {
   private let bytes: UnsafeRawBufferPointer
 
@@ -17,7 +20,6 @@ package struct EncodedFieldsView {
     var entries: [Fields.Entry] = []
     entries.reserveCapacity(16)
     var reader = WireReader(bytes)
-    // Damaged bytes end the fields, of which only those before are returned; the store checks its checksums.
     while let tag = try? reader.tag() {
       guard tag.type == .lengthDelimited, tag.field == EncodedFields.fieldNumber, var message = try? reader.message(),
         let entry = try? message.entry(depth: 0)
@@ -52,7 +54,7 @@ package struct EncodedValueView {
 
   fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// The value; `nil` for malformed bytes, so that the field looks absent.
+  /// `nil` for malformed bytes.
   package func decoded() -> Value? {
     var reader = WireReader(bytes)
     return try? reader.value()

@@ -144,6 +144,7 @@ final class PromptCallHandler: ChannelInboundHandler {
     }
     do throws(RPCStatus) {
       var rest = request.body
+      // Messages that are not whole or too long are the slower way's to refuse.
       guard let message = try? GRPCFraming.nextMessage(&rest, limit: Self.smallBytes), rest.readableBytes == 0,
         let messages = try service(for: request.headers).answerAtOnce(request.method, message)
       else { return handOn(context, request, isWhole: true) }

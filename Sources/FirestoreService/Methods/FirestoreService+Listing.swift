@@ -116,6 +116,7 @@ private struct PageToken {
   }
 
   init?(_ text: String) {
+    // Clients are to hand back what they were given: anything else is refused as one thing.
     guard let bytes = Hexadecimal.bytes(text),
       let cursor = try? WireReader.read(bytes, { reader throws(WireError) in try reader.cursor() }),
       case .reference? = cursor.values.last, cursor.values.allSatisfy({ $0.invalidTimestamp == nil })

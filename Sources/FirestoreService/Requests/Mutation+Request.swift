@@ -70,6 +70,7 @@ extension FieldPath {
   init(request text: String) throws(RPCStatus) {
     if text.isEmpty { throw .invalid("Invalid empty property path string.") }
     do throws(ModelError) { self = try FieldPath(wireText: text) } catch {
+      // Reading it the other way only finds out which of two complaints is meant.
       if let path = try? FieldPath(canonicalText: text), let name = path.segments.first(where: \.isReservedName) {
         throw .invalid("Invalid reserved name in field path \(name)")
       }

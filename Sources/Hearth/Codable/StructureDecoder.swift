@@ -166,6 +166,7 @@ extension StructureDecoder {
     case .secondsSince1970: return Date(timeIntervalSince1970: try float(Double.self))
     case .millisecondsSince1970: return Date(timeIntervalSince1970: try float(Double.self) / 1000)
     case .iso8601:
+      // Foundation's error would not say where in the document the text is.
       guard let date = try? Date(try string(), strategy: .iso8601) else {
         throw corrupted("must be a time in ISO 8601, such as 2026-01-31T12:00:00Z.")
       }

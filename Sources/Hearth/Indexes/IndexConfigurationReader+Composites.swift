@@ -31,6 +31,7 @@ extension CompositeIndex {
     guard let group = (owner["collectionGroup"] ?? owner["collectionId"])?.text else { return nil }
     var own: [Field] = []
     for field in fields {
+      // An index of a field whose name is no path serves no query.
       guard field["vectorConfig"] == nil, let name = field["fieldPath"]?.text ?? path,
         let path = try? FirestoreModel.FieldPath(validating: name)
       else { return nil }

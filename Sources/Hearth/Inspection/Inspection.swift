@@ -138,6 +138,7 @@ package actor Inspection {
 
   private func begin(_ id: Int, _ line: [UInt8]) {
     let version = InspectionGreeting.currentVersion
+    // The watcher is told the line itself, which says more than the decoder's error.
     guard let word = try? InspectionLine.value(InspectionWord.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
@@ -157,6 +158,7 @@ package actor Inspection {
   }
 
   private func receive(_ line: [UInt8], from id: Int) {
+    // The watcher is told the line itself, which says more than the decoder's error.
     guard let request = try? InspectionLine.value(NumberedRequest.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }

@@ -100,6 +100,7 @@ extension Firestore {
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
     let queue = settings.dispatchQueue
+    // A client that cannot be had raises no snapshots, and this listener has no errors to tell.
     guard let client = try? client() else { return RefusedListener(on: queue) {} }
     return InSyncListener(client: client, settings: settings, listener)
   }

@@ -143,6 +143,7 @@ struct DocumentNames {
       }
       return DocumentKey(unchecked: query.path.appending(text))
     }
+    // The message below says for what the text was meant.
     guard let path = try? ResourcePath(validating: text), let key = DocumentKey(path) else {
       throw .invalidArgument("In a collection group query \"\(text)\" must be the path of a document.")
     }
