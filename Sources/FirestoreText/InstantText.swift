@@ -14,7 +14,7 @@ package enum MomentText {
   /// - Parameter now: by this device's clock.
   package static func parse(_ text: String, now: Timestamp) throws(TextError) -> Timestamp {
     if text == "now" { return now.inMicroseconds }
-    // The error names all forms, whichever was meant.
+    // Each form is tried in turn; the error at the end names all of them.
     if let time = try? InstantText.parse(text) { return time.inMicroseconds }
     if text.hasPrefix("-"), let ago = try? DurationText.parse(String(text.dropFirst())) {
       let elapsed = ago.components

@@ -58,6 +58,7 @@ package enum PlainText {
 
   private static func reference(_ text: String) -> String? {
     let path = text.hasPrefix("/") ? String(text.dropFirst()) : text
+    // A text that is no path gets no hint.
     guard path.utf8.contains(UInt8(ascii: "/")), !path.contains(where: \.isWhitespace),
       let resource = try? ResourcePath(validating: path), resource.isDocument
     else { return nil }

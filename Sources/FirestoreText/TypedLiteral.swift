@@ -13,7 +13,7 @@ package enum TypedLiteral {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
     switch text[..<colon] {
-    // A text that is no time is refused where the value is read.
+    // Text that is no time is handed on and refused with its place.
     case "timestamp": return object("timestamp", .string((try? InstantText.parse(content))?.rfc3339Text ?? content))
     case "ref": return object("ref", .string(content.hasPrefix("/") ? String(content.dropFirst()) : content))
     case "bytes": return object("bytes", .string(content))

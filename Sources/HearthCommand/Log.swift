@@ -16,6 +16,7 @@ enum Log {
       _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
     guard let file = FileHandle(forWritingAtPath: path) else { return }
+    // Files that cannot be sought, such as pipes, are at their end.
     _ = try? file.seekToEnd()
     LoggingSystem.bootstrap { FileLogHandler(label: $0, file: file) }
   }

@@ -51,6 +51,7 @@ struct InspectablePrograms {
     case .stranger(let user): return .stranger(user)
     case .connected(let descriptor):
       let link = InspectionLink(descriptor)
+      // Lines that are no greeting come from another program, or from another version of this one.
       guard let line = link.receive(within: patience)?.first,
         let core = try? InspectionLine.value(InspectionGreeting.Core.self, of: line)
       else { return .silent }

@@ -103,6 +103,7 @@ struct CompletionLookup: Sendable {
   private var query: Query? {
     guard let path = shape.positionals.first else { return nil }
     if shape.has("--collection-group") { return Query(path: .root, collectionGroup: path, limit: Self.sample) }
+    // Half-typed words are no paths yet, and have no candidates.
     guard let path = try? DataPath.any(path) else { return nil }
     if path.isCollection { return Query(path: path, limit: Self.sample) }
     guard let key = DocumentKey(path) else { return nil }

@@ -103,6 +103,7 @@ enum FileNames {
     let (folder, prefix) = word.contains("/") ? OutputPlace.split(word) : ("", word)
     let base = word.contains("/") ? (folder == "/" ? "/" : folder + "/") : ""
     let path = base.isEmpty ? "." : UserPath.absolute(base)
+    // Folders that cannot be listed have no candidates.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     let found = names.filter { $0.hasPrefix(prefix) && (prefix.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
     return found.prefix(CompletionLookup.limit).compactMap { name in

@@ -78,6 +78,7 @@ struct DemoClient: Sendable {
         if failures == 0 { await notify("The demo waits, and goes on by itself: \(error)") }
         let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
         failures += 1
+        // Cancellation ends the demo.
         if (try? await clock.sleep(for: pause)) == nil { return }
       }
     }

@@ -27,6 +27,7 @@ struct EmptyAnswer: Sendable {
 
   /// The note about data in other databases of the same backend.
   private func elsewhere() async -> String? {
+    // Notes are left out where they cannot be found out.
     guard let all = try? await datastore.databases(of: nil) else { return nil }
     let others = all.filter { $0 != database }
     guard let first = others.first else { return nil }
@@ -49,6 +50,7 @@ struct EmptyAnswer: Sendable {
       }
       guard index + 2 < segments.count else { return nil }
       parent = parent.appending(segments[index]).appending(segments[index + 1])
+      // Notes are left out where they cannot be found out.
       guard let below = try? await datastore.listCollectionIDs(below: parent) else { return nil }
       known = below
     }

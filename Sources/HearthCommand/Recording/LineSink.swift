@@ -50,6 +50,7 @@ actor LineSink<Item: Sendable> {
     guard isOpen else { return }
     var lines = Data()
     for item in items {
+      // The reason given is for the user; the encoder's would name types of the program.
       guard let line = try? encode(item) else { throw ended("something that happened cannot be written as a line") }
       guard size + lines.count + line.count <= limit - Self.reserve else {
         try put(lines)

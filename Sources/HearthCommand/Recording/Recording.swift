@@ -49,6 +49,7 @@ struct Recording: Sendable {
       var format: Int
       var program: String?
     }
+    // The message below says what the file is not.
     guard let kind = try? RecordingLine.value(Kind.self, of: line), kind.hearth == RecordingHeader.kind else {
       throw CommandFailure(.badData, "\(name):1: this is no session that hearth recorded.")
     }
@@ -68,6 +69,7 @@ struct Recording: Sendable {
     var damaged: [String] = []
     var isWhole = true
     for (index, line) in lines.enumerated() where !line.isEmpty {
+      // A line that begins like the end and is not one is read as an action, whose error is kept.
       if line.starts(with: ending), let end = try? RecordingLine.value(RecordingEnd.self, of: line) {
         self.end = end
         continue

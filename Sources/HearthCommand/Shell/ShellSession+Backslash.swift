@@ -135,6 +135,7 @@ extension ShellSession {
     let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    // A folder that stays behind is among the temporary ones, for this user alone.
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "commands.hearth")
     let before = lastText.hasSuffix("\n") || lastText.isEmpty ? lastText : lastText + "\n"

@@ -31,6 +31,7 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     case .integer: Self.isNumber(cell) && Int64(cell) != nil
     case .double: Self.isNumber(cell) && Double(cell) != nil && (Int64(cell) != nil || !Self.isWhole(cell))
     case .timestamp: Timestamp(rfc3339: cell) != nil
+    // Text that cannot be parsed is no JSON: that is the question.
     case .json: (cell.hasPrefix("{") || cell.hasPrefix("[")) && (try? JSONSyntax(parsing: cell)) != nil
     case .string, .ref, .bytes, .geo, .vector: false
     }

@@ -101,6 +101,7 @@ extension ImportInput {
   static func isFile(_ path: String) -> Bool {
     if path == "-" { return false }
     let name = URL(filePath: path).resolvingSymlinksInPath().path
+    // A path that leads nowhere leads to no file.
     let attributes = try? FileManager.default.attributesOfItem(atPath: name)
     return attributes?[.type] as? FileAttributeType == .typeRegular
   }

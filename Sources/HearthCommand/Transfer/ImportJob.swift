@@ -135,6 +135,7 @@ extension ImportJob {
     if format == .google {
       known = try survey()
     } else if let first = try? input.sample().first, first.name == nil, let path = rules.path(of: first) {
+      // Input that cannot be read (`try?`) is refused with its place when the import itself reads it.
       known = canLookTwice ? try survey() : ImportSurvey(path)
     }
     guard let known else { return rules }

@@ -31,6 +31,7 @@ struct InputBytes {
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
+    // The file is open: without its attributes it is read like a pipe, of unknown size.
     let attributes = try? FileManager.default.attributesOfItem(
       atPath: URL(filePath: path).resolvingSymlinksInPath().path)
     let type = attributes?[.type] as? FileAttributeType
