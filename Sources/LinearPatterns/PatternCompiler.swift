@@ -22,13 +22,7 @@ struct PatternCompiler {
       try add(node)
       try append(.save(2 * number + 1))
     case .repeated(let node, let least, let most, let isLazy):
-      for _ in 0..<least { try add(node) }
-      if let most {
-        for _ in least..<most { try addOptional(node, isLazy) }
-      } else {
-        let start = program.count
-        try addOptional(node, isLazy, again: start)
-      }
+      try add(node, least: least, most: most, isLazy)
     }
   }
 
@@ -49,15 +43,37 @@ struct PatternCompiler {
     for jump in jumps { program[jump] = .jump(program.count) }
   }
 
-  /// - Parameter start: where to go on afterwards to have it once more.
-  private mutating func addOptional(
-    _ node: PatternParser.Node, _ isLazy: Bool, again start: Int? = nil
+  private mutating func add(
+    _ node: PatternParser.Node, least: Int, most: Int?, _ isLazy: Bool
   ) throws(PatternError) {
-    let fork = program.count
-    try append(.fork(fork + 1, 0))
-    try add(node)
-    if let start { try append(.jump(start)) }
-    program[fork] = isLazy ? .fork(program.count, fork + 1) : .fork(fork + 1, program.count)
+    var forks: [Int] = []
+    if let most {
+      for _ in 0..<least { try add(node) }
+      // (x(x(x)?)?)?: without one there is none behind it.
+      for _ in least..<most {
+        forks.append(try appendFork())
+        try add(node)
+      }
+    } else if least == 0, !node.canBeEmpty {
+      forks.append(try appendFork())
+      try add(node)
+      try append(.jump(forks[0]))
+    } else {
+      // (x+)?: in x*, what matches nothing would be followed again by what comes after it in x, as it is not in RE2.
+      if least == 0 { forks.append(try appendFork()) }
+      for _ in 1..<max(least, 1) { try add(node) }
+      let start = program.count
+      try add(node)
+      let fork = try appendFork()
+      program[fork] = isLazy ? .fork(fork + 1, start) : .fork(start, fork + 1)
+    }
+    for fork in forks { program[fork] = isLazy ? .fork(program.count, fork + 1) : .fork(fork + 1, program.count) }
+  }
+
+  /// - Returns: its place; where it leads is said later.
+  private mutating func appendFork() throws(PatternError) -> Int {
+    try append(.fork(0, 0))
+    return program.count - 1
   }
 
   private mutating func append(_ step: Pattern.Step) throws(PatternError) {

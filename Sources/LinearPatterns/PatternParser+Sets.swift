@@ -10,28 +10,27 @@ extension PatternParser {
     case "A" where dialect == .re2: return .assertion(.start)
     case "z" where dialect == .re2: return .assertion(.end)
     case "C" where dialect == .re2: return .scalar(.any)
-    case "Q" where dialect == .re2: return quoted()
     case "p" where dialect == .re2, "P" where dialect == .re2:
-      var set = ScalarSet([])
+      var set = ScalarSet([], isExact: flags.isExact)
       set.categories = [try category(isNegated: scalar == "P", from: start)]
       return .scalar(set)
     default:
       if let ranges = classRanges(scalar) {
-        return .scalar(ScalarSet(ranges, isNegated: scalar.properties.isUppercase))
+        return .scalar(ScalarSet(cased(ranges), isNegated: scalar.properties.isUppercase))
       }
       return .scalar(ScalarSet(try plain(scalar, column: start + 1), isExact: flags.isExact))
     }
   }
 
-  /// Reads a text up to `\E` that stands for itself.
-  private mutating func quoted() -> Node {
+  /// Everything up to `\E` stands for itself.
+  mutating func quoted() -> [Node] {
     var nodes: [Node] = []
     while let scalar = next {
       position += 1
       if scalar == "\\", take("E") { break }
       nodes.append(.scalar(ScalarSet(scalar, isExact: flags.isExact)))
     }
-    return .sequence(nodes)
+    return nodes
   }
 
   /// Reads a category, `L` or `{Lu}`, behind `\p`.
@@ -44,7 +43,7 @@ extension PatternParser {
         name.unicodeScalars.append(scalar)
         position += 1
       }
-      _ = take("}")
+      if !take("}") { throw error("\\p{ has no }", at: start) }
     } else if let scalar = next {
       name.unicodeScalars.append(scalar)
       position += 1
@@ -74,6 +73,10 @@ extension PatternParser {
     case "v" where dialect == .re2: return "\u{0B}"
     case "a" where dialect == .re2: return "\u{07}"
     case "x" where dialect == .re2: return try hexadecimal(column: column)
+    case "0"..."7" where dialect == .re2 && (scalar == "0" || next.map { ("0"..."7").contains($0) } ?? false):
+      return octal(scalar)
+    case _ where dialect == .re2 && !scalar.isASCII:
+      throw PatternError(column: column, reason: "\\\(scalar) is not known")
     default:
       let isName = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
       if isName { throw PatternError(column: column, reason: "\\\(scalar) is not known") }
@@ -95,6 +98,22 @@ extension PatternParser {
     return scalar
   }
 
+  /// Up to three digits, of which the first is taken. One alone that is not 0 would be a back-reference.
+  private mutating func octal(_ first: Unicode.Scalar) -> Unicode.Scalar {
+    var value = first.value - 0x30
+    for _ in 0..<2 {
+      guard let digit = next, ("0"..."7").contains(digit) else { break }
+      value = value * 8 + digit.value - 0x30
+      position += 1
+    }
+    return Unicode.Scalar(value) ?? "\0"
+  }
+
+  /// A class as it is here, where letters of the other case may be the same.
+  private func cased(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+    dialect == .search || flags.isExact ? ranges : ScalarSet.folded(ascii: ranges)
+  }
+
   mutating func set(from start: Int) throws(PatternError) -> ScalarSet {
     let isNegated = take("^")
     var set = ScalarSet([], isNegated: isNegated, isExact: flags.isExact)
@@ -104,7 +123,7 @@ extension PatternParser {
       let place = position
       position += 1
       var low = scalar
-      if scalar == "[", dialect == .re2, next == ":", let ranges = namedClass() {
+      if scalar == "[", dialect == .re2, next == ":", let ranges = try namedClass(from: place) {
         set.ranges += ranges
         continue
       }
@@ -116,7 +135,7 @@ extension PatternParser {
           continue
         }
         if let known = classRanges(escaped), escaped.properties.isLowercase || dialect == .re2 {
-          set.ranges += escaped.properties.isLowercase ? known : ScalarSet.complement(known)
+          set.ranges += escaped.properties.isLowercase ? known : ScalarSet.complement(cased(known))
           continue
         }
         low = try plain(escaped, column: place + 1)
@@ -139,16 +158,15 @@ extension PatternParser {
     return set
   }
 
-  /// Reads a named class, `[:alpha:]`, behind the bracket; `nil`, and nothing taken, if there is no name.
-  private mutating func namedClass() -> [ClosedRange<UInt32>]? {
-    let rest = String(String.UnicodeScalarView(characters[position...].prefix(12)))
-    let isNegated = rest.hasPrefix(":^")
-    let body = rest.dropFirst(isNegated ? 2 : 1)
-    guard let name = Self.namedClasses.keys.first(where: { body.hasPrefix($0 + ":]") }),
-      let ranges = Self.namedClasses[name]
-    else { return nil }
-    position += (isNegated ? 2 : 1) + name.count + 2
-    return isNegated ? ScalarSet.complement(ranges) : ranges
+  /// `[:alpha:]`, behind the bracket; `nil`, and nothing taken, where no `:]` follows.
+  private mutating func namedClass(from start: Int) throws(PatternError) -> [ClosedRange<UInt32>]? {
+    let rest = characters[(position + 1)...]
+    guard let end = rest.indices.dropLast().first(where: { rest[$0] == ":" && rest[$0 + 1] == "]" }) else { return nil }
+    let isNegated = next == ":" && rest.first == "^"
+    let name = String(String.UnicodeScalarView(rest[..<end].dropFirst(isNegated ? 1 : 0)))
+    guard let ranges = Self.namedClasses[name] else { throw error("there is no class of this name", at: start) }
+    position = end + 2
+    return isNegated ? ScalarSet.complement(cased(ranges)) : ranges
   }
 
   private static let namedClasses: [String: [ClosedRange<UInt32>]] = [

@@ -76,20 +76,29 @@ struct PatternParser {
 
   private mutating func sequence() throws(PatternError) -> Node {
     var nodes: [Node] = []
+    var endOfRepeat: Int?
     while let scalar = next, scalar != "|", scalar != ")" {
-      var node = try atom()
-      var start = position
-      while let (least, most, isLazy) = try quantifier() {
-        if dialect == .re2, case .repeated = node { throw error("this repeats a repeat", at: start) }
-        node = .repeated(node, least: least, most: most, isLazy: isLazy)
-        start = position
+      let start = position
+      guard let (least, most, isLazy) = try quantifier(isFirst: nodes.isEmpty) else {
+        nodes += try atoms()
+        continue
       }
-      nodes.append(node)
+      guard let node = nodes.popLast() else {
+        throw error("nothing stands before \(scalar) that could be repeated", at: start)
+      }
+      if dialect == .re2, endOfRepeat == start { throw error("this repeats a repeat", at: start) }
+      let repeated = Node.repeated(node, least: least, most: most, isLazy: isLazy)
+      if dialect == .re2, !repeated.repeats(atMost: dialect.mostRepeats) {
+        throw error("at most \(dialect.mostRepeats) repeats, also of repeats in repeats", at: start)
+      }
+      nodes.append(repeated)
+      endOfRepeat = position
     }
     return .sequence(nodes)
   }
 
-  private mutating func quantifier() throws(PatternError) -> (Int, Int?, Bool)? {
+  /// - Parameter isFirst: whether nothing stands before it.
+  private mutating func quantifier(isFirst: Bool) throws(PatternError) -> (Int, Int?, Bool)? {
     var range: (Int, Int?)
     if take("*") {
       range = (0, nil)
@@ -97,7 +106,7 @@ struct PatternParser {
       range = (1, nil)
     } else if take("?") {
       range = (0, 1)
-    } else if next == "{", let counted = try counts() {
+    } else if next == "{", !isFirst || dialect == .re2, let counted = try counts() {
       range = counted
     } else {
       return nil
@@ -130,27 +139,35 @@ struct PatternParser {
 
   private mutating func number() -> Int? {
     let start = position
-    while let scalar = next, (0x30...0x39).contains(scalar.value), position - start < 6 { position += 1 }
+    let longest = dialect == .search ? 6 : 18
+    while let scalar = next, (0x30...0x39).contains(scalar.value), position - start < longest { position += 1 }
+    if dialect == .re2, position - start > 1, characters[start] == "0" {
+      // Leading zeros make it no number, and the brace one that stands for itself.
+      position = start
+      return nil
+    }
     return Int(characters[start..<position].map(String.init).joined())
   }
 
-  private mutating func atom() throws(PatternError) -> Node {
+  /// - Returns: several for a quotation, whose last scalar alone is repeated by what follows; none for flags.
+  private mutating func atoms() throws(PatternError) -> [Node] {
     let start = position
     guard let scalar = next else { throw error("the pattern is not finished") }
     position += 1
     switch scalar {
-    case ".": return .scalar(flags.dotTakesAll ? .any : .anyInLine)
-    case "^": return .assertion(flags.hasLines ? .lineStart : .start)
-    case "$": return .assertion(flags.hasLines ? .lineEnd : .end)
-    case "[": return .scalar(try set(from: start))
-    case "(": return try group(from: start)
-    case "\\": return try escape(from: start)
-    case "*", "+", "?": throw error("nothing stands before \(scalar) that could be repeated", at: start)
-    default: return .scalar(ScalarSet(scalar, isExact: flags.isExact))
+    case ".": return [.scalar(flags.dotTakesAll ? .any : .anyInLine)]
+    case "^": return [.assertion(flags.hasLines ? .lineStart : .start)]
+    case "$": return [.assertion(flags.hasLines ? .lineEnd : .end)]
+    case "[": return [.scalar(try set(from: start))]
+    case "(": return try group(from: start).map { [$0] } ?? []
+    case "\\" where dialect == .re2 && take("Q"): return quoted()
+    case "\\": return [try escape(from: start)]
+    default: return [.scalar(ScalarSet(scalar, isExact: flags.isExact))]
     }
   }
 
-  private mutating func group(from start: Int) throws(PatternError) -> Node {
+  /// - Returns: `nil` for flags that hold for what follows.
+  private mutating func group(from start: Int) throws(PatternError) -> Node? {
     var number: Int?
     let outer = flags
     if take("?") {
@@ -160,7 +177,7 @@ struct PatternParser {
           groups.append(name)
           number = groups.count
         } else if try flagsEndGroup(from: start) {
-          return .sequence([])
+          return nil
         }
       }
     } else if dialect == .re2 {
@@ -196,8 +213,10 @@ struct PatternParser {
   /// Reads `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
   /// - Returns: whether the parenthesis came, so that the flags hold for the rest of the group around it.
   private mutating func flagsEndGroup(from start: Int) throws(PatternError) -> Bool {
-    var isOn = true
+    var (isOn, isEmpty) = (true, false)
     while let scalar = next {
+      let wasEmpty = isEmpty
+      isEmpty = scalar == "-"
       position += 1
       switch scalar {
       case "i": flags.isExact = !isOn
@@ -205,11 +224,38 @@ struct PatternParser {
       case "s": flags.dotTakesAll = isOn
       case "U": flags.isLazy = isOn
       case "-" where isOn: isOn = false
-      case ":": return false
-      case ")": return true
+      case ":" where !wasEmpty: return false
+      case ")" where !wasEmpty: return true
       default: throw error("groups that only look are not known", at: start)
       }
     }
     throw error("this group has no )", at: start)
+  }
+}
+
+extension PatternParser.Node {
+  /// Whether nothing in it is repeated more often, repeats of repeats multiplied.
+  func repeats(atMost most: Int) -> Bool {
+    switch self {
+    case .scalar, .assertion: return true
+    case .sequence(let nodes), .choice(let nodes): return nodes.allSatisfy { $0.repeats(atMost: most) }
+    case .group(let node, _): return node.repeats(atMost: most)
+    case .repeated(let node, let least, let limit, _):
+      let count = limit ?? least
+      if limit == 0 { return true }
+      return count <= most && node.repeats(atMost: most / max(count, 1))
+    }
+  }
+
+  /// Whether it can match without a scalar, as far as that can be seen without a text.
+  var canBeEmpty: Bool {
+    switch self {
+    case .scalar: false
+    case .assertion: true
+    case .sequence(let nodes): nodes.allSatisfy(\.canBeEmpty)
+    case .choice(let nodes): nodes.contains(where: \.canBeEmpty)
+    case .group(let node, _): node.canBeEmpty
+    case .repeated(let node, let least, _, _): least == 0 || node.canBeEmpty
+    }
   }
 }

@@ -35,19 +35,21 @@ struct ScalarSet: Hashable, Sendable {
     return result
   }
 
-  func contains(_ scalar: Unicode.Scalar) -> Bool {
-    if has(scalar.value) || categories.contains(where: { $0.contains(scalar) }) { return !isNegated }
-    guard !isExact else { return isNegated }
-    let found: Bool
-    if scalar.isASCII {
-      found = (0x41...0x5A).contains(scalar.value & 0xDF) && has(scalar.value ^ 0x20)
-    } else {
-      let others = [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping]
-      found = others.contains { other in
-        other.unicodeScalars.count == 1 && other.unicodeScalars.first.map { has($0.value) } == true
-      }
+  /// Ranges of ASCII, with all that differs from them in its case only.
+  static func folded(ascii ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+    let set = ScalarSet(ranges, isExact: false)
+    let others = (Array(0x41...0x5A) + Array(0x61...0x7A) + [0x17F, 0x212A]).filter { value in
+      Unicode.Scalar(value as UInt32).map { set.contains($0) } ?? false
     }
-    return found != isNegated
+    return ranges + others.map { $0...$0 }
+  }
+
+  func contains(_ scalar: Unicode.Scalar) -> Bool {
+    if has(scalar.value) { return !isNegated }
+    if isExact { return categories.contains { $0.contains(scalar) } != isNegated }
+    let others = LetterCase.others(of: scalar)
+    if others.contains(where: { has($0.value) }) { return !isNegated }
+    return categories.contains { $0.contains(scalar, or: others) } != isNegated
   }
 
   private func has(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } }
@@ -66,8 +68,13 @@ struct ScalarCategory: Hashable, Sendable {
     self.isNegated = isNegated
   }
 
-  func contains(_ scalar: Unicode.Scalar) -> Bool {
-    (name == "Any" || Self.name(of: scalar.properties.generalCategory).hasPrefix(name)) != isNegated
+  /// - Parameter others: the same letter in other cases, of which one in the category is enough.
+  func contains(_ scalar: Unicode.Scalar, or others: [Unicode.Scalar] = []) -> Bool {
+    (name == "Any" || has(scalar) || others.contains(where: has)) != isNegated
+  }
+
+  private func has(_ scalar: Unicode.Scalar) -> Bool {
+    Self.name(of: scalar.properties.generalCategory).hasPrefix(name)
   }
 
   private static let names = [

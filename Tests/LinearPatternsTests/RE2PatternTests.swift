@@ -17,6 +17,9 @@ struct RE2PatternTests {
       ("a{2,3}", "aaa", true), ("a{2,3}", "aaaa", false), ("a{2", "a{2", true), ("a{,3}", "aaa", false),
       ("(?P<x>a)(?<y>b)", "ab", true), ("[]a]+", "]a", true), ("[a-]+", "a-", true), ("(a{1,100}){1,10}", "aaaa", true),
       ("\\d\\D\\S\\W", "1ab!", true), ("(?U)a*?b", "aab", true), ("a\\.b", "axb", false),
+      ("\\Qab\\E*", "abbb", true), ("\\Qab\\E*", "abab", false), ("a(?i)*", "aa", true), ("\\101\\07", "A\u{7}", true),
+      ("{1,02}a", "{1,02}a", true), ("(?i)k\u{3C3}ſß", "\u{212A}\u{3C2}Sẞ", true), ("(?i)\\w[[:lower:]]", "ſK", true),
+      ("(?i)[\\W]", "s", false), ("(?i)\\P{Lu}", "a", false), ("(?i)[\\P{Lu}]", "1", true),
     ])
   func wholes(_ pattern: String, _ text: String, _ expected: Bool) throws {
     #expect(try Pattern(re2: pattern).matchesWhole(text) == expected)
@@ -27,6 +30,8 @@ struct RE2PatternTests {
     arguments: [
       ("[", 1), ("(a", 1), ("a)", 2), ("*a", 1), ("a**", 3), ("a++", 3), ("a{1001}", 2), ("(a)\\1", 4), ("a(?=b)", 2),
       ("\\p{Greek}", 1), ("[b-a]", 2), ("\\", 1), ("\\x{110000}", 1), ("(?P<x>a)(?P<x>b)", 9), ("\\y", 1),
+      ("(?i)*", 5), ("{2}a", 1), ("a|{2}", 3), ("(?i-)a", 1), ("\\é", 1), ("[[:letter:]]", 2), ("\\p{Lu", 1), ("\\8", 1),
+      ("((a{20}){20}){20}", 14), ("a{12345678}", 2),
     ])
   func refusals(_ pattern: String, _ column: Int) {
     let error = #expect(throws: PatternError.self) { try Pattern(re2: pattern) }
@@ -52,6 +57,7 @@ struct RE2PatternTests {
       ("abab", "a", "$0$0", "aabaab"), ("a", "a", "\\$0\\\\", "$0\\"), ("a", "a", "$", "$"), ("aa", "a*", "x", "xx"),
       ("abc", "", "-", "-a-b-c-"), ("aab", "(a+?)(a*)", "[$1|$2]", "[a|a]b"), ("ab", "(a)|(b)", "<$1$2>", "<a><b>"),
       ("abc", "(b)", "$12", "ab2c"), ("xay", "a|ab", "-", "x-y"), ("xaby", "a|ab", "-", "x-by"),
+      ("aa", "(|a)*", "<$0>", "<>a<>a<>"), ("aa", "(|a)+", "<$0>", "<>a<>a<>"), ("ab", "(a|b??)*", "<$0$1>", "<abb><>"),
     ])
   func replacements(_ text: String, _ pattern: String, _ template: String, _ expected: String) throws {
     var work = 10_000
