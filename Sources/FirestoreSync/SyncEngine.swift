@@ -382,7 +382,7 @@ extension SyncCore {
   fileprivate mutating func run<Result>(_ body: (inout SyncCore) -> Result) -> Result { body(&self) }
 }
 
-/// Somebody who reads the status, for as long as the stream is kept.
+/// A reader of the status, for as long as the stream is kept.
 private struct StatusObserver {
   weak var signal: Signal?
 }

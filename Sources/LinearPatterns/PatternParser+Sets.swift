@@ -22,7 +22,7 @@ extension PatternParser {
     }
   }
 
-  /// Everything up to `\E` stands for itself.
+  /// Reads a text up to `\E` that stands for itself.
   mutating func quoted() -> [Node] {
     var nodes: [Node] = []
     while let scalar = next {

@@ -18,7 +18,8 @@ enum SHA256 {
     return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
   }
 
-  /// - Parameter block: where 64 bytes begin.
+  /// Adds one block to the state.
+  /// - Parameter block: the offset at which the block's 64 bytes begin.
   private static func absorb(
     _ bytes: UnsafeRawBufferPointer, at block: Int, _ words: inout [UInt32], into state: inout [UInt32]
   ) {

@@ -6,7 +6,7 @@ struct NetworkUse: Sendable {
   /// A reason why the network is not used. It is used when there is none left.
   enum OfflineCause: Hashable, Sendable {
     case disabledByUser
-    /// The store failed; until it works again nothing may arrive that would have to be stored.
+    /// The store failed; until it works again no message may arrive that would have to be stored.
     case storageFailed
     case userChanging
     /// Another client that shares the cache has the streams.

@@ -17,7 +17,7 @@ struct NamedConnection: Codable, Hashable, Sendable {
   var project: String?
   var database: String?
   var cache: String?
-  /// Whether everything that writes is refused.
+  /// Whether every write is refused.
   var isReadOnly = false
   /// Whether the data is real, where the file says so.
   var isProduction: Bool?

@@ -49,7 +49,7 @@ struct ShellHistory {
 
   private func append(_ entry: String) throws(Failure) {
     let folder = OutputPlace.split(path).folder
-    // Without the folder, opening the file fails with the reason.
+    // The folder may be missing: opening the file then fails with the reason.
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let descriptor = try lockedFile()

@@ -18,7 +18,7 @@ struct ExportInput {
     name = path
     if path == "-" { throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.") }
     do throws(ExportError) { reader = try ExportReader(path) } catch { throw CommandFailure(export: error) }
-    // Without its time, a resumed import cannot see that the export changed, and goes on.
+    // A resumed import without the time cannot see that the export changed, and goes on.
     let attributes = try? FileManager.default.attributesOfItem(atPath: reader.location.metadata)
     modified = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970
   }
