@@ -28,8 +28,9 @@ extension DataKeeper {
     if pausesForPort { return "it serves it on a port" }
     Task {
       await handOver(within: Self.headStart)
-      // Ending early only shortens the head start of the other process.
-      try? await ContinuousClock().sleep(for: Self.headStart)
+      let deadline = ContinuousClock.now + Self.headStart
+      // The task is never cancelled, so that no sleep fails.
+      while !isLockedElsewhere, .now < deadline { try? await ContinuousClock().sleep(for: Self.look) }
       takeUp()
     }
     return nil

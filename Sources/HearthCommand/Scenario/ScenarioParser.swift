@@ -122,9 +122,11 @@ struct ScenarioParser {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     var limit = ScenarioStep.patience
     if let index = words.firstIndex(of: "within") {
-      // The message below says the same with an example.
-      guard index == words.count - 2, let time = try? DurationText.parse(words[index + 1]) else {
-        throw ArgumentError("Expected a time after within, such as 500ms or 5s, and nothing more.")
+      guard index == words.count - 2 else {
+        throw TextError("Expected a time after within, such as 500ms or 5s, and nothing more.")
+      }
+      do throws(TextError) { limit = try DurationText.parse(words[index + 1]) } catch {
+        throw error.moved(by: text.unicodeScalars.count - words[index + 1].unicodeScalars.count)
       }
       words.removeLast(2)
     }
