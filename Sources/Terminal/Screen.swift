@@ -66,14 +66,15 @@ package import TerminalTheme
   /// Shows a canvas with one `write`; writes nothing if the terminal shows it already.
   package func present(_ canvas: Canvas) {
     lastFrameBytes = 0
-    guard state == .active else { return }
+    // Until `resume` the terminal may be the shell's: a process that was stopped goes on where it was.
+    guard state == .active, handledContinues == ctr_continue_count() else { return }
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
     // A small frame arrives in one piece, and so is drawn at once without brackets.
     let frame =
       bytes.count < Self.smallFrame ? bytes : ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
     let asks = gate.willSend(frame.count, at: .now)
-    lastFrameBytes = send(asks ? frame + ModeStrings.asksWhetherDrawn : frame)
+    lastFrameBytes = send(asks ? frame + ModeStrings.asksWhetherDrawn : frame, isFrame: true)
     onFrame?(frame, painter.size)
   }
 
@@ -171,8 +172,8 @@ package import TerminalTheme
   }
 
   /// Sends bytes and counts them; after a loss the next frame repaints everything.
-  private func send(_ bytes: [UInt8]) -> Int {
-    if !device.write(bytes) { painter.invalidate() }
+  private func send(_ bytes: [UInt8], isFrame: Bool = false) -> Int {
+    if !device.write(bytes, isFrame: isFrame) { painter.invalidate() }
     totalBytes += bytes.count
     return bytes.count
   }

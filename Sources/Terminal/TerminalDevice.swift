@@ -49,6 +49,12 @@ import TerminalCanvas
     return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
   }
 
+  /// Whether another process group of the session has the terminal, such as the shell.
+  private var isOfOtherJob: Bool {
+    let group = tcgetpgrp(descriptor)
+    return group > 0 && group != getpgrp()
+  }
+
   /// Reads and drops input until the awaited event arrives or the time is over.
   func dropInput(for time: Duration, until isAwaited: (InputEvent) -> Bool) {
     var parser = InputParser()
@@ -93,12 +99,15 @@ import TerminalCanvas
 
   /// Sends bytes with one `write`, waiting a bounded time for a slow terminal.
   ///
+  /// - Parameter isFrame: whether the rest is dropped where the terminal is another job's by then: the process was stopped
+  ///   meanwhile, and continued in the background.
   /// - Returns: whether all bytes were taken.
   @discardableResult
-  func write(_ bytes: [UInt8]) -> Bool {
+  func write(_ bytes: [UInt8], isFrame: Bool = false) -> Bool {
     var rest = bytes[...]
     let deadline = ContinuousClock.now + Self.writePatience
     while !rest.isEmpty, !isGone {
+      if isFrame, isOfOtherJob { return false }
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count > 0 {
         rest = rest.dropFirst(count)

@@ -122,6 +122,51 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await shell.exitStatus() == 0)
     }
 
+    @Test("One that is stopped from outside and continued behind its shell leaves the terminal alone until fg")
+    func continuedInBackground() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      surroundings.environment["PS1"] = "ready> "
+      let shell = try ChildProcess(
+        ["bash", "--norc", "--noprofile", "--noediting", "-i"], environment: surroundings.environment,
+        streams: .terminal(path: terminal.path))
+      try await terminal.wait("ready> ")
+      // The shell says at once what becomes of a job behind it, and not only at the next prompt.
+      let begun = terminal.bytes.count
+      terminal.type("set -b\n")
+      try await terminal.wait("ready> ", after: begun)
+      terminal.type("\(Surroundings.hearth) --in-memory\n")
+      try await terminal.wait("embedded")
+      // From the first key that it answers on it hears of signals.
+      terminal.type("?")
+      try await terminal.wait("type to search")
+      let children = try String(contentsOfFile: "/proc/\(shell.id)/task/\(shell.id)/children", encoding: .utf8)
+      let hearth = try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
+
+      for round in 1...2 {
+        let started = terminal.bytes.count
+        kill(hearth, SIGSTOP)
+        try await terminal.wait("Stopped", after: started)
+        try await terminal.wait("ready> ", after: started)
+
+        let stopped = terminal.bytes.count
+        kill(hearth, SIGCONT)
+        // It stops again by itself where it wants the terminal. Before the shell knows, fg would take it for running.
+        try await terminal.wait("Stopped", after: stopped)
+        #expect(!terminal.text(from: stopped).contains("\u{1B}["), "nothing is drawn over what the shell shows")
+        // A line of its own: the shell gets the answer to a question that the screen asked before it was stopped.
+        terminal.type("\necho still-$((41 + \(round)))\n")
+        try await terminal.wait("still-\(41 + round)", after: stopped)
+
+        let asked = terminal.bytes.count
+        terminal.type("fg\n")
+        try await terminal.wait("type to search", after: asked)
+      }
+      let resumed = terminal.bytes.count
+      terminal.type("\u{3}")
+      try await terminal.wait("go offline", after: resumed)
+      #expect(kill(shell.id, SIGKILL) == 0)
+    }
+
     @Test("An idle screen writes nothing and computes nothing")
     func idle() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())

@@ -31,6 +31,9 @@ final class PseudoTerminal {
   /// What the program wrote as text.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// The part of it that came after so many bytes.
+  func text(from start: Int) -> String { String(decoding: bytes[start...], as: UTF8.self) }
+
   /// What `stty -a` tells.
   var modes: String {
     var modes = termios()
