@@ -66,7 +66,7 @@ package import TerminalTheme
   /// Shows a canvas with one `write`; writes nothing if the terminal shows it already.
   package func present(_ canvas: Canvas) {
     lastFrameBytes = 0
-    // Until `resume` the terminal may be the shell's: a process that was stopped goes on where it was.
+    // The terminal may be the shell's until `resume`: a process that was stopped goes on where it was.
     guard state == .active, handledContinues == ctr_continue_count() else { return }
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
