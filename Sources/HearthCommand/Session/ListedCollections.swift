@@ -49,7 +49,8 @@ struct ListedCollections {
     for key in keys {
       let parent = key.collection.parent
       guard listed[parent]?.ids.insert(key.collection.last).inserted == true else { continue }
-      listed[parent]?.number = begin()
+      let number = begin()
+      listed[parent]?.number = number
       parents.append(parent)
     }
     return parents
