@@ -22,12 +22,12 @@ import Testing
   func parts() {
     var listings = ListedCollections()
     let first = listings.begin()
-    #expect(listings.take(["cities"], of: first, below: .root))
-    #expect(listings.take(["cities", "rooms"], of: first, below: .root))
-
+    let isPartShown = listings.take(["cities"], of: first, below: .root)
+    let isWholeShown = listings.take(["cities", "rooms"], of: first, below: .root)
     let second = listings.begin()
+    let isSecondShown = listings.take(["rooms"], of: second, below: .root)
 
-    #expect(listings.take(["rooms"], of: second, below: .root))
+    #expect(isPartShown && isWholeShown && isSecondShown)
     #expect(listings[.root] == ["rooms"])
   }
 
@@ -35,15 +35,21 @@ import Testing
   func shownByDocument() {
     var listings = ListedCollections()
     let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
-    #expect(listings.noteNew(of: [key]).isEmpty, "nothing was listed yet")
-    #expect(listings.take([], of: listings.begin(), below: .root))
+    let beforeAny = listings.noteNew(of: [key])
+    let first = listings.begin()
+    _ = listings.take([], of: first, below: .root)
     let underWay = listings.begin()
 
-    #expect(listings.noteNew(of: [key]) == [.root])
-    #expect(listings.noteNew(of: [key]).isEmpty)
+    let listedAgain = listings.noteNew(of: [key])
+    let repeated = listings.noteNew(of: [key])
+    let isOldShown = listings.take([], of: underWay, below: .root)
 
-    #expect(!listings.take([], of: underWay, below: .root))
-    #expect(listings[.root] == ["cities"])
-    #expect(listings.take([], of: listings.begin(), below: .root), "a later answer knows that it is gone")
+    #expect(beforeAny.isEmpty, "nothing was listed yet")
+    #expect(listedAgain == [.root] && repeated.isEmpty)
+    #expect(!isOldShown && listings[.root] == ["cities"])
+
+    let later = listings.begin()
+    let isLaterShown = listings.take([], of: later, below: .root)
+    #expect(isLaterShown, "a later answer knows that it is gone")
   }
 }
