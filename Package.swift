@@ -79,7 +79,7 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
-    module("FirestoreText", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "Spelling"]),
+    module("FirestoreProtoJSON", ["FirestoreModel", "FirestoreJSON"]),
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "LinearPatterns"]),
     module("FirestoreExports", ["FirestoreModel"]),
@@ -112,9 +112,8 @@ let package = Package(
       "FirestoreSync",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol",
-      ],
-      exclude: ["SEMANTICS.md"]),
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreProtoJSON",
+      ]),
     module(
       "FirestoreBackend",
       [
@@ -133,7 +132,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol", "FirestoreBackend", "FirestoreRules",
         "FirestoreService",
       ]),
-    module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreService"]),
+    module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreProtoJSON", "FirestoreService"]),
     .systemLibrary(name: "CAllocator"),
     module(
       "FirestoreServer",
@@ -280,7 +279,7 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreSpec",
-        "FirestoreJSON", "FirestoreBackend", "FirestoreTesting",
+        "FirestoreJSON", "FirestoreProtoJSON", "FirestoreBackend", "FirestoreTesting", "SeededRandom",
       ]),
     tests(
       "ModelTests",
@@ -350,7 +349,7 @@ let package = Package(
       "FirestoreRESTTests",
       [
         "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreJSON", "FirestoreBackend",
-        "FirestoreService", "FirestoreREST", protobuf,
+        "FirestoreProtoJSON", "FirestoreService", "FirestoreREST", protobuf,
       ]),
     tests(
       "FirestoreServiceTests",

@@ -34,7 +34,8 @@ extension Query {
     }
   }
 
-  private init(_ message: QueryMessage, path: ResourcePath, limitType: LimitType) throws(WireError) {
+  /// - Parameter path: that of the collection, or for a group what it is below.
+  package init(_ message: QueryMessage, path: ResourcePath, limitType: LimitType) throws(WireError) {
     let group = message.selectors.last.flatMap { $0.allDescendants ? $0.collectionID : nil }
     let filter = try message.filter.map { filter throws(WireError) in try Filter(stored: filter) }
     let orderBy = try message.orderBy.map { order throws(WireError) in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestoreProtoJSON
 package import FirestoreService
 
 /// A request for which databases there are, of the REST API of google.firestore.admin.v1.

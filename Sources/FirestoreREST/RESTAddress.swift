@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreProtoJSON
 
 /// The target of a request, `/v1/projects/p/databases/d/documents/c/a?mask.fieldPaths=x`, taken apart.
 struct RESTAddress {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
+import FirestoreProtoJSON
 package import FirestoreService
 
 /// A request of Firestore's REST API (v1, and v1beta1 as the same) as a call of the service, and the JSON of the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtoJSON
 import FirestoreService
 
 /// The call that an address means, and the parts of the request in it (google/firestore/v1/firestore.proto,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
+import FirestoreProtoJSON
 
 /// The methods that are streams both ways, and their messages as the JSON that browsers send and receive.
 package enum StreamMethod: String, Sendable, CaseIterable {

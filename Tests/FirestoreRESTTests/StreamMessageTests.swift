@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreProtoJSON
 import FirestoreTesting
 import Foundation
 import SeededRandom

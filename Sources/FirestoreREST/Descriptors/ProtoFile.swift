@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtoJSON
 
 /// A proto file in the form of gRPC's reflection.
 package struct ProtoFile: Sendable {

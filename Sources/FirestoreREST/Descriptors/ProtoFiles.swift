@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreProtoJSON
 import FirestoreService
 
 /// The proto files of all that is served over gRPC, made from the tables of the messages.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreProtoJSON
 import FirestoreService
 
 /// google.firestore.admin.v1, as far as it is served.

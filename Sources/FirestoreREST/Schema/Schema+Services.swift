@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreProtoJSON
 import FirestoreService
 
 /// The services that are served over gRPC, and their messages that only gRPC has.

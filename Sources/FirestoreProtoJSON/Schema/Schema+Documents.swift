@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-  static let getDocumentRequest: MessageSchema = message(
+  package static let getDocumentRequest: MessageSchema = message(
     "GetDocumentRequest",
     [
       FieldSchema(1, "name", .string), FieldSchema(2, "mask", .message { documentMask }),
@@ -10,7 +10,7 @@ extension Schema {
       FieldSchema(10, "request_options", .message { requestOptions }),
     ])
 
-  static let listDocumentsRequest: MessageSchema = message(
+  package static let listDocumentsRequest: MessageSchema = message(
     "ListDocumentsRequest",
     [
       FieldSchema(1, "parent", .string), FieldSchema(2, "collection_id", .string), FieldSchema(3, "page_size", .int32),
@@ -21,11 +21,11 @@ extension Schema {
       FieldSchema(12, "show_missing", .boolean), FieldSchema(13, "request_options", .message { requestOptions }),
     ])
 
-  static let listDocumentsResponse: MessageSchema = message(
+  package static let listDocumentsResponse: MessageSchema = message(
     "ListDocumentsResponse",
     [FieldSchema(1, "documents", .message { document }, .list), FieldSchema(2, "next_page_token", .string)])
 
-  static let createDocumentRequest: MessageSchema = message(
+  package static let createDocumentRequest: MessageSchema = message(
     "CreateDocumentRequest",
     [
       FieldSchema(1, "parent", .string), FieldSchema(2, "collection_id", .string),
@@ -33,7 +33,7 @@ extension Schema {
       FieldSchema(5, "mask", .message { documentMask }), FieldSchema(6, "request_options", .message { requestOptions }),
     ])
 
-  static let updateDocumentRequest: MessageSchema = message(
+  package static let updateDocumentRequest: MessageSchema = message(
     "UpdateDocumentRequest",
     [
       FieldSchema(1, "document", .message { document }), FieldSchema(2, "update_mask", .message { documentMask }),
@@ -41,14 +41,14 @@ extension Schema {
       FieldSchema(5, "request_options", .message { requestOptions }),
     ])
 
-  static let deleteDocumentRequest: MessageSchema = message(
+  package static let deleteDocumentRequest: MessageSchema = message(
     "DeleteDocumentRequest",
     [
       FieldSchema(1, "name", .string), FieldSchema(2, "current_document", .message { precondition }),
       FieldSchema(3, "request_options", .message { requestOptions }),
     ])
 
-  static let batchGetDocumentsRequest: MessageSchema = message(
+  package static let batchGetDocumentsRequest: MessageSchema = message(
     "BatchGetDocumentsRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "documents", .string, .list),
@@ -59,7 +59,7 @@ extension Schema {
       FieldSchema(8, "request_options", .message { requestOptions }),
     ])
 
-  static let batchGetDocumentsResponse: MessageSchema = message(
+  package static let batchGetDocumentsResponse: MessageSchema = message(
     "BatchGetDocumentsResponse",
     [
       FieldSchema(1, "found", .message { document }, oneof: "result"),
@@ -67,7 +67,7 @@ extension Schema {
       FieldSchema(4, "read_time", .timestamp),
     ])
 
-  static let listCollectionIDsRequest: MessageSchema = message(
+  package static let listCollectionIDsRequest: MessageSchema = message(
     "ListCollectionIdsRequest",
     [
       FieldSchema(1, "parent", .string), FieldSchema(2, "page_size", .int32), FieldSchema(3, "page_token", .string),
@@ -75,7 +75,7 @@ extension Schema {
       FieldSchema(5, "request_options", .message { requestOptions }),
     ])
 
-  static let listCollectionIDsResponse: MessageSchema = message(
+  package static let listCollectionIDsResponse: MessageSchema = message(
     "ListCollectionIdsResponse",
     [FieldSchema(1, "collection_ids", .string, .list), FieldSchema(2, "next_page_token", .string)])
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message by its proto file, with all that the codec has to know to write it as JSON and to read it.
-final class MessageSchema: Sendable {
-  /// The full name, package included: `google.firestore.v1.Document`.
-  let name: String
-  /// The fields, in the order of their numbers.
-  let fields: [FieldSchema]
-  /// The error for a message in JSON of which no field is set; `nil` if such a message means something.
-  let emptiness: String?
+/// A message as its proto file describes it: what the codec has to know to write it as JSON and to read it.
+package final class MessageSchema: Sendable {
+  /// With its package: `google.firestore.v1.Document`.
+  package let name: String
+  /// In the order of their numbers.
+  package let fields: [FieldSchema]
+  /// What is wrong with a message in JSON of which no field is set; `nil` where that means something.
+  package let emptiness: String?
   private let indexes: [String: Int]
 
-  init(_ name: String, _ fields: [FieldSchema], emptiness: String? = nil) {
+  package init(_ name: String, _ fields: [FieldSchema], emptiness: String? = nil) {
     self.name = name
     self.fields = fields
     self.emptiness = emptiness
@@ -22,12 +22,12 @@ final class MessageSchema: Sendable {
     self.indexes = indexes
   }
 
-  /// - Parameter name: the field's name in JSON or in the proto file; proto3 JSON is read with both.
-  func field(named name: String) -> FieldSchema? { indexes[name].map { fields[$0] } }
+  /// - Parameter name: as JSON has it, or as the proto file has it; proto3 JSON is read with both.
+  package func field(named name: String) -> FieldSchema? { indexes[name].map { fields[$0] } }
 }
 
-struct FieldSchema: Sendable {
-  indirect enum Kind: Sendable {
+package struct FieldSchema: Sendable {
+  package indirect enum Kind: Sendable {
     case boolean
     case int32
     case int64
@@ -47,24 +47,24 @@ struct FieldSchema: Sendable {
     case wrapper(Kind)
   }
 
-  enum Count: Sendable {
+  package enum Count: Sendable {
     case one
     case list
     /// A map, whose entries have a text as key (1) and the value (2).
     case map
   }
 
-  let number: Int
-  /// The name in the proto file: `field_paths`. Error messages use this one.
-  let name: String
-  /// The name in JSON: `fieldPaths`.
-  let jsonName: String
-  let kind: Kind
-  let count: Count
+  package let number: Int
+  /// As the proto file has it: `field_paths`. Messages about faults use this one.
+  package let name: String
+  /// `fieldPaths`
+  package let jsonName: String
+  package let kind: Kind
+  package let count: Count
   /// The group of which at most one field may be set.
-  let oneof: String?
+  package let oneof: String?
 
-  init(_ number: Int, _ name: String, _ kind: Kind, _ count: Count = .one, oneof: String? = nil) {
+  package init(_ number: Int, _ name: String, _ kind: Kind, _ count: Count = .one, oneof: String? = nil) {
     self.number = number
     self.name = name
     self.kind = kind
@@ -75,11 +75,11 @@ struct FieldSchema: Sendable {
   }
 }
 
-struct EnumSchema: Sendable {
-  let name: String
-  let cases: [String: Int32]
+package struct EnumSchema: Sendable {
+  package let name: String
+  package let cases: [String: Int32]
 
-  init(_ name: String, _ cases: [String: Int32]) {
+  package init(_ name: String, _ cases: [String: Int32]) {
     self.name = name
     self.cases = cases
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-  static let write: MessageSchema = message(
+  package static let write: MessageSchema = message(
     "Write",
     [
       FieldSchema(1, "update", .message { document }, oneof: "operation"),
@@ -35,46 +35,46 @@ extension Schema {
   private static let serverValue = enumeration(
     "DocumentTransform.FieldTransform.ServerValue", ["SERVER_VALUE_UNSPECIFIED": 0, "REQUEST_TIME": 1])
 
-  static let writeResult: MessageSchema = message(
+  package static let writeResult: MessageSchema = message(
     "WriteResult",
     [FieldSchema(1, "update_time", .timestamp), FieldSchema(2, "transform_results", .message { value }, .list)])
 
-  static let commitRequest: MessageSchema = message(
+  package static let commitRequest: MessageSchema = message(
     "CommitRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "writes", .message { write }, .list),
       FieldSchema(3, "transaction", .bytes), FieldSchema(4, "request_options", .message { requestOptions }),
     ])
 
-  static let commitResponse: MessageSchema = message(
+  package static let commitResponse: MessageSchema = message(
     "CommitResponse",
     [FieldSchema(1, "write_results", .message { writeResult }, .list), FieldSchema(2, "commit_time", .timestamp)])
 
-  static let batchWriteRequest: MessageSchema = message(
+  package static let batchWriteRequest: MessageSchema = message(
     "BatchWriteRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "writes", .message { write }, .list),
       FieldSchema(3, "labels", .string, .map), FieldSchema(4, "request_options", .message { requestOptions }),
     ])
 
-  static let batchWriteResponse: MessageSchema = message(
+  package static let batchWriteResponse: MessageSchema = message(
     "BatchWriteResponse",
     [
       FieldSchema(1, "write_results", .message { writeResult }, .list),
       FieldSchema(2, "status", .message { status }, .list),
     ])
 
-  static let beginTransactionRequest: MessageSchema = message(
+  package static let beginTransactionRequest: MessageSchema = message(
     "BeginTransactionRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "options", .message { transactionOptions }),
       FieldSchema(3, "request_options", .message { requestOptions }),
     ])
 
-  static let beginTransactionResponse: MessageSchema = message(
+  package static let beginTransactionResponse: MessageSchema = message(
     "BeginTransactionResponse", [FieldSchema(1, "transaction", .bytes)])
 
-  static let rollbackRequest: MessageSchema = message(
+  package static let rollbackRequest: MessageSchema = message(
     "RollbackRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "transaction", .bytes),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-  static let structuredQuery: MessageSchema = message(
+  package static let structuredQuery: MessageSchema = message(
     "StructuredQuery",
     [
       FieldSchema(1, "select", .message { projection }),
@@ -98,7 +98,7 @@ extension Schema {
       FieldSchema(6, "distance_threshold", .wrapper(.double)),
     ])
 
-  static let runQueryRequest: MessageSchema = message(
+  package static let runQueryRequest: MessageSchema = message(
     "RunQueryRequest",
     [
       FieldSchema(1, "parent", .string),
@@ -110,7 +110,7 @@ extension Schema {
       FieldSchema(11, "request_options", .message { requestOptions }),
     ])
 
-  static let runQueryResponse: MessageSchema = message(
+  package static let runQueryResponse: MessageSchema = message(
     "RunQueryResponse",
     [
       FieldSchema(1, "document", .message { document }), FieldSchema(2, "transaction", .bytes),
@@ -119,7 +119,7 @@ extension Schema {
       FieldSchema(11, "explain_metrics", .message { explainMetrics }),
     ])
 
-  static let runAggregationQueryRequest: MessageSchema = message(
+  package static let runAggregationQueryRequest: MessageSchema = message(
     "RunAggregationQueryRequest",
     [
       FieldSchema(1, "parent", .string),
@@ -153,7 +153,7 @@ extension Schema {
   private static let average: MessageSchema = message(
     "StructuredAggregationQuery.Aggregation.Avg", [FieldSchema(1, "field", .message { fieldReference })])
 
-  static let runAggregationQueryResponse: MessageSchema = message(
+  package static let runAggregationQueryResponse: MessageSchema = message(
     "RunAggregationQueryResponse",
     [
       FieldSchema(1, "result", .message { aggregationResult }), FieldSchema(2, "transaction", .bytes),
@@ -163,7 +163,7 @@ extension Schema {
   private static let aggregationResult: MessageSchema = message(
     "AggregationResult", [FieldSchema(2, "aggregate_fields", .message { value }, .map)])
 
-  static let partitionQueryRequest: MessageSchema = message(
+  package static let partitionQueryRequest: MessageSchema = message(
     "PartitionQueryRequest",
     [
       FieldSchema(1, "parent", .string),
@@ -174,7 +174,7 @@ extension Schema {
       FieldSchema(7, "request_options", .message { requestOptions }),
     ])
 
-  static let partitionQueryResponse: MessageSchema = message(
+  package static let partitionQueryResponse: MessageSchema = message(
     "PartitionQueryResponse",
     [FieldSchema(1, "partitions", .message { cursor }, .list), FieldSchema(2, "next_page_token", .string)])
 }

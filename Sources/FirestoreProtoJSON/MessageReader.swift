@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreJSON
-import FirestoreModel
+package import FirestoreJSON
+package import FirestoreModel
 
-/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the words of Google's servers, with the
-/// path of the field by its names in the proto file.
-struct MessageReader {
+/// Reads a message from proto3 JSON and writes it as wire bytes. What is refused is told in the words of Google's
+/// servers, with the path of the field by its names in the proto file.
+package struct MessageReader {
   private enum Step {
     case field(String)
     case index(Int)
   }
 
-  /// The forms that are accepted beside specified proto3 JSON.
-  enum Dialect {
+  /// What is taken beside proto3 JSON as it is specified.
+  package enum Dialect {
     case strict
     /// Scalars as texts, as in the query of an address.
     case texts
     /// Wrappers and times also as messages with fields, as web SDKs of 2018 and 2019 send them.
     case spelledOut
+    /// Members that are not known are passed over, beside what `spelledOut` takes: newer programs may write them.
+    case lenient
   }
 
   private var trail: [Step]
@@ -30,7 +32,7 @@ struct MessageReader {
   }
 
   /// - Throws: `invalid-argument`.
-  static func bytes(
+  package static func bytes(
     of json: JSONSyntax, _ schema: MessageSchema, root: String? = nil, _ dialect: Dialect = .strict
   ) throws(RPCStatus) -> [UInt8] {
     var reader = MessageReader(root: root, dialect)
@@ -42,7 +44,11 @@ struct MessageReader {
     var writer = WireWriter()
     var taken: Set<String> = []
     for member in members {
-      guard let field = schema.field(named: member.name) else { throw unknown(member.name) }
+      guard let field = schema.field(named: member.name) else {
+        // A value of an unknown type would look like one that was never set.
+        if dialect == .lenient, schema !== Schema.value { continue }
+        throw unknown(member.name)
+      }
       if case .null = member.value.kind {
         // Null is a value only if the type says so; otherwise the field is not set.
         guard case .null = field.kind else { continue }
@@ -122,7 +128,7 @@ struct MessageReader {
   private mutating func spelledOut(
     _ json: JSONSyntax, _ schema: @autoclosure () -> MessageSchema
   ) throws(RPCStatus) -> [UInt8]? {
-    guard dialect == .spelledOut, case .object = json.kind else { return nil }
+    guard dialect == .spelledOut || dialect == .lenient, case .object = json.kind else { return nil }
     return try message(json, schema())
   }
 
@@ -247,12 +253,12 @@ struct MessageReader {
 }
 
 extension RPCStatus {
-  static func invalid(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
+  package static func invalid(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
 }
 
 extension String {
-  /// The part of a text that an error message quotes.
-  var shortened: String {
+  /// As much of a text as a message should quote.
+  package var shortened: String {
     unicodeScalars.count > 100 ? String(String.UnicodeScalarView(unicodeScalars.prefix(100))) + "…" : self
   }
 }

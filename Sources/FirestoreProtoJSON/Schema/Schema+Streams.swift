@@ -2,7 +2,7 @@
 
 /// The messages of Listen and Write, which only WebChannel has as JSON.
 extension Schema {
-  static let listenRequest: MessageSchema = message(
+  package static let listenRequest: MessageSchema = message(
     "ListenRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "add_target", .message { target }, oneof: "target_change"),
@@ -30,7 +30,7 @@ extension Schema {
   private static let documentsTarget: MessageSchema = message(
     "Target.DocumentsTarget", [FieldSchema(2, "documents", .string, .list)])
 
-  static let listenResponse: MessageSchema = message(
+  package static let listenResponse: MessageSchema = message(
     "ListenResponse",
     [
       FieldSchema(2, "target_change", .message { targetChange }, oneof: "response_type"),
@@ -86,7 +86,7 @@ extension Schema {
   private static let bitSequence: MessageSchema = message(
     "BitSequence", [FieldSchema(1, "bitmap", .bytes), FieldSchema(2, "padding", .int32)])
 
-  static let writeRequest: MessageSchema = message(
+  package static let writeRequest: MessageSchema = message(
     "WriteRequest",
     [
       FieldSchema(1, "database", .string), FieldSchema(2, "stream_id", .string),
@@ -95,10 +95,10 @@ extension Schema {
     ])
 
   /// A time as the message that it is. JSON of today writes a text.
-  static let timestamp = MessageSchema(
+  package static let timestamp = MessageSchema(
     "google.protobuf.Timestamp", [FieldSchema(1, "seconds", .int64), FieldSchema(2, "nanos", .int32)])
 
-  static let writeResponse: MessageSchema = message(
+  package static let writeResponse: MessageSchema = message(
     "WriteResponse",
     [
       FieldSchema(1, "stream_id", .string), FieldSchema(2, "stream_token", .bytes),

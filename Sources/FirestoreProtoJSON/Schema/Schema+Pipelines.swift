@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-  static let function: MessageSchema = call("Function")
-  static let pipeline: MessageSchema = message("Pipeline", [FieldSchema(1, "stages", .message { stage }, .list)])
+  package static let function: MessageSchema = call("Function")
+  package static let pipeline: MessageSchema = message(
+    "Pipeline", [FieldSchema(1, "stages", .message { stage }, .list)])
   private static let stage: MessageSchema = call("Pipeline.Stage")
 
   /// A stage or a function: a name, arguments and options.
@@ -15,7 +16,7 @@ extension Schema {
       ])
   }
 
-  static let executePipelineRequest: MessageSchema = message(
+  package static let executePipelineRequest: MessageSchema = message(
     "ExecutePipelineRequest",
     [
       FieldSchema(1, "database", .string),
@@ -31,7 +32,7 @@ extension Schema {
     "StructuredPipeline",
     [FieldSchema(1, "pipeline", .message { pipeline }), FieldSchema(2, "options", .message { value }, .map)])
 
-  static let executePipelineResponse: MessageSchema = message(
+  package static let executePipelineResponse: MessageSchema = message(
     "ExecutePipelineResponse",
     [
       FieldSchema(1, "transaction", .bytes), FieldSchema(2, "results", .message { document }, .list),

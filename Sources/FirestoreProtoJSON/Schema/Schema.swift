@@ -2,15 +2,15 @@
 
 /// The messages of google.firestore.v1 that REST has, by their proto files; documents, values and what both directions
 /// share.
-enum Schema {
-  static let document: MessageSchema = message(
+package enum Schema {
+  package static let document: MessageSchema = message(
     "Document",
     [
       FieldSchema(1, "name", .string), FieldSchema(2, "fields", .message { value }, .map),
       FieldSchema(3, "create_time", .timestamp), FieldSchema(4, "update_time", .timestamp),
     ])
 
-  static let value: MessageSchema = message(
+  package static let value: MessageSchema = message(
     "Value",
     [
       FieldSchema(1, "boolean_value", .boolean, oneof: "value_type"),
@@ -31,21 +31,23 @@ enum Schema {
     ])
 
   private static let mapValue: MessageSchema = message("MapValue", [FieldSchema(1, "fields", .message { value }, .map)])
-  static let arrayValue: MessageSchema = message("ArrayValue", [FieldSchema(1, "values", .message { value }, .list)])
+  package static let arrayValue: MessageSchema = message(
+    "ArrayValue", [FieldSchema(1, "values", .message { value }, .list)])
 
   private static let latLng: MessageSchema = MessageSchema(
     "google.type.LatLng", [FieldSchema(1, "latitude", .double), FieldSchema(2, "longitude", .double)])
 
-  static let documentMask: MessageSchema = message("DocumentMask", [FieldSchema(1, "field_paths", .string, .list)])
+  package static let documentMask: MessageSchema = message(
+    "DocumentMask", [FieldSchema(1, "field_paths", .string, .list)])
 
-  static let precondition: MessageSchema = message(
+  package static let precondition: MessageSchema = message(
     "Precondition",
     [
       FieldSchema(1, "exists", .boolean, oneof: "condition_type"),
       FieldSchema(2, "update_time", .timestamp, oneof: "condition_type"),
     ])
 
-  static let transactionOptions: MessageSchema = message(
+  package static let transactionOptions: MessageSchema = message(
     "TransactionOptions",
     [
       FieldSchema(2, "read_only", .message { readOnly }, oneof: "mode"),
@@ -67,10 +69,11 @@ enum Schema {
             ["CONCURRENCY_MODE_UNSPECIFIED": 0, "OPTIMISTIC": 1, "PESSIMISTIC": 2]))),
     ])
 
-  static let requestOptions: MessageSchema = message("RequestOptions", [FieldSchema(1, "request_tags", .string, .list)])
-  static let explainOptions: MessageSchema = message("ExplainOptions", [FieldSchema(1, "analyze", .boolean)])
+  package static let requestOptions: MessageSchema = message(
+    "RequestOptions", [FieldSchema(1, "request_tags", .string, .list)])
+  package static let explainOptions: MessageSchema = message("ExplainOptions", [FieldSchema(1, "analyze", .boolean)])
 
-  static let explainMetrics: MessageSchema = message(
+  package static let explainMetrics: MessageSchema = message(
     "ExplainMetrics",
     [
       FieldSchema(1, "plan_summary", .message { planSummary }),
@@ -87,16 +90,16 @@ enum Schema {
       FieldSchema(4, "read_operations", .int64), FieldSchema(5, "debug_stats", .structure),
     ])
 
-  static let status: MessageSchema = MessageSchema(
+  package static let status: MessageSchema = MessageSchema(
     "google.rpc.Status", [FieldSchema(1, "code", .int32), FieldSchema(2, "message", .string)])
 
-  static let empty: MessageSchema = MessageSchema("google.protobuf.Empty", [])
+  package static let empty: MessageSchema = MessageSchema("google.protobuf.Empty", [])
 
-  static func message(_ name: String, _ fields: [FieldSchema], emptiness: String? = nil) -> MessageSchema {
+  package static func message(_ name: String, _ fields: [FieldSchema], emptiness: String? = nil) -> MessageSchema {
     MessageSchema("google.firestore.v1.\(name)", fields, emptiness: emptiness)
   }
 
-  static func enumeration(_ name: String, _ cases: [String: Int32]) -> EnumSchema {
+  package static func enumeration(_ name: String, _ cases: [String: Int32]) -> EnumSchema {
     EnumSchema("google.firestore.v1.\(name)", cases)
   }
 }

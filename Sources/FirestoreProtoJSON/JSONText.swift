@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text of JSON that is written piece by piece: on one line, or with a line for each member and element.
-struct JSONText {
-  private(set) var bytes: [UInt8] = []
+/// JSON as it is written, piece by piece: on one line, or with a line for each member and element.
+package struct JSONText {
+  package private(set) var bytes: [UInt8] = []
   private let isPretty: Bool
   private var depth = 0
   /// Whether the open object or array has no member or element so far.
   private var isEmpty = true
 
-  init(isPretty: Bool) { self.isPretty = isPretty }
+  package init(isPretty: Bool) { self.isPretty = isPretty }
 
-  mutating func open(_ bracket: Unicode.Scalar) {
+  package mutating func open(_ bracket: Unicode.Scalar) {
     bytes.append(UInt8(ascii: bracket))
     depth += 1
     isEmpty = true
   }
 
-  mutating func close(_ bracket: Unicode.Scalar) {
+  package mutating func close(_ bracket: Unicode.Scalar) {
     depth -= 1
     if !isEmpty { newLine() }
     bytes.append(UInt8(ascii: bracket))
@@ -24,30 +24,30 @@ struct JSONText {
   }
 
   /// Begins an element of an array.
-  mutating func element() {
+  package mutating func element() {
     if !isEmpty { bytes.append(UInt8(ascii: ",")) }
     isEmpty = false
     newLine()
   }
 
   /// Begins a member of an object.
-  mutating func name(_ name: String) {
+  package mutating func name(_ name: String) {
     element()
     string(name)
     raw(isPretty ? ": " : ":")
   }
 
-  mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// Writes a number, or the text for infinity or NaN.
-  mutating func double(_ value: Double) {
+  /// A number, or the texts for what is none.
+  package mutating func double(_ value: Double) {
     if value.isNaN { return string("NaN") }
     if value.isInfinite { return string(value < 0 ? "-Infinity" : "Infinity") }
     let text = value.description
     raw(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
   }
 
-  mutating func string(_ text: String) {
+  package mutating func string(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       switch byte {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-import FirestoreModel
+package import FirestoreModel
 
-/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, without unset ones.
-struct MessageWriter {
-  /// The content of a field on the wire.
+/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, none that has no value.
+package struct MessageWriter {
+  /// A field as it is on the wire.
   private enum Content {
     case number(UInt64)
     case bytes(UnsafeRawBufferPointer)
@@ -14,8 +14,8 @@ struct MessageWriter {
 
   /// - Parameters:
   ///   - message: wire bytes; fields that the schema does not know are left out.
-  ///   - isPretty: whether to write several lines, as Google's servers do.
-  static func text(of message: [UInt8], _ schema: MessageSchema, isPretty: Bool) throws(WireError) -> [UInt8] {
+  ///   - isPretty: on several lines, as Google's servers write it.
+  package static func text(of message: [UInt8], _ schema: MessageSchema, isPretty: Bool) throws(WireError) -> [UInt8] {
     let result: Result<[UInt8], WireError> = message.withUnsafeBytes { bytes in
       var writer = MessageWriter(syntax: JSONText(isPretty: isPretty))
       do throws(WireError) {
