@@ -14,12 +14,18 @@ struct RE2ComparisonTests {
     let samples = try lines.map { try JSONDecoder().decode(RE2Sample.self, from: Data($0.utf8)) }
 
     let differences = samples.enumerated().compactMap { number, sample in
-      sample.difference.map { "\(number + 1): \(sample.pattern.debugDescription) on \(sample.text.debugDescription): \($0)" }
+      sample.difference.map {
+        "\(number + 1): \(sample.pattern.debugDescription) on \(sample.text.debugDescription): \($0)"
+      }
     }
 
-    print("RE2: \(samples.count) patterns, \(samples.count { $0.error == nil }) of them valid, \(samples.count(where: \.some)) found")
+    print(
+      "RE2: \(samples.count) patterns, \(samples.count { $0.error == nil }) of them valid, \(samples.count(where: \.some)) found"
+    )
     #expect(samples.count { $0.error == nil } > samples.count / 2)
-    #expect(differences.isEmpty, "\(differences.count) of \(samples.count):\n\(differences.prefix(40).joined(separator: "\n"))")
+    #expect(
+      differences.isEmpty,
+      "\(differences.count) of \(samples.count):\n\(differences.prefix(40).joined(separator: "\n"))")
   }
 }
 
@@ -30,7 +36,7 @@ private struct RE2Sample: Decodable {
   var error: String?
   var whole: Bool
   var some: Bool
-  /// Without empty ones right behind another.
+  /// Matches from left to right, without empty ones right behind another.
   var matches: [String]?
   var replaced: String
   var template: String
@@ -48,7 +54,7 @@ private struct RE2Sample: Decodable {
     var work = 10_000_000
     guard let found = try? pattern.matches(in: text, most: 100, work: &work) else { return "too much work" }
     guard let replaced = try? pattern.replacing(in: text, with: template, work: &work) else { return "not replaced" }
-    // Behind a match that is not empty, an empty one is found here, as in Java, and not in Go.
+    // An empty match right behind another one is found here, as in Java, and not in Go.
     let nonempty = found.filter { !$0.isEmpty }
     if nonempty != matches?.filter({ !$0.isEmpty }) { return "finds \(found), and RE2 \(matches ?? [])" }
     if found == matches, replaced != self.replaced { return "replaced: \(replaced), and by RE2 \(self.replaced)" }
