@@ -6,7 +6,8 @@ import FirestoreProtoJSON
 import FirestoreProtocol
 import FirestoreQuery
 
-/// One element of a bundle (firestore/bundle.proto): its JSON becomes protobuf, which is read like what a backend sends.
+/// One element of a bundle (firestore/bundle.proto): its JSON becomes protobuf, and that is read
+/// like what a backend sends.
 enum BundleElement {
   struct Metadata {
     var id = ""

@@ -57,7 +57,11 @@ package struct BundleReader {
     position += length
     guard let text = String(validating: content, as: UTF8.self) else { throw WireError("It is not UTF-8.") }
     let json: JSONSyntax
-    do throws(JSONError) { json = try JSONSyntax(parsing: text, numbers: .ofAnySize) } catch { throw WireError(error.reason) }
+    do throws(JSONError) {
+      json = try JSONSyntax(parsing: text, numbers: .ofAnySize)
+    } catch {
+      throw WireError(error.reason)
+    }
     return try BundleElement(json, database)
   }
 
