@@ -10,7 +10,7 @@ package struct MessageReader {
     case index(Int)
   }
 
-  /// What is taken beside proto3 JSON as it is specified.
+  /// The forms that are accepted beside specified proto3 JSON.
   package enum Dialect {
     case strict
     /// Scalars as texts, as in the query of an address.
@@ -257,7 +257,7 @@ extension RPCStatus {
 }
 
 extension String {
-  /// As much of a text as a message should quote.
+  /// The part of a text that an error message quotes.
   package var shortened: String {
     unicodeScalars.count > 100 ? String(String.UnicodeScalarView(unicodeScalars.prefix(100))) + "…" : self
   }

@@ -4,7 +4,7 @@ package import FirestoreModel
 
 /// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, none that has no value.
 package struct MessageWriter {
-  /// A field as it is on the wire.
+  /// The content of a field on the wire.
   private enum Content {
     case number(UInt64)
     case bytes(UnsafeRawBufferPointer)

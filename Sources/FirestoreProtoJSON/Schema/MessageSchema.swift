@@ -2,11 +2,11 @@
 
 /// A message as its proto file describes it: what the codec has to know to write it as JSON and to read it.
 package final class MessageSchema: Sendable {
-  /// With its package: `google.firestore.v1.Document`.
+  /// The full name, package included: `google.firestore.v1.Document`.
   package let name: String
-  /// In the order of their numbers.
+  /// The fields, in the order of their numbers.
   package let fields: [FieldSchema]
-  /// What is wrong with a message in JSON of which no field is set; `nil` where that means something.
+  /// The error for a message in JSON of which no field is set; `nil` if such a message means something.
   package let emptiness: String?
   private let indexes: [String: Int]
 
@@ -55,9 +55,9 @@ package struct FieldSchema: Sendable {
   }
 
   package let number: Int
-  /// As the proto file has it: `field_paths`. Messages about faults use this one.
+  /// The name in the proto file: `field_paths`. Error messages use this one.
   package let name: String
-  /// `fieldPaths`
+  /// The name in JSON: `fieldPaths`.
   package let jsonName: String
   package let kind: Kind
   package let count: Count
