@@ -79,6 +79,7 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
+    module("FirestoreText", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "Spelling"]),
     module("FirestoreProtoJSON", ["FirestoreModel", "FirestoreJSON"]),
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "LinearPatterns"]),
