@@ -116,7 +116,7 @@ def attack(table, template, name, file, read, places):
 
 def copy(template):
     home = template.parent / f"copy-{source.randrange(1 << 60):x}"
-    shutil.copytree(template, home, ignore=shutil.ignore_patterns("*-shm", "lock"))
+    shutil.copytree(template, home, ignore=shutil.ignore_patterns("*-shm", "*.sock", "lock"))
     return home
 
 

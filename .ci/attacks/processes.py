@@ -42,8 +42,7 @@ def seconds(home):
     return {
         "get": ["get", "items/1", *data], "set": ["set", "items/2", '{"n": 2}', *data],
         "delete": ["delete", "items/9", *data], "export": ["export", "items", *data],
-        "import": ["import", "in.jsonl", *data], "watch": ["watch", "items", "--until", "removed", "--timeout", "2s", *data],
-        "serve": ["serve", "--port", "0", "--data", f"{home}/data"],
+        "import": ["import", "in.jsonl", *data], "watch": ["watch", "items", "--until", "added", "--timeout", "20s", *data],
         "run": ["run", "scenario", *data],
     }
 
@@ -69,12 +68,30 @@ def one_directory(table):
                     table.add(row, "works")
                 else:
                     table.violate(row, f"status {status}", one_line(errors))
+            serve_beside(home, name, table)
             end = holder.end(signal.SIGTERM)
             if end not in (0, 143, -15):
                 table.violate(name, "did not end well", f"status {end}")
         status, output, errors = run(home, "get", "items/1", "--data", f"{home}/data", "--project", PROJECT)
         if status or '"n": 1' not in output:
             table.violate("one directory", "lost", one_line(errors))
+
+
+def serve_beside(home, name, table):
+    """A second server shares the data: what is written through it is seen by others, and it ends when it is told to."""
+    row = f"{name}, then serve"
+    try:
+        server = Server(home, "--data", f"{home}/data")
+    except RuntimeError as failure:
+        return table.violate(row, "did not start", one_line(str(failure)))
+    place = ["--emulator", server.address, "--project", PROJECT]
+    status, _, errors = run(home, "set", "items/4", '{"n": 4}', *place)
+    seen, _, _ = run(home, "get", "items/4", "--data", f"{home}/data", "--project", PROJECT)
+    end = server.end()
+    if status or seen or end not in (0, 143, -15):
+        table.violate(row, f"set {status}, get {seen}, end {end}", one_line(errors))
+    else:
+        table.add(row, "works")
 
 
 def one_cache(table):
