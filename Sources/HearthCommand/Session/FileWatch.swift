@@ -50,7 +50,9 @@ final class FileWatch {
       let isThere = path == folder
       // Folders above are watched only for the next folder's creation, not for every file that is written there.
       let events = isThere ? Self.contents : UInt32(IN_CREATE | IN_MOVED_TO)
-      if path.count > 1 { inotify_add_watch(descriptor, path, events | (isThere ? 0 : UInt32(IN_ONLYDIR))) }
+      // Another folder may have been found missing above, or below, this one: what is watched for it stays.
+      let flags = UInt32(IN_MASK_ADD) | (isThere ? 0 : UInt32(IN_ONLYDIR))
+      if path.count > 1 { inotify_add_watch(descriptor, path, events | flags) }
     }
   }
 

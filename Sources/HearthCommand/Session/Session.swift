@@ -82,9 +82,10 @@ final class Session {
     // terminal, and a new size is not lost.
     startReading()
     if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
+    // What is saved while the first frame is looked at is seen.
+    watchFiles()
     show()
     askForBackground()
-    watchFiles()
   }
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+@Suite("The watch on a user's files")
+@MainActor
+struct FileWatchTests {
+  private let folder: Folder
+  private let told: AsyncStream<Void>
+  private let watch: FileWatch
+
+  init() throws {
+    folder = try Folder()
+    try folder.write("hearth/config.toml", "")
+    let (told, continuation) = AsyncStream.makeStream(of: Void.self)
+    self.told = told
+    let folders = ["\(folder.path)/hearth", "\(folder.path)/hearth/themes"]
+    let watch = FileWatch(folders: folders) { continuation.yield() }
+    self.watch = try #require(watch)
+  }
+
+  @Test("A file that is written in place is seen while a folder beside it is missing", .timeLimit(.minutes(1)))
+  func inPlace() async throws {
+    for line in ["one\n", "two\n"] {
+      let file = try #require(FileHandle(forUpdatingAtPath: "\(folder.path)/hearth/config.toml"))
+      try file.seekToEnd()
+      try file.write(contentsOf: Data(line.utf8))
+      try file.close()
+      for await _ in told { break }
+    }
+    watch.stop()
+  }
+}
