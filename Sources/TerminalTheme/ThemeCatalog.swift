@@ -27,14 +27,21 @@ package struct ThemeCatalog: Sendable {
     return roots.map { $0 + "/hearth/themes" }
   }
 
+  /// Whether something in a folder may be read without waiting: to open a pipe waits for its writer.
+  private static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The names of all themes: built-in ones in the order of the picker, then the user's in alphabetical order.
   package var slugs: [String] {
     let builtin = BuiltinThemes.sources.map(\.slug)
     let files = directories.flatMap { directory in
       // A folder that cannot be read offers no themes; naming one of its themes says so.
-      (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+      ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+        .filter { $0.hasSuffix(".toml") && Self.isFile("\(directory)/\($0)") }
     }
-    let own = Set(files.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }).subtracting(builtin)
+    let own = Set(files.map { String($0.dropLast(5)) }).subtracting(builtin)
     return builtin + own.sorted()
   }
 
@@ -95,7 +102,7 @@ package struct ThemeCatalog: Sendable {
 
   private func layers(of slug: String) -> [Layer] {
     guard !slug.contains("/"), !slug.hasPrefix(".") else { return [] }
-    let files = directories.map { "\($0)/\(slug).toml" }.filter { FileManager.default.fileExists(atPath: $0) }
+    let files = directories.map { "\($0)/\(slug).toml" }.filter(Self.isFile)
     let builtin = BuiltinThemes.sources.contains { $0.slug == slug } ? [Layer(slug: slug, path: nil)] : []
     return files.map { Layer(slug: slug, path: $0) } + builtin
   }

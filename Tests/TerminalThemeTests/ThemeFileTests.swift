@@ -198,6 +198,19 @@ import Testing
       ThemeCatalog.userDirectories(environment: ["XDG_CONFIG_HOME": "/x", "XDG_DATA_HOME": "r"]).first
         == "/x/hearth/themes")
   }
+
+  @Test("Only files are themes: a pipe in the folder, which would never be read to its end, is none")
+  func onlyFiles() throws {
+    let directory = try TemporaryThemes(["mine.toml": "schema = 1\ninherits = \"nord\"\n"])
+    #expect(mkfifo("\(directory.path)/pipe.toml", 0o600) == 0)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(directory.path)/zero.toml", withDestinationPath: "/dev/zero")
+    try FileManager.default.createDirectory(atPath: "\(directory.path)/folder.toml", withIntermediateDirectories: true)
+    let catalog = ThemeCatalog(directories: [directory.path])
+    #expect(catalog.ownSlugs == ["mine"])
+    #expect(!catalog.has("pipe") && !catalog.slugs.contains("zero"))
+    #expect(catalog.check(named: "mine")?.errors == [])
+  }
 }
 
 /// Theme files in a folder of their own, removed with the value.
