@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreModel
 import FirestoreText
 import Foundation
 
@@ -21,6 +22,8 @@ struct TimeLimitOptions: ParsableArguments {
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
+  static let mayBeWritten = "The write may have been applied all the same."
+
   /// Runs work that writes in many commits, within the time limit.
   func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     do {
@@ -31,7 +34,10 @@ struct TimeLimitOptions: ParsableArguments {
   }
 
   /// Runs work that ends when it is cancelled, within the time limit.
-  func limit<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+  /// - Parameter key: the document that is written: where the time is over, it may have been. A refusal is told as it is.
+  func limit<Result: Sendable>(
+    writing key: DocumentKey? = nil, _ work: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
     guard let timeout else { return try await work() }
     return try await withThrowingTaskGroup(of: Result?.self) { group in
       group.addTask { try await work() }
@@ -41,7 +47,8 @@ struct TimeLimitOptions: ParsableArguments {
       }
       defer { group.cancelAll() }
       if let first = try await group.next(), let result = first { return result }
-      throw CommandFailure(.tryAgain, "no answer within \(timeout).")
+      let late = "no answer within \(timeout)."
+      throw CommandFailure(.tryAgain, key.map { "\($0.path.text): \(late) \(Self.mayBeWritten)" } ?? late)
     }
   }
 }

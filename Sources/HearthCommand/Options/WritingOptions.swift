@@ -24,20 +24,17 @@ struct WritingOptions: ParsableArguments {
     let connection = try connect()
     let response: CommitResponse
     var existed: Bool?
-    do {
-      if tellsWrites, mutation.operation == .delete {
-        existed = try await timeLimit.limit { try await connection.datastore.lookup([mutation.key], .names).first?.exists }
+    if tellsWrites, mutation.operation == .delete {
+      existed = try await timeLimit.limit {
+        try await connection.datastore.lookup([mutation.key], .names).first?.exists
       }
-      response = try await timeLimit.limit {
-        var mutation = mutation
-        if let time {
-          mutation.precondition = try await .unchanged(since: time, mutation.key, at: connection.datastore)
-        }
-        return try await Self.commit(mutation, at: connection.datastore)
+    }
+    response = try await timeLimit.limit(writing: mutation.key) {
+      var mutation = mutation
+      if let time {
+        mutation.precondition = try await .unchanged(since: time, mutation.key, at: connection.datastore)
       }
-    } catch let failure as CommandFailure where failure.status == .tryAgain {
-      throw CommandFailure(
-        .tryAgain, "\(mutation.key.path.text): \(failure.message) The write may have been applied all the same.")
+      return try await Self.commit(mutation, at: connection.datastore)
     }
     if tellsWrites { StandardError.write(Self.account(of: mutation, existed: existed ?? true)) }
     guard json else { return }
@@ -69,7 +66,9 @@ struct WritingOptions: ParsableArguments {
       if case .updateTime = mutation.precondition, error.code == .failedPrecondition {
         throw CommandFailure(.changed, "\(path) was changed just now; nothing was written.")
       }
-      throw CommandFailure(error, path)
+      var failure = CommandFailure(error, path)
+      if error.code == .deadlineExceeded { failure.message += " \(TimeLimitOptions.mayBeWritten)" }
+      throw failure
     }
   }
 }
