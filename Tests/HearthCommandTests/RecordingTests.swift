@@ -23,6 +23,12 @@ struct RecordingTests {
     return data
   }
 
+  @Test("A folder in place of a recording is told as one")
+  func folder() throws {
+    let folder = try Folder()
+    #expect(throws: CommandFailure(.noInput, "\(folder.path) is a directory.")) { try Recording(path: folder.path) }
+  }
+
   private static func session(_ seed: UInt64, steps: Int, secret: Value? = nil) -> RandomSession {
     var session = RandomSession(Size(width: 120, height: 36), seed: seed, secret: secret)
     for _ in 0..<steps { session.step() }

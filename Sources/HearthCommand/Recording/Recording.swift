@@ -23,6 +23,10 @@ struct Recording: Sendable {
     guard let handle else {
       throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
+    var status = stat()
+    if fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw CommandFailure(.noInput, "\(path) is a directory.")
+    }
     let data: Data
     do { data = try handle.readToEnd() ?? Data() } catch {
       throw CommandFailure(.noInput, "\(name) cannot be read: \(error.localizedDescription)")
