@@ -82,7 +82,7 @@ final class Session {
     // terminal, and a new size is not lost.
     startReading()
     if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
-    // What is saved while the first frame is looked at is seen.
+    // Files that are saved while the first frame is on the screen are noticed.
     watchFiles()
     show()
     askForBackground()
