@@ -23,8 +23,8 @@ struct Recording: Sendable {
     guard let handle else {
       throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
-    var status = stat()
-    if fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    var isDirectory: ObjCBool = false
+    if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
       throw CommandFailure(.noInput, "\(path) is a directory.")
     }
     let data: Data
