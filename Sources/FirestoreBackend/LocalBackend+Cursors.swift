@@ -23,6 +23,12 @@ extension LocalBackend {
     return QueryCursor(request: request, version: try begin(request), state: state)
   }
 
+  /// The names of a query's documents, in its order. The documents are not kept.
+  package func keys(of request: ReadRequest) async throws(RPCStatus) -> [DocumentKey] {
+    let version = try begin(request)
+    return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
+  }
+
   /// - Parameter bytes: the size of whole documents that a sorted result may hold.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query

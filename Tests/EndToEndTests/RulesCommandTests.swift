@@ -219,7 +219,7 @@ extension EndToEndTests.InPipes {
         ("{\"method\": \"put\", \"path\": \"a/b\", \"expect\": \"allow\"}", ":1:12: \"method\" is one of"),
         ("{\"method\": \"get\", \"path\": \"a\", \"expect\": \"deny\"}", ":1:27: \"a\" names no document"),
         ("{\"methods\": \"get\"}", ":1:13: \"methods\" is not known"), ("[1]", ":1:1: Expected a case"), ("{", ":1:2: "),
-        ("{\"method\": \"list\", \"path\": \"a\", \"query\": {\"where\": [[\"n\", \"=\", 1]]}, \"expect\": \"deny\"}", "is no operator"),
+        ("{\"method\": \"list\", \"path\": \"a\", \"query\": {\"where\": [[\"n\", \"~\", 1]]}, \"expect\": \"deny\"}", "is not an operator"),
       ] {
         try surroundings.write("cases.jsonl", line)
         let run = try await HeadlessRun(["rules", "test", "\(path)/r.rules", "\(path)/cases.jsonl"], surroundings)

@@ -25,6 +25,25 @@ package struct QueryCursor: Sendable {
   /// The collections that the query reads; `nil` until they are looked up.
   var collections: [CollectionEntry]?
 
+  init(request: ReadRequest, version: Int64, state: State) {
+    self.request = request
+    self.version = version
+    self.state = state
+  }
+
+  /// A cursor before documents that were looked up, in their order. Those that come to more than a piece are not held: they
+  /// are looked up again, as they were, when their turn comes.
+  /// - Parameter readTime: the version at which they were looked up.
+  package init(
+    of documents: [Document], at readTime: SnapshotVersion, _ consistency: ReadConsistency, in database: DatabaseID
+  ) {
+    let isThin = documents.reduce(0) { $0 + $1.storedSize } > QueryPiece.bytes
+    let query = ServedQuery(Query(path: .root).target, scope: .descendants)
+    self.init(
+      request: ReadRequest(query, consistency, in: database), version: readTime.microseconds,
+      state: .sorted((isThin ? documents.map(\.bare) : documents)[...], isThin: isThin, skipped: 0))
+  }
+
   package var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
 
   /// The error of a query whose version the history does not reach back to any more.
@@ -61,6 +80,13 @@ package struct QueryPiece: Sendable {
 extension Document {
   /// The approximate memory held for the document: the bytes of its fields, of its key and of the value itself.
   var storedSize: Int { (data?.encoded.bytes.count ?? 0) + key.path.text.utf8.count + 200 }
+
+  /// The document without its fields.
+  fileprivate var bare: Document {
+    var document = self
+    if exists { document.state = .found(DocumentData(Fields())) }
+    return document
+  }
 
   /// The document with the fields by which a target sorts it, and no others.
   func thinned(for target: Target) -> Document {

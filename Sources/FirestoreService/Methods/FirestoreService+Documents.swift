@@ -65,15 +65,26 @@ extension FirestoreService {
     let (read, new) = try begin(request.consistency, in: request.database, on: backend)
     let (documents, readTime) = try backend.lookup(request.keys, read, in: request.database)
     try access?.get(documents, in: request.database, on: backend)
-    return request.responses(documents, readTime, new)
+    return (new.map { [request.beginning($0)] } ?? []) + request.responses(request.sorted(documents), readTime)
   }
 
   func batchGetDocuments(_ bytes: [UInt8], to send: Send) async throws {
     let request = try BatchGet(bytes)
     let (read, new) = try await begin(request.consistency, in: request.database, on: backend)
+    if let new { try await send([request.beginning(new)]) }
+    var next = QueryCursor?.some(try await open(request, read))
+    while let cursor = next {
+      let (piece, rest) = try await backend.read(cursor)
+      for batch in request.responses(piece.documents, cursor.readTime).inBatches { try await send(batch) }
+      next = rest
+    }
+  }
+
+  /// Looks the documents up and asks whether the caller may get them. Existing ones come first, as at the real service.
+  private func open(_ request: BatchGet, _ read: ReadConsistency) async throws(RPCStatus) -> QueryCursor {
     let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
     try await access?.get(documents, in: request.database, on: backend)
-    for batch in request.responses(documents, readTime, new).inBatches { try await send(batch) }
+    return QueryCursor(of: request.sorted(documents), at: readTime, read, in: request.database)
   }
 }
 
@@ -97,13 +108,21 @@ private struct BatchGet {
     }
   }
 
-  /// The messages of a response: the new transaction, then the documents, existing ones first as at the real service.
-  func responses(_ documents: [Document], _ readTime: SnapshotVersion, _ transaction: [UInt8]?) -> [[UInt8]] {
+  /// The documents in the order in which they are sent: existing ones first, as at the real service.
+  func sorted(_ documents: [Document]) -> [Document] {
+    documents.filter(\.exists) + documents.filter { !$0.exists }
+  }
+
+  /// The message that names a transaction which the request began.
+  func beginning(_ transaction: [UInt8]) -> [UInt8] {
+    WireWriter.message { $0.batchGetResponse(ReadResponse(transaction: transaction), DocumentNames(database)) }
+  }
+
+  /// The messages of a response.
+  func responses(_ documents: [Document], _ readTime: SnapshotVersion) -> [[UInt8]] {
     let names = DocumentNames(database)
-    let beginning = transaction.map { [ReadResponse(transaction: $0)] } ?? []
-    let sorted = documents.filter(\.exists) + documents.filter { !$0.exists }
-    return (beginning + sorted.map { ReadResponse(document: $0, readTime: readTime) }).map { response in
-      WireWriter.message { $0.batchGetResponse(response, names, mask: mask) }
+    return documents.map { document in
+      WireWriter.message { $0.batchGetResponse(ReadResponse(document: document, readTime: readTime), names, mask: mask) }
     }
   }
 }

@@ -106,7 +106,7 @@ extension FirestoreService {
       throw .invalid("PartitionQuery needs a collection group query that is ordered by __name__ and has nothing else.")
     }
     let (read, _) = try await begin(request.consistency, in: database, on: backend)
-    let keys = try await backend.run(ReadRequest(query, read, in: database)).documents.map(\.key)
+    let keys = try await backend.keys(of: ReadRequest(query, read, in: database))
     let points = Self.splitPoints(of: keys, partitions: request.partitionCount)
     let first = request.pageToken.isEmpty ? 0 : Int(request.pageToken) ?? -1
     guard first >= 0, first <= points.count else { throw .invalid("invalid page token") }

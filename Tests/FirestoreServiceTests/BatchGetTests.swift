@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import ServiceTesting
+import Synchronization
+import Testing
+
+@testable import FirestoreService
+
+@Suite("Batches of documents")
+struct BatchGetTests {
+  private static let count = 30
+
+  private func request(_ names: [String]) -> [UInt8] {
+    bytes { writer in
+      writer.field(1, string: database)
+      for name in names { writer.field(2, string: root + "/c/" + name) }
+    }
+  }
+
+  @Test(
+    "A batch is of one time, whatever is written while its client reads it, and existing documents come first",
+    arguments: [10, 40_000])
+  func oneTime(size: Int) async throws {
+    let service = try makeService()
+    let text = Value.string(String(repeating: "x", count: size))
+    for number in 0..<Self.count { try await service.set("c/\(number)", ["n": .integer(Int64(number)), "text": text]) }
+
+    let sent = Mutex<[[UInt8]]>([])
+    try await service.answer(.batchGetDocuments, request(["missing"] + (0..<Self.count).map(String.init))) { batch in
+      let isFirst = sent.withLock { all in
+        all += batch
+        return all.count == batch.count
+      }
+      guard isFirst else { return }
+      for number in 0..<Self.count { try await service.set("c/\(number)", ["n": .integer(-1)]) }
+    }
+
+    let messages = try sent.withLock { $0 }.map { try Message($0) }
+    #expect(messages.count == Self.count + 1)
+    #expect(messages.dropLast().map { $0[1]?.fields["n"] } == (0..<Self.count).map { .integer(Int64($0)) })
+    #expect(messages.last?.text(2) == root + "/c/missing")
+  }
+}
