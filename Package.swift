@@ -145,7 +145,8 @@ let package = Package(
     module(
       "FirestoreEmulator",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend", "FirestoreRules",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend",
+        "FirestoreRules",
         "FirestoreExports", "FirestoreService", "FirestoreAccess", "FirestoreREST", "FirestoreServer",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
@@ -355,13 +356,15 @@ let package = Package(
     tests(
       "FirestoreServiceTests",
       [
-        "FirestoreTesting", "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreTesting", "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery",
+        "FirestoreClientState",
         "FirestoreProtocol", "FirestoreBackend", "FirestoreService",
       ]),
     tests(
       "FirestoreAccessTests",
       [
-        "FirestoreTesting", "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol",
+        "FirestoreTesting", "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON",
+        "FirestoreProtocol",
         "FirestoreBackend", "FirestoreRules", "FirestoreService", "FirestoreAccess",
       ]),
     tests(

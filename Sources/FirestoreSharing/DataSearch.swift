@@ -72,7 +72,9 @@ struct DataSearch {
     repeat {
       news = line.next(&received, within: deadline.map { min(Self.glance, Self.milliseconds(until: $0)) } ?? -1)
       guard case .silence = news else { break }
-      if let holder = DirectoryLock.presentHolder(of: keeper.directory), ProcessState.isStopped(holder.process) { break }
+      if let holder = DirectoryLock.presentHolder(of: keeper.directory), ProcessState.isStopped(holder.process) {
+        break
+      }
     } while deadline.map { .now < $0 } ?? true
     switch news {
     case .line(.welcome(let welcome)) where welcome.version == SharingLine.version:

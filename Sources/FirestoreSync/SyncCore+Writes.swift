@@ -56,7 +56,11 @@ extension SyncCore {
 
   /// Takes a write back, or refuses to, for another client of the cache.
   mutating func answerCancellation(_ id: BatchID) throws(StoreError) {
-    if let objection = objectionToCancelling(id) { try store.refuseCancellation(of: id, objection) } else { try takeBack(id) }
+    if let objection = objectionToCancelling(id) {
+      try store.refuseCancellation(of: id, objection)
+    } else {
+      try takeBack(id)
+    }
   }
 
   /// Repeats the requests to drop a write that were not answered: another client may have the streams now.

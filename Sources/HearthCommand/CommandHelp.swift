@@ -92,7 +92,9 @@ enum CommandHelp {
   /// The options of the command; the parser itself does not count --help and --version among them.
   private static func options(of given: ArraySlice<String>) -> [String] {
     let named = given.first.flatMap { command(named: $0) }
-    return HearthCommand.helpMessage(for: named ?? DashboardCommand.self).matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
+    return HearthCommand.helpMessage(for: named ?? DashboardCommand.self).matches(of: /--[a-z][a-z-]+/).map {
+      String($0.output)
+    }
   }
 
   private static func isOption(_ word: String, of given: ArraySlice<String>) -> Bool {
@@ -123,7 +125,8 @@ enum CommandHelp {
     "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
     "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
     "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
-    "firestore:indexes": "indexes", "version": "--version", "dbs": "databases", "projects": "databases", "truncate": "clear", "empty": "clear",
+    "firestore:indexes": "indexes", "version": "--version", "dbs": "databases", "projects": "databases",
+    "truncate": "clear", "empty": "clear",
   ]
 
   /// The names of these options in other programs.

@@ -51,9 +51,11 @@ struct HearthCommand: ParsableCommand {
       """,
     version: programVersion,
     subcommands: [
-      DashboardCommand.self, DatabasesCommand.self, ListCommand.self, TreeCommand.self, GetCommand.self, CountCommand.self, SumCommand.self,
+      DashboardCommand.self, DatabasesCommand.self, ListCommand.self, TreeCommand.self, GetCommand.self,
+      CountCommand.self, SumCommand.self,
       AverageCommand.self, AddCommand.self, CreateCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
-      ClearCommand.self, CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self, WatchCommand.self,
+      ClearCommand.self, CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self,
+      WatchCommand.self,
       AttachCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
       RunCommand.self, ServeCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
       PathsCommand.self, RedactCommand.self, ShellCommand.self, ConnectionsCommand.self,

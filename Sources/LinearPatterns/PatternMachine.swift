@@ -146,7 +146,9 @@ extension Pattern {
     return String(result)
   }
 
-  private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String { String(String.UnicodeScalarView(scalars)) }
+  private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+    String(String.UnicodeScalarView(scalars))
+  }
 
   /// All matches from left to right; behind an empty one the search goes on one character further.
   private func matches(_ machine: inout PatternMachine, _ work: inout Int) throws(EditFailure) -> [[Int]] {

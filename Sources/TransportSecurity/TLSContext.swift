@@ -36,17 +36,20 @@ package final class TLSContext: Sendable {
   ///   - trustRoots: a PEM file with the certificates to trust instead of the system's.
   ///   - http2: asks for HTTP/2 (ALPN).
   package init(trustRoots: String?, http2: Bool) throws(TLSFailure) {
-    context = Mutex(try Self.makeContext { context throws(TLSFailure) in
-      SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-      if let trustRoots {
-        guard SSL_CTX_load_verify_file(context, trustRoots) == 1 else {
-          throw .unreadableCertificate(trustRoots)
+    context = Mutex(
+      try Self.makeContext { context throws(TLSFailure) in
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        if let trustRoots {
+          guard SSL_CTX_load_verify_file(context, trustRoots) == 1 else {
+            throw .unreadableCertificate(trustRoots)
+          }
+        } else if SSL_CTX_set_default_verify_paths(context) != 1 {
+          throw TLSFailure.last()
         }
-      } else if SSL_CTX_set_default_verify_paths(context) != 1 {
-        throw TLSFailure.last()
-      }
-      if http2, SSL_CTX_set_alpn_protos(context, Self.http2, UInt32(Self.http2.count)) != 0 { throw TLSFailure.last() }
-    })
+        if http2, SSL_CTX_set_alpn_protos(context, Self.http2, UInt32(Self.http2.count)) != 0 {
+          throw TLSFailure.last()
+        }
+      })
   }
 
   /// Creates a context for a server that speaks HTTP/2.
@@ -54,19 +57,20 @@ package final class TLSContext: Sendable {
   ///   - certificate: a PEM file, its own first, then those in between.
   ///   - key: a PEM file.
   package init(certificate: String, key: String) throws(TLSFailure) {
-    context = Mutex(try Self.makeContext { context throws(TLSFailure) in
-      // OpenSSL would ask for a key's password on the terminal; an encrypted key fails instead.
-      SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
-      guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-        throw .unreadableCertificate(certificate)
-      }
-      guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
-        let isOther = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH
-        throw isOther ? .mismatch : .unreadableKey(key)
-      }
-      guard SSL_CTX_check_private_key(context) == 1 else { throw .mismatch }
-      SSL_CTX_set_alpn_select_cb(context, Self.selectHTTP2, nil)
-    })
+    context = Mutex(
+      try Self.makeContext { context throws(TLSFailure) in
+        // OpenSSL would ask for a key's password on the terminal; an encrypted key fails instead.
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+          throw .unreadableCertificate(certificate)
+        }
+        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
+          let isOther = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH
+          throw isOther ? .mismatch : .unreadableKey(key)
+        }
+        guard SSL_CTX_check_private_key(context) == 1 else { throw .mismatch }
+        SSL_CTX_set_alpn_select_cb(context, Self.selectHTTP2, nil)
+      })
   }
 
   deinit { context.withLock { SSL_CTX_free($0) } }

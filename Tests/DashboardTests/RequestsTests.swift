@@ -47,7 +47,12 @@ struct RequestsTests {
   func gone() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1)])), at: 0.2)
-    driver.client(.decisions(.failure(RPCStatus(.unavailable, "127.0.0.1:8080 cannot answer /emulator/v1/projects/demo-shop:requests: Connection refused"))), at: 1.2)
+    driver.client(
+      .decisions(
+        .failure(
+          RPCStatus(
+            .unavailable, "127.0.0.1:8080 cannot answer /emulator/v1/projects/demo-shop:requests: Connection refused"))),
+      at: 1.2)
     #expect(driver.screen.contains("Connection refused") && !driver.screen.contains("rooms/r1"))
     driver.tick(2)
     #expect(driver.effects.contains(.client(.listDecisions(after: nil))))
@@ -55,7 +60,8 @@ struct RequestsTests {
     #expect(driver.screen.contains("rooms/r1"))
   }
 
-  @Test("The selected request is told in full, and stays selected while others come in; d leaves those that were denied")
+  @Test(
+    "The selected request is told in full, and stays selected while others come in; d leaves those that were denied")
   func selected() {
     let reason = String(repeating: "false for 'get' @ L7, ", count: 8) + "and so on"
     var driver = opened()
@@ -63,7 +69,8 @@ struct RequestsTests {
     driver.client(.decisions(.success([decision(1), decision(2, denial: reason), decision(3)])), at: 0.2)
     #expect(driver.screen.contains("get rooms/r3 as nobody"))
     driver.press("j")
-    #expect(driver.screen.contains("get rooms/r2 as ada: denied by line 7: false for") && driver.screen.contains("and so on"))
+    #expect(
+      driver.screen.contains("get rooms/r2 as ada: denied by line 7: false for") && driver.screen.contains("and so on"))
 
     driver.client(.decisions(.success((1...150).map { decision($0, denial: $0 == 2 ? reason : nil) })), at: 1.2)
     #expect(driver.screen.contains("get rooms/r2 as ada: denied") && driver.screen.contains("150, 1 denied"))

@@ -29,7 +29,9 @@ extension EndToEndTests.InPipes {
         #expect(try await hearth("databases").lines == ["my-app/(default)", "my-app/two"])
         #expect(
           try await hearth("databases", "--json").lines.first == #"{"project": "my-app", "database": "(default)"}"#)
-        for command in [["ls"], ["get", "c"], ["count", "c"], ["tree"], ["stats"], ["schema", "c"], ["export", "/"]] {
+        for command in [
+          ["ls"], ["get", "c"], ["count", "c"], ["tree"], ["stats"], ["schema", "c"], ["export", "/"],
+        ] {
           let run = try await HeadlessRun(command + place, surroundings)
           #expect(run.status == 0 && run.errors.contains("add --project my-app."), "\(command) \(run.errors)")
           #expect(try await HeadlessRun(command + ["-q"] + place, surroundings).errors == "", "\(command)")
@@ -86,7 +88,8 @@ extension EndToEndTests.InPipes {
       try surroundings.write("in.jsonl", #"{"path": "c/1", "data": {}}"#)
       _ = try await hearth("set", "c/2", "x=1")
       let input = path("in.jsonl")
-      let checked = try await hearth("shell", "--readonly", "-c", "import \(input) --dry-run; update c --where 'x == 1' x=2 --dry-run")
+      let checked = try await hearth(
+        "shell", "--readonly", "-c", "import \(input) --dry-run; update c --where 'x == 1' x=2 --dry-run")
       #expect(checked.status == 0, "\(checked.errors)")
       #expect(try await hearth("shell", "--readonly", "-c", "import \(input)").status == 77)
     }

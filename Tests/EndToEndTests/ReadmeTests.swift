@@ -39,7 +39,9 @@ extension EndToEndTests.InPipes {
         let file = ReadmeBlock.repository.appending(path: place)
         let text = try String(contentsOf: file, encoding: .utf8)
         #expect(text.contains("README"), "\(place) does not try the block of line \(block.line)")
-        guard place == ".ci/run", let packages = block.lines.first?.firstMatch(of: #/install -y ([^']*)'/#) else { continue }
+        guard place == ".ci/run", let packages = block.lines.first?.firstMatch(of: #/install -y ([^']*)'/#) else {
+          continue
+        }
         for package in packages.1.split(separator: " ") { #expect(text.contains(package), "\(place): \(package)") }
       }
     }

@@ -51,7 +51,8 @@ extension EndToEndTests.InPipes {
       let runs = [
         ["rules", "check", "\(path)/x.rules"], ["rules", "test", "\(path)/x.rules", "\(path)/cases.jsonl"],
         ["rules", "test", "\(path)/r.rules", "\(path)/cases.jsonl"], ["theme", "check", "\(path)/t.toml"],
-        ["rules", "check", "\(path)/\(raw)"], ["get", raw, "--in-memory"], ["--\(raw)"], [raw], ["help", raw], ["get", "--where", raw],
+        ["rules", "check", "\(path)/\(raw)"], ["get", raw, "--in-memory"], ["--\(raw)"], [raw], ["help", raw],
+        ["get", "--where", raw],
       ]
       for arguments in runs {
         let run = try await HeadlessRun(arguments, surroundings)
@@ -117,7 +118,8 @@ extension EndToEndTests.InPipes {
       #expect(nobody.status == 77 && nobody.hasOneErrorLine, "\(nobody.status) \(nobody.errors)")
       #expect(nobody.errors.contains("--admin-secret"), "\(nobody.errors)")
       let wrong = try await HeadlessRun(write + ["--admin-secret", "\(path)/other"], surroundings)
-      #expect(wrong.status == 77 && wrong.hasOneErrorLine && !wrong.errors.contains("another-secret"), "\(wrong.errors)")
+      #expect(
+        wrong.status == 77 && wrong.hasOneErrorLine && !wrong.errors.contains("another-secret"), "\(wrong.errors)")
       let missing = try await HeadlessRun(write + ["--admin-secret", "\(path)/none"], surroundings)
       #expect(missing.status == 77 && missing.errors.contains("\(path)/none"), "\(missing.errors)")
 
@@ -149,7 +151,8 @@ extension EndToEndTests.InPipes {
       let options = [
         "--in-memory", "--rules", "\(path)/r.rules", "--auth-keys", "\(path)/keys", "--admin-secret", "\(path)/secret",
       ]
-      func attempt(keys: String, mode keysMode: mode_t = 0o644, secretMode: mode_t = 0o600) async throws -> HeadlessRun {
+      func attempt(keys: String, mode keysMode: mode_t = 0o644, secretMode: mode_t = 0o600) async throws -> HeadlessRun
+      {
         try surroundings.write("keys", keys)
         try surroundings.write("secret", "0123456789abcdef0123\n")
         chmod("\(path)/keys", keysMode)
@@ -165,11 +168,15 @@ extension EndToEndTests.InPipes {
         let run = try await attempt(keys: Self.publicKey, mode: mode)
         #expect(run.status == 77 && run.errors.contains("chmod go-w \(path)/keys"), "\(run.errors)")
       }
-      for (bytes, exponent, reason) in [(128, "AQAB", "1024 bits"), (256, "AQ", "1 or even"), (256, "AQAA", "1 or even")] {
+      for (bytes, exponent, reason) in [
+        (128, "AQAB", "1024 bits"), (256, "AQ", "1 or even"), (256, "AQAA", "1 or even"),
+      ] {
         let modulus = Data(repeating: 0xD5, count: bytes).base64EncodedString()
           .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         let run = try await attempt(
-          keys: "{\"keys\": [{\"kty\": \"RSA\", \"kid\": \"the weak one\", \"n\": \"\(modulus)\", \"e\": \"\(exponent)\"}]}")
+          keys:
+            "{\"keys\": [{\"kty\": \"RSA\", \"kid\": \"the weak one\", \"n\": \"\(modulus)\", \"e\": \"\(exponent)\"}]}"
+        )
         #expect(run.status == 65 && run.hasOneErrorLine, "\(run.status) \(run.errors)")
         #expect(run.errors.contains("\"the weak one\"") && run.errors.contains(reason), "\(run.errors)")
       }
@@ -218,8 +225,12 @@ extension EndToEndTests.InPipes {
       for (line, reason) in [
         ("{\"method\": \"put\", \"path\": \"a/b\", \"expect\": \"allow\"}", ":1:12: \"method\" is one of"),
         ("{\"method\": \"get\", \"path\": \"a\", \"expect\": \"deny\"}", ":1:27: \"a\" names no document"),
-        ("{\"methods\": \"get\"}", ":1:13: \"methods\" is not known"), ("[1]", ":1:1: Expected a case"), ("{", ":1:2: "),
-        ("{\"method\": \"list\", \"path\": \"a\", \"query\": {\"where\": [[\"n\", \"~\", 1]]}, \"expect\": \"deny\"}", "is not an operator"),
+        ("{\"methods\": \"get\"}", ":1:13: \"methods\" is not known"), ("[1]", ":1:1: Expected a case"),
+        ("{", ":1:2: "),
+        (
+          "{\"method\": \"list\", \"path\": \"a\", \"query\": {\"where\": [[\"n\", \"~\", 1]]}, \"expect\": \"deny\"}",
+          "is not an operator"
+        ),
       ] {
         try surroundings.write("cases.jsonl", line)
         let run = try await HeadlessRun(["rules", "test", "\(path)/r.rules", "\(path)/cases.jsonl"], surroundings)

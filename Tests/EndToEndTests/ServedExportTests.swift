@@ -20,7 +20,9 @@ extension EndToEndTests.InPipes {
     /// An export of documents of the project `p`.
     private func makeExport(_ name: String, documents: Int) async throws {
       let filling = String(repeating: "é", count: 100)
-      let lines = (0..<documents).map { "{\"path\": \"c/\($0)/below/x\", \"data\": {\"n\": \($0), \"s\": \"\(filling)\"}}\n" }
+      let lines = (0..<documents).map {
+        "{\"path\": \"c/\($0)/below/x\", \"data\": {\"n\": \($0), \"s\": \"\(filling)\"}}\n"
+      }
       try surroundings.write("\(name).jsonl", lines.joined())
       let data = ["--data", path("data-\(name)"), "--project", "p"]
       let imported = try await HeadlessRun(["import", path("\(name).jsonl")] + data, surroundings)

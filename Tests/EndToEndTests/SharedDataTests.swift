@@ -106,35 +106,35 @@ extension EndToEndTests.InPipes {
     }
 
     @Test("A server that enforces rules has the data from a watcher, and again when it is killed and comes back")
-  func rules() async throws {
-    #expect(try await hearth("set", "c/a", "{}").status == 0)
-    let watcher = try watch()
-    _ = try await watcher.line()
-    try surroundings.write(
-      "r.rules",
-      """
-      rules_version = '2';
-      service cloud.firestore { match /databases/{d}/documents { match /c/{id} { allow read: if true; } } }
-      """)
-    let rules = surroundings.folder.appending(path: "r.rules").path
-    for round in 0..<2 {
-      let server = try await ServeProcess(surroundings, ["--rules", rules])
-      #expect(owner == server.process.id)
-      // Later it may come before the watcher has noticed that the data is free.
-      if round == 0 {
-        let told = try await server.process.errorLine()
-        #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+    func rules() async throws {
+      #expect(try await hearth("set", "c/a", "{}").status == 0)
+      let watcher = try watch()
+      _ = try await watcher.line()
+      try surroundings.write(
+        "r.rules",
+        """
+        rules_version = '2';
+        service cloud.firestore { match /databases/{d}/documents { match /c/{id} { allow read: if true; } } }
+        """)
+      let rules = surroundings.folder.appending(path: "r.rules").path
+      for round in 0..<2 {
+        let server = try await ServeProcess(surroundings, ["--rules", rules])
+        #expect(owner == server.process.id)
+        // Later it may come before the watcher has noticed that the data is free.
+        if round == 0 {
+          let told = try await server.process.errorLine()
+          #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+        }
+        let path = "c/\(round)"
+        #expect(try await hearth("set", path, "{}", "--emulator", server.address).status == 0)
+        try await watcher.shows(path)
+        kill(server.process.id, SIGKILL)
+        #expect(try await server.process.exitStatus() == 128 + SIGKILL)
+        // The watcher has the data then, or a command for as long as it runs.
+        #expect(try await hearth("set", "c/between\(round)", "{}").status == 0)
+        try await watcher.shows("c/between\(round)")
       }
-      let path = "c/\(round)"
-      #expect(try await hearth("set", path, "{}", "--emulator", server.address).status == 0)
-      try await watcher.shows(path)
-      kill(server.process.id, SIGKILL)
-      #expect(try await server.process.exitStatus() == 128 + SIGKILL)
-      // The watcher has the data then, or a command for as long as it runs.
-      #expect(try await hearth("set", "c/between\(round)", "{}").status == 0)
-      try await watcher.shows("c/between\(round)")
     }
-  }
 
     @Test("A server has the data from a watcher, which goes on; after Ctrl-Z it has it back behind the same port")
     func port() async throws {

@@ -69,9 +69,12 @@ struct AccessTests {
   func documents() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])
-    #expect(await denied { try await world.nobody.set("c/b", ["owner": .string("alice"), "n": .integer(1)]) }.contains("L7"))
-    #expect(await denied { try await world.alice.set("c/b", ["owner": .string("alice"), "n": .integer(0)]) }.contains("L7"))
-    #expect(await denied { try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)]) }.contains("L8"))
+    #expect(
+      await denied { try await world.nobody.set("c/b", ["owner": .string("alice"), "n": .integer(1)]) }.contains("L7"))
+    #expect(
+      await denied { try await world.alice.set("c/b", ["owner": .string("alice"), "n": .integer(0)]) }.contains("L7"))
+    #expect(
+      await denied { try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)]) }.contains("L8"))
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(2)])
     try await get("c/a", world.alice)
     #expect(await denied { try await get("c/a", world.nobody) }.contains("L5"))
@@ -183,8 +186,6 @@ struct AccessTests {
     #expect(world.rules.coverage(of: "p") != nil)
   }
 }
-
-
 
 private final class Told: Sendable {
   private let evaluations = Mutex<[RulesEvaluation]>([])

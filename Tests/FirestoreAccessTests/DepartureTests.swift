@@ -19,7 +19,8 @@ struct DepartureTests {
     ["owner": .string(owner), "text": .string(text)]
   }
 
-  @Test("A client that comes back hears nothing of documents that were never its own, and of its own what became of them")
+  @Test(
+    "A client that comes back hears nothing of documents that were never its own, and of its own what became of them")
   func resume() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/alice1", note("alice"))

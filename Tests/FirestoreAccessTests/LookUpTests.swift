@@ -48,7 +48,8 @@ struct LookUpTests {
       try await body()
       return true
     } catch let status as RPCStatus where status.code == .permissionDenied {
-      #expect(status.message.contains("At most 10 documents") && status.message.contains("20 for a request"), "\(status)")
+      #expect(
+        status.message.contains("At most 10 documents") && status.message.contains("20 for a request"), "\(status)")
       return false
     }
   }
@@ -56,8 +57,10 @@ struct LookUpTests {
   @Test(
     "A batch looks at twenty documents, each counted once",
     arguments: [
-      ("w", 500, true), ("own", 20, true), ("own", 21, false), ("both", 19, true), ("both", 20, false), ("after", 11, true),
-      ("after", 500, true), ("one", 21, true), ("ten", 1, true), ("ten", 2, true), ("ten", 3, false), ("eleven", 1, false),
+      ("w", 500, true), ("own", 20, true), ("own", 21, false), ("both", 19, true), ("both", 20, false),
+      ("after", 11, true),
+      ("after", 500, true), ("one", 21, true), ("ten", 1, true), ("ten", 2, true), ("ten", 3, false),
+      ("eleven", 1, false),
       ("eleven", 2, false),
     ])
   func commits(_ collection: String, _ count: Int, _ allowed: Bool) async throws {

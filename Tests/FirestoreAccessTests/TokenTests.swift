@@ -80,7 +80,9 @@ struct TokenTests {
     #expect(throws: RPCStatus.self) { try reader.check(user, for: DatabaseID(project: "q")) }
   }
 
-  @Test("A token whose beginning lies ahead is not believed, but for what clocks may differ", arguments: ["nbf", "iat", "auth_time"])
+  @Test(
+    "A token whose beginning lies ahead is not believed, but for what clocks may differ",
+    arguments: ["nbf", "iat", "auth_time"])
   func beginnings(claim: String) throws {
     func caller(_ value: String) throws -> Caller {
       let claims = String(Self.claims.dropLast()) + ",\"\(claim)\":\(value)}"

@@ -25,7 +25,7 @@ struct HistoryTests {
     do throws(RPCStatus) {
       _ = try await backend.documents([key(path)], .readTime(time.timestamp), in: database)
       return nil
-    } catch where error.code == .failedPrecondition { return error.message }
+    } catch  where error.code == .failedPrecondition { return error.message }
   }
 
   @Test("A document is read as it was at each version, also before it was made and after it was deleted")

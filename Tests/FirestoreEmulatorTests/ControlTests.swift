@@ -118,7 +118,12 @@ struct ControlTests {
   /// Rules, with keys of which none has signed anything.
   private func guardedRules(owner: String?) throws -> AccessRules {
     let rules = AccessRules(TokenReader(TokenReader.Keys(owner: owner, now: { 0 }) { _, _, _ in false }))
-    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")]).0)))
+    rules.set(
+      .ruleset(
+        try #require(
+          Ruleset.compile([
+            RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")
+          ]).0)))
     return rules
   }
 
@@ -170,7 +175,12 @@ struct ControlTests {
     for authorization in [nil, "Bearer owner", "Bearer "] { #expect(locked.refusal(of: authorization) != nil) }
 
     let rules = AccessRules()
-    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")]).0)))
+    rules.set(
+      .ruleset(
+        try #require(
+          Ruleset.compile([
+            RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")
+          ]).0)))
     #expect(ControlWork(FirestoreService(backend: backend, rules: rules), loopback).refusal(of: nil) == nil)
   }
 

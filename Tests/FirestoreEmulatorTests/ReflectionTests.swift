@@ -50,7 +50,8 @@ struct ReflectionTests {
 
   @Test("What is not there is an error of the answer, not of the stream")
   func unknown() throws {
-    for request in [request(3, "x.proto"), request(4, "x"), request(6, "x"), [], [0x3a]] as [[UInt8]] where request != [0x3a] {
+    for request in [request(3, "x.proto"), request(4, "x"), request(6, "x"), [], [0x3a]] as [[UInt8]]
+    where request != [0x3a] {
       #expect(try answer(request).kind == 7 || request.isEmpty)
     }
     #expect(throws: RPCStatus.self) { try ReflectionAnswer(to: [0x3a]) }
@@ -65,7 +66,11 @@ struct ReflectionTests {
     for _ in 0..<10_000 {
       var bytes = random.pick(originals)
       let place = Int.random(in: bytes.indices, using: &random)
-      if Bool.random(using: &random) { bytes[place] = UInt8.random(in: 0...255, using: &random) } else { bytes.removeLast(bytes.count - place) }
+      if Bool.random(using: &random) {
+        bytes[place] = UInt8.random(in: 0...255, using: &random)
+      } else {
+        bytes.removeLast(bytes.count - place)
+      }
       do { _ = try ReflectionAnswer(to: bytes) } catch { failures += 1 }
     }
 

@@ -167,7 +167,8 @@ import Testing
     try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(), isLast: false))
     let server = try BrowserFixture(rules: rules)
     let session = try server.open(
-      "Listen", "headers=Authorization%3A\(token.replacing(" ", with: "%20"))%0D%0A&" + server.form(0, server.listen("x/y")))
+      "Listen",
+      "headers=Authorization%3A\(token.replacing(" ", with: "%20"))%0D%0A&" + server.form(0, server.listen("x/y")))
     let back = try server.back("Listen", session, after: 0)
     _ = (try sent(channel), try back.sentText())
 

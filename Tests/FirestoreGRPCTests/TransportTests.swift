@@ -57,7 +57,9 @@ struct TransportTests {
 
   @Test("Calls that end well break nothing off, of which a server takes a few hundred for an attack")
   func manyCalls() async throws {
-    try await ScriptedPeer.run { _, stream in Self.answered(stream) } _: { endpoint, peer in
+    try await ScriptedPeer.run { _, stream in
+      Self.answered(stream)
+    } _: { endpoint, peer in
       let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
       // Side by side: one after the other, each would wait for its turn beside all other tests.
       _ = try await datastore.listCollectionIDs(below: .root)
@@ -78,7 +80,9 @@ struct TransportTests {
   @Test("A write that was sent and not answered may have been applied, which is said; one that was not taken has not")
   func unansweredWrite() async throws {
     for (code, isKnown) in [(HTTP2ErrorCode.internalError, false), (.refusedStream, true)] {
-      try await ScriptedPeer.run { _, stream in [.reset(stream, code)] } _: { endpoint, _ in
+      try await ScriptedPeer.run { _, stream in
+        [.reset(stream, code)]
+      } _: { endpoint, _ in
         let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
         let write = Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .delete)
         let status = await #expect(throws: RPCStatus.self) { try await datastore.commit([write]) }
@@ -127,7 +131,8 @@ struct TransportTests {
   @Test(
     "An answer that is not gRPC's ends the call, and says what is wrong with it",
     arguments: [
-      ("compressed", [1, 0, 0, 0, 1, 7], StatusCode.internal), ("bytes: too many", [0, 2, 0, 0, 0], .resourceExhausted),
+      ("compressed", [1, 0, 0, 0, 1, 7], StatusCode.internal),
+      ("bytes: too many", [0, 2, 0, 0, 0], .resourceExhausted),
       ("without a status", [0, 0, 0, 0, 0], .internal), ("0 answers", [], .internal),
     ] as [(String, [UInt8], StatusCode)])
   func wrongAnswers(_ words: String, _ bytes: [UInt8], _ code: StatusCode) async throws {

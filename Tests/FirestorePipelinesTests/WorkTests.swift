@@ -78,7 +78,8 @@ struct WorkTests {
     "limit": [stage("limit", 150)],
     "offset": [stage("offset", 20)],
     "aggregate": [
-      stage("aggregate", named([("c", call("count")), ("all", call("array_agg", field("n")))]), named([("n", field("n"))]))
+      stage(
+        "aggregate", named([("c", call("count")), ("all", call("array_agg", field("n")))]), named([("n", field("n"))]))
     ],
     "distinct": [stage("distinct", named([("n", field("n")), ("a", field("a"))]))],
     "find_nearest": [stage("find_nearest", field("v"), .constant(.vector([1, 1])), "euclidean")],
@@ -144,7 +145,8 @@ struct WorkTests {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<TestSize.count(12, full: 40) {
       let names = (0..<Int.random(in: 1...5, using: &random)).map { _ in random.pick(Self.stages.keys.sorted()) }
-      try await checkEnd(names.flatMap { Self.stages[$0] ?? [] }, names, patience: Int.random(in: 0..<6_000, using: &random))
+      try await checkEnd(
+        names.flatMap { Self.stages[$0] ?? [] }, names, patience: Int.random(in: 0..<6_000, using: &random))
     }
   }
 

@@ -10,7 +10,9 @@ struct ProtoFilesTests {
   private let files = ProtoFiles.served
 
   private func descriptors(_ symbol: String) throws -> [Google_Protobuf_FileDescriptorProto] {
-    try #require(files.descriptors(ofSymbol: symbol)).map { try Google_Protobuf_FileDescriptorProto(serializedBytes: $0) }
+    try #require(files.descriptors(ofSymbol: symbol)).map {
+      try Google_Protobuf_FileDescriptorProto(serializedBytes: $0)
+    }
   }
 
   @Test("Every file that a service needs comes with it, and every type that is named is in one of them")
@@ -30,7 +32,9 @@ struct ProtoFilesTests {
         for schema in file.enumType { types.insert(".\(file.package).\(schema.name)") }
       }
       func check(_ message: Google_Protobuf_DescriptorProto) {
-        for field in message.field where field.hasTypeName { #expect(types.contains(field.typeName), "\(field.typeName)") }
+        for field in message.field where field.hasTypeName {
+          #expect(types.contains(field.typeName), "\(field.typeName)")
+        }
         for inner in message.nestedType { check(inner) }
       }
       for file in found {
@@ -89,7 +93,8 @@ struct ProtoFilesTests {
     func isName(_ text: String) -> Bool {
       guard let first = text.unicodeScalars.first else { return false }
       func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isAlphabetic }
-      return isLetter(first) && text.unicodeScalars.allSatisfy { $0.isASCII && (isLetter($0) || ("0"..."9").contains($0)) }
+      return isLetter(first)
+        && text.unicodeScalars.allSatisfy { $0.isASCII && (isLetter($0) || ("0"..."9").contains($0)) }
     }
     func check(_ message: Google_Protobuf_DescriptorProto, _ file: String) {
       let names = message.field.map(\.name) + message.oneofDecl.map(\.name) + message.nestedType.map(\.name)

@@ -15,7 +15,10 @@ struct DenialPart: Hashable {
 
   /// Texts that differ on purpose, by their beginnings.
   private static let differences: [(theirs: String, own: String, reason: String)] = [
-    ("Service call error. Function: [", "Service call error. Function: [", "the path is a path, and what is wrong is said"),
+    (
+      "Service call error. Function: [", "Service call error. Function: [",
+      "the path is a path, and what is wrong is said"
+    ),
     ("Null value error.", "Service call error. Function: [get", "the document that is not there is named"),
     ("Service call error. Function: [exists]", "Service call error. At most 10", "the limit is said"),
     ("false", "evaluation error at ", "what a query leaves open is neither true nor false"),

@@ -15,12 +15,21 @@ struct IssueTests {
     arguments: [
       ("service cloud.firestore { match /x { allow read if; } }", 1, 49, "Missing ':' before 'if' condition."),
       ("service cloud.firestore {}", 1, 26, "The 'service' body must contain at least one declaration."),
-      ("rules_version = '3'; service cloud.firestore { match /a/b { allow read; } }", 1, 1, "Unsupported rules version 3."),
+      (
+        "rules_version = '3'; service cloud.firestore { match /a/b { allow read; } }", 1, 1,
+        "Unsupported rules version 3."
+      ),
       ("service cloud.firestore { match /a//b { allow read; } }", 1, 35, "Forward slash '/' found where"),
-      ("service cloud.firestore {\n  match /a/{b} {\n    allow read: if 'é😀' == 99999999999999999999;\n  }\n}", 3, 29, "Invalid number"),
+      (
+        "service cloud.firestore {\n  match /a/{b} {\n    allow read: if 'é😀' == 99999999999999999999;\n  }\n}", 3, 29,
+        "Invalid number"
+      ),
       ("service cloud.firestore { match /a/b { allow read: if 1 is foo; } }", 1, 60, "An unsupported type identifier"),
       ("service cloud.firestore { match /a/b { allow read: if 4/2 == 2; } }", 1, 56, "to divide, write a space"),
-      ("service cloud.firestore { match /a/b { allow read: if 'a'.matches('['); } }", 1, 67, "Invalid regular expression"),
+      (
+        "service cloud.firestore { match /a/b { allow read: if 'a'.matches('['); } }", 1, 67,
+        "Invalid regular expression"
+      ),
       ("service cloud.firestore { match /a/b { allow read: if true; } /* x", 1, 63, "This comment has no end"),
       ("service cloud.firestore { match /a/b { allow read; }", 1, 53, "Missing '}' before the end of the file."),
       ("", 0, 0, "Rules content empty."),
@@ -44,7 +53,8 @@ struct IssueTests {
   @Test("Reading goes on behind an error, so that several are found")
   func several() {
     let issues = Self.issues(
-      "service cloud.firestore { match /a/b { allow read if true; allow write: true; match /c/ { } allow get: if (; } }")
+      "service cloud.firestore { match /a/b { allow read if true; allow write: true; match /c/ { } allow get: if (; } }"
+    )
     #expect(issues.filter(\.isError).count >= 4, "\(issues)")
   }
 
@@ -56,7 +66,8 @@ struct IssueTests {
     #expect(ruleset != nil && issues.allSatisfy { !$0.isError })
     for part in [
       "Ruleset uses old version", "Invalid variable name: b.", "Unused variable: a.", "Invalid method name: foo.",
-      "Invalid function name: g.", "Incorrect number of arguments supplied to function: f.", "Invalid function name: nope.",
+      "Invalid function name: g.", "Incorrect number of arguments supplied to function: f.",
+      "Invalid function name: nope.",
     ] {
       #expect(issues.contains { $0.message.contains(part) }, "\(part) \(issues)")
     }
@@ -142,7 +153,8 @@ enum RulesMutation {
       case 0: scalars.removeSubrange(place..<end)
       case 1: scalars.insert(contentsOf: generator.pick(parts).unicodeScalars, at: place)
       case 2: scalars.replaceSubrange(place..<end, with: generator.pick(parts).unicodeScalars)
-      default: scalars.insert(contentsOf: scalars[place..<end], at: Int.random(in: 0...scalars.count, using: &generator))
+      default:
+        scalars.insert(contentsOf: scalars[place..<end], at: Int.random(in: 0...scalars.count, using: &generator))
       }
     }
     return String(String.UnicodeScalarView(scalars))

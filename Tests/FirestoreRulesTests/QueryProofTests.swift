@@ -30,8 +30,10 @@ struct QueryProofTests {
       ("F is int", false), ("F is float", false), ("F is number", true), ("!(F is string)", true),
       ("F == 1", true), ("F == 1.0", true), ("F != 2", true), ("F < 2", true), ("!(F > 1)", true),
       ("F in [1, 2]", false), ("F in [1, 1.0]", true), ("F in ['a']", false), ("!(F in ['a'])", true),
-      ("F + 1 == 2", true), ("F + 1 is number", true), ("F + 1 is int", false), ("F / 2 == 0", false), ("F / 2 < 1", true),
-      ("F % 2 == 1", true), ("-F == -1", true), ("-F is int", false), ("string(F) == '1'", false), ("int(F) is int", true),
+      ("F + 1 == 2", true), ("F + 1 is number", true), ("F + 1 is int", false), ("F / 2 == 0", false),
+      ("F / 2 < 1", true),
+      ("F % 2 == 1", true), ("-F == -1", true), ("-F is int", false), ("string(F) == '1'", false),
+      ("int(F) is int", true),
       ("float(F) == 1.0", true), ("math.abs(F) == 1", true), ("math.abs(F) is int", false), ("debug(F) == 1", true),
       ("[F] == [1]", false), ("[F].size() == 1", true), ("[F][0] == 1", true), ("[F].hasAny([1])", false),
       ("{'x': F}.x == 1", true), ("{'x': F} == {'x': 1}", false), ("F == null", false), ("F != null", true),
@@ -78,7 +80,8 @@ struct QueryProofTests {
   @Test(
     "What a query leaves open proves nothing: other names before one, other entries of a map, whether there is a map",
     arguments: [
-      ("resource.data.keys()[0] == 'n'", #"[["n", "==", "a"]]"#), ("resource.data.keys()[0:1] == ['n']", #"[["n", "==", "a"]]"#),
+      ("resource.data.keys()[0] == 'n'", #"[["n", "==", "a"]]"#),
+      ("resource.data.keys()[0:1] == ['n']", #"[["n", "==", "a"]]"#),
       ("resource.data.get(['n', 'k'], 'd') == 'd'", #"[["n", "!=", "a"]]"#),
       ("resource.data.l == [resource.data.m]", #"[["l", "==", [{"k": "a"}]], ["l", "!=", null], ["m.k", "==", "a"]]"#),
       ("resource.data.get('deleted', false) == false", "[]"), ("!('deleted' in resource.data)", "[]"),
@@ -90,7 +93,8 @@ struct QueryProofTests {
   @Test(
     "Whatever is found is there, and its data are a map",
     arguments: [
-      "resource != null", "resource.data != null", "null != resource", "!(resource == null)", "!(null == resource.data)",
+      "resource != null", "resource.data != null", "null != resource", "!(resource == null)",
+      "!(null == resource.data)",
       "resource is map", "resource.data.m != null",
     ])
   func isThere(_ condition: String) throws {

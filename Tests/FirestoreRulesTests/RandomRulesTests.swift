@@ -120,7 +120,8 @@ enum RandomCondition {
     "resource.data.diff({'n': 1}).affectedKeys().hasOnly(['s'])", "resource.data.keys().toSet().hasAny(['m'])",
     "resource.data.values().hasAny([1])", "resource.data.keys().concat(['x']).hasAny(['x'])",
     "resource.data.keys().join(',') == 'n'", "id == 'a'", "resource.id != 'a'", "resource.data.s == [resource.data.m]",
-    "resource.data.n == resource.data.m", "resource.data.n != resource.data.m", "resource.data.n + resource.data.m == 2",
+    "resource.data.n == resource.data.m", "resource.data.n != resource.data.m",
+    "resource.data.n + resource.data.m == 2",
   ]
   /// `F` stands for a field.
   private static let parts = [
@@ -141,7 +142,8 @@ enum RandomCondition {
   static func text(_ generator: inout SeededGenerator, depth: Int) -> String {
     let left = depth > 0 ? { (generator: inout SeededGenerator) in text(&generator, depth: depth - 1) } : nil
     switch Int.random(in: 0..<(depth > 0 ? 11 : 6), using: &generator) {
-    case 0, 1: return "\(field(&generator)) \(generator.pick(["==", "!=", "<", "<=", ">", ">="])) \(generator.pick(values).0)"
+    case 0, 1:
+      return "\(field(&generator)) \(generator.pick(["==", "!=", "<", "<=", ">", ">="])) \(generator.pick(values).0)"
     case 2: return "\(field(&generator)) in [\(generator.pick(values).0), \(generator.pick(values).0)]"
     case 3: return generator.pick(whole)
     case 4:
@@ -153,7 +155,8 @@ enum RandomCondition {
     case 6: return "!(\(left?(&generator) ?? "true"))"
     case 7, 8: return "(\(left?(&generator) ?? "true")) && (\(left?(&generator) ?? "true"))"
     case 9: return "(\(left?(&generator) ?? "true")) || (\(left?(&generator) ?? "true"))"
-    default: return "(\(left?(&generator) ?? "true")) ? (\(left?(&generator) ?? "true")) : (\(left?(&generator) ?? "true"))"
+    default:
+      return "(\(left?(&generator) ?? "true")) ? (\(left?(&generator) ?? "true")) : (\(left?(&generator) ?? "true"))"
     }
   }
 
@@ -168,7 +171,8 @@ enum RandomCondition {
     let value = generator.pick(values).1
     let path = FieldPath(segments: generator.pick([["n"], ["m"], ["s"], ["m", "k"]]))
     switch op {
-    case .in, .notIn, .arrayContainsAny: return .field(FieldFilter(path, op, .array([value, generator.pick(values).1])))
+    case .in, .notIn, .arrayContainsAny:
+      return .field(FieldFilter(path, op, .array([value, generator.pick(values).1])))
     default: return .field(FieldFilter(path, op, value))
     }
   }

@@ -14,10 +14,14 @@ struct RulesCaseTests {
       #"{"method": "list", "path": "a", "query": {"where": [["n", ">", 3], {"or": [["a", "in", [1]], ["__name__", "==", {"$ref": "a/b"}]]}], "orderBy": ["-n"], "limit": 5, "offset": 2}, "expect": "deny"}"#,
       #"{"method": "update", "path": "a/b", "data": {"x": {"$timestamp": "2026-03-02T11:58:03Z"}}, "after": {"c/d": null}, "stored": {"a/b": {"x": 1}}, "time": "2026-03-02T11:58:03Z", "expect": "deny"}"#,
     ]
-    let parts = ["{", "}", "[", "]", ":", ",", "\"", "null", "1", "-1", "1e400", "\"expect\": \"allow\"", "\\", "/", "😀", "where"]
+    let parts = [
+      "{", "}", "[", "]", ":", ",", "\"", "null", "1", "-1", "1e400", "\"expect\": \"allow\"", "\\", "/", "😀", "where",
+    ]
     let ruleset = try #require(
       Ruleset.compile([
-        RulesFile(name: "r", content: "service cloud.firestore { match /{a=**} { allow read, write: if resource.data.x == 1; } }")
+        RulesFile(
+          name: "r",
+          content: "service cloud.firestore { match /{a=**} { allow read, write: if resource.data.x == 1; } }")
       ]).ruleset)
     var generator = SeededGenerator(seed: 5)
     var read = 0
@@ -35,7 +39,8 @@ struct RulesCaseTests {
         read += 1
         _ = ruleset.decide(content.request, content.documents)
       } catch {
-        #expect(!error.reason.isEmpty && error.column >= 0 && error.column <= line.utf8.count + 1, "round \(round): \(line)")
+        #expect(
+          !error.reason.isEmpty && error.column >= 0 && error.column <= line.utf8.count + 1, "round \(round): \(line)")
       }
     }
     #expect(read > 100, "\(read)")

@@ -92,7 +92,8 @@ struct RulesetTests {
       ("'abc'[0:0] == ''", false), ("'abc'[1:1] == ''", true), ("'abc'[2:2] == ''", true), ("'abc'[3:3] == ''", false),
       ("''[0:0] == ''", false), ("''[:] == ''", false), ("'abc'[3:] == ''", false), ("'abc'[:] == 'abc'", true),
       ("[1][0:0] == []", false), ("[1][1:1] == []", false), ("[1][0:1] == [1]", true), ("/a/b[0:0] == /a", false),
-      ("'a.b.c'.split('.') == ['']", true), ("'a.b.c'.split('.').hasAll(['a'])", false), ("'aaa'.split('a') == ['']", true),
+      ("'a.b.c'.split('.') == ['']", true), ("'a.b.c'.split('.').hasAll(['a'])", false),
+      ("'aaa'.split('a') == ['']", true),
       ("/a/{q}.bind({'q': 9}) == /a/9", true), ("/a/{q}.bind({'q': 1.5}) == /a/$('1.5')", true),
       ("/a/$(1.0) == /a/$('1.0')", true), ("/a/$(true) == /a/b", false), ("/a/%28x%29 == /a/$('%28x%29')", true),
       ("request.auth.token.whole is int && request.auth.token.whole == 1", true),
@@ -138,7 +139,8 @@ struct RulesetTests {
   func work() throws {
     let list = Value.array((0..<20_000).map { .integer($0) })
     let text = Value.string(String(repeating: "a", count: 200_000))
-    let all = Array(repeating: "resource.data.l.toSet() == resource.data.l.toSet()", count: 60).joined(separator: " && ")
+    let all = Array(repeating: "resource.data.l.toSet() == resource.data.l.toSet()", count: 60).joined(
+      separator: " && ")
     let pattern = Array(repeating: "resource.data.s.matches('(a|b|c)*a{50}')", count: 60).joined(separator: " && ")
     let growing = "function d(s) { return s + s + s + s + s + s + s + s; }"
     let ruleset = try Self.compile(

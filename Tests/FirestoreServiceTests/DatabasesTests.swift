@@ -13,7 +13,8 @@ struct DatabasesTests {
     return try Message(answer).all(1).compactMap { $0.text(1) }
   }
 
-  private func write(_ operation: Mutation.Operation, _ database: DatabaseID, _ service: FirestoreService) async throws {
+  private func write(_ operation: Mutation.Operation, _ database: DatabaseID, _ service: FirestoreService) async throws
+  {
     let mutation = Mutation(key: DocumentKey(unchecked: ResourcePath("c/a/d/b")), operation: operation)
     _ = try await service.backend.commit([mutation], in: database)
   }
@@ -21,7 +22,9 @@ struct DatabasesTests {
   @Test("A database is there as long as it holds documents, in its project or in all of them")
   func occupied() async throws {
     let service = try makeService()
-    let databases = [("p", "(default)"), ("p", "other"), ("q", "(default)")].map { DatabaseID(project: $0, database: $1) }
+    let databases = [("p", "(default)"), ("p", "other"), ("q", "(default)")].map {
+      DatabaseID(project: $0, database: $1)
+    }
     #expect(try await names(service, below: "projects/-") == [])
     for database in databases { try await write(.set([:]), database, service) }
     // Named, and never written to.

@@ -50,7 +50,8 @@ struct RequiredIndexTests {
       path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("a"), .equal, .integer(1)))],
       explicitOrderBy: [OrderBy(FieldPath("d"))])
     let (up, down) = (
-      Self.index([("a", .ascending), ("d", .ascending)]), Self.index([("a", .ascending), ("d", .descending)]))
+      Self.index([("a", .ascending), ("d", .ascending)]), Self.index([("a", .ascending), ("d", .descending)])
+    )
     #expect(IndexNeed.all(of: query.target).map { [$0.isMet(by: [up]), $0.isMet(by: [down])] } == [[true, false]])
     (query.limit, query.limitType) = (3, .last)
     #expect(IndexNeed.all(of: query.target).map { [$0.isMet(by: [up]), $0.isMet(by: [down])] } == [[false, true]])

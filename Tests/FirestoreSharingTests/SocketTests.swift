@@ -161,7 +161,9 @@ struct SocketTests {
   func grpcAlone() throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path)
-    for request in ["GET /v1/projects/p/databases/(default)/documents/c", "POST /reset", "DELETE /emulator/v1/projects/p"] {
+    for request in [
+      "GET /v1/projects/p/databases/(default)/documents/c", "POST /reset", "DELETE /emulator/v1/projects/p",
+    ] {
       guard case .connected(let descriptor) = try DataSocket(in: folder.path).connect() else {
         return #expect(Bool(false), "nobody listens")
       }

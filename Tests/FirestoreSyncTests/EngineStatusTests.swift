@@ -161,7 +161,8 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A client counts as offline after the first failed attempt, also when it only writes, or wants nothing any more")
+  @Test(
+    "A client counts as offline after the first failed attempt, also when it only writes, or wants nothing any more")
   func offlineWithoutListeners() async throws {
     try await EngineHarness.run { test in
       let outages = Inbox<ConnectionReason?>()

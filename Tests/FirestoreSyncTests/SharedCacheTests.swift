@@ -83,7 +83,8 @@ struct SharedCacheTests {
     var primary = try core()
     var other = try core()
     let (first, second) = (
-      try other.write([set("rooms/a")], at: Timestamp(seconds: 2)), try other.write([set("rooms/b")], at: Timestamp(seconds: 2))
+      try other.write([set("rooms/a")], at: Timestamp(seconds: 2)),
+      try other.write([set("rooms/b")], at: Timestamp(seconds: 2))
     )
     primary.hear()
     primary.writeStreamOpened(token: [1], in: primary.writeStream.epoch)

@@ -64,10 +64,11 @@ import Testing
   @Test("Whole numbers that 64 bits do not hold stay the text that they were")
   func longNumbers() throws {
     let all = try mutations("path,v,w\nc/a,12345678901234567890,1\nc/b,1.5,9007199254740993\n")
-    #expect(all.map(\.operation) == [
-      .set(["v": .string("12345678901234567890"), "w": .integer(1)]),
-      .set(["v": .string("1.5"), "w": .integer(9_007_199_254_740_993)]),
-    ])
+    #expect(
+      all.map(\.operation) == [
+        .set(["v": .string("12345678901234567890"), "w": .integer(1)]),
+        .set(["v": .string("1.5"), "w": .integer(9_007_199_254_740_993)]),
+      ])
     let doubles = try mutations("path,v\nc/a,1e30\n")
     #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
   }

@@ -58,7 +58,8 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect { try OutputTemplate(parsing: "{{a b}}") } throws: { ($0 as? TextError)?.column == 4 }
   }
 
-  private func table(_ documents: [Document], width: Int, _ selection: String? = nil) throws -> ([ShownText], [String]) {
+  private func table(_ documents: [Document], width: Int, _ selection: String? = nil) throws -> ([ShownText], [String])
+  {
     var table = DocumentTable(
       of: Query(path: ResourcePath("c")), try selection.map { try FieldSelection(parsing: $0) }, width: width, .none,
       in: database)

@@ -31,7 +31,8 @@ struct EmptyAnswerTests {
     for path in ["", "c"] {
       #expect(
         await note(path, in: hearth)
-          == "there is nothing in hearth/(default), and there is data in my-app/two: add --project my-app --database two.")
+          == "there is nothing in hearth/(default), and there is data in my-app/two: add --project my-app --database two."
+      )
     }
     #expect(await note("c", in: app) == nil)
     #expect(try await datastore(hearth).databases(of: nil) == [app])

@@ -53,7 +53,8 @@ struct EmulatorOptionsTests {
     #expect(throws: (any Error).self) { try EmulatorOptions.parse(arguments) }
   }
 
-  @Test("What says twice where to listen is refused", arguments: [["--port", "1"], ["--host", "h"], ["--port", "8080"]])
+  @Test(
+    "What says twice where to listen is refused", arguments: [["--port", "1"], ["--host", "h"], ["--port", "8080"]])
   func twoPlaces(arguments: [String]) throws {
     #expect(throws: (any Error).self) { try ServeCommand.parse(["--host-port", "h:1"] + arguments) }
     _ = try ServeCommand.parse(arguments)

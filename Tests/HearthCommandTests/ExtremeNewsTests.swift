@@ -32,7 +32,8 @@ import Testing
       .status(InspectedStatus(status)), .faults(settings), .missed(snapshots: 3, [1: result]),
       .snapshot(
         InspectedSnapshot(
-          listener: 1, changes: [], omitted: 2, syncStateChanged: true, result: result, causes: [.server(SnapshotVersion(time))],
+          listener: 1, changes: [], omitted: 2, syncStateChanged: true, result: result,
+          causes: [.server(SnapshotVersion(time))],
           time: time)),
     ]
     let greeting = InspectionGreeting(process: 1, name: "shop", database: database, backend: .embedded, since: time)

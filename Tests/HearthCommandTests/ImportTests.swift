@@ -81,7 +81,8 @@ struct RenamedImportTests {
   private var datastore: InProcessDatastore { InProcessDatastore(backend: backend, database: database) }
 
   private func imported(
-    _ lines: [String], as name: String = "in.jsonl", into: String? = nil, renames: [String] = [], idField: String? = nil,
+    _ lines: [String], as name: String = "in.jsonl", into: String? = nil, renames: [String] = [],
+    idField: String? = nil,
     shown: @escaping (Mutation) -> Void = { _ in }, dry: Bool = false
   ) async throws -> [String] {
     let path = "\(folder.path)/\(name)"

@@ -172,7 +172,9 @@ struct InspectionTests {
     // Waits would make this long.
     _ = try await watcher.answer(to: number + 1, .setFaults(FaultSettings()))
     #expect(number > 150 && refused > 50, "\(number) requests, \(refused) refused")
-    guard case .located(let found, 1) = try await watcher.answer(to: -1, .locate(Query(path: ResourcePath("orders")), offset: 0))
+    guard
+      case .located(let found, 1) = try await watcher.answer(
+        to: -1, .locate(Query(path: ResourcePath("orders")), offset: 0))
     else {
       Issue.record("It does not answer as before.")
       return

@@ -141,7 +141,10 @@ struct ListenerFileTests {
     #expect(places == ["a.toml:1:", "a.toml:8:", "a.toml:10:", "a.toml:14:", "a.toml:15:", "a.toml:19:", "a.toml:20:"])
     for (problem, word) in zip(
       file.problems,
-      ["[[listener]]", "did you mean where?", "", "column 5: Is true meant?", "path or group", "positive", "called good"]
+      [
+        "[[listener]]", "did you mean where?", "", "column 5: Is true meant?", "path or group", "positive",
+        "called good",
+      ]
     ) where !word.isEmpty {
       #expect(problem.contains(word), "\(problem)")
     }

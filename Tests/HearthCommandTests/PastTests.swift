@@ -60,7 +60,8 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
     }
     #expect(await refusal(-60) == nil)
     let old = await refusal(-7000)
-    #expect(old?.code == .outOfRange && old?.message.contains("cannot be read. The oldest that can be read is ") == true
+    #expect(
+      old?.code == .outOfRange && old?.message.contains("cannot be read. The oldest that can be read is ") == true
         && old?.message.hasSuffix("earlier versions are kept for an hour.") == true)
     let future = await refusal(600)
     #expect(future?.code == .outOfRange && future?.message.contains("in the future") == true)

@@ -48,7 +48,9 @@ import Testing
       try ShellText.statements(in: "get a --where 'x == \"|\"' | head -3; wc\ncount a") == [
         .piped(["get", "a", "--where", "x == \"|\""], into: "head -3; wc", line: 1), .command(["count", "a"], line: 2),
       ])
-    for wrong in ["get a |", "get a || count b"] { #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: wrong) } }
+    for wrong in ["get a |", "get a || count b"] {
+      #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: wrong) }
+    }
   }
 
   @Test("What begins with a backslash takes its line, and refuses what it would pass over")

@@ -54,7 +54,8 @@ import Testing
   func documents() {
     let key = DocumentKey(unchecked: ResourcePath("c/a\u{202e}"))
     let document = Document(
-      key: key, version: SnapshotVersion(microseconds: 1), state: .found(DocumentData(["n\u{1b}": .string(Self.hostile)])))
+      key: key, version: SnapshotVersion(microseconds: 1),
+      state: .found(DocumentData(["n\u{1b}": .string(Self.hostile)])))
     let database = DatabaseID(project: "p", database: "(default)")
     #expect(isSafe(DocumentLine.text(document, in: database)))
     for line in DocumentDifference(path: key.path, kind: .removed("{\"\u{202e}\": 1}")).lines { #expect(isSafe(line)) }

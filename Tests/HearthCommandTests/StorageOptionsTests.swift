@@ -60,7 +60,8 @@ import Testing
   @Test(
     "An administrator's secret goes without TLS to this machine alone",
     arguments: [
-      (["--emulator", "localhost:1"], false), (["--emulator", "127.0.0.2:1"], false), (["--emulator", "[::1]:1"], false),
+      (["--emulator", "localhost:1"], false), (["--emulator", "127.0.0.2:1"], false),
+      (["--emulator", "[::1]:1"], false),
       (["--host", "example.com"], true),
     ])
   func adminSecret(arguments: [String], isTLS: Bool) throws {

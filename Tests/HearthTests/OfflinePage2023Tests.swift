@@ -24,7 +24,9 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("The settings of the page are what the cache does: a durable one is on the disk, and tells how far above its 1 MB it is")
+  @Test(
+    "The settings of the page are what the cache does: a durable one is on the disk, and tells how far above its 1 MB it is"
+  )
   func durableCache() async throws {
     try await DurableDatabase.run { place async throws in
       let db = place.firestore()

@@ -101,7 +101,8 @@ struct SharedCacheTests {
 
   @Test("An app without a place for a cache has none: unimplemented")
   func nowhere() async throws {
-    let app = FirestoreApp(name: UUID().uuidString, projectID: "p", backend: .inMemory(named: UUID().uuidString).patient)
+    let app = FirestoreApp(
+      name: UUID().uuidString, projectID: "p", backend: .inMemory(named: UUID().uuidString).patient)
     let refusal = await #expect(throws: FirestoreError.self) {
       try await Firestore.firestore(app: app).enablePersistence()
     }

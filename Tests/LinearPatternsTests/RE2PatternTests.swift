@@ -67,8 +67,12 @@ struct RE2PatternTests {
   @Test("A group that is not there is an error, and so is too much work")
   func failures() throws {
     var work = 10_000
-    #expect(throws: Pattern.EditFailure.unknownGroup) { try Pattern(re2: "a").replacing(in: "a", with: "$1", work: &work) }
-    #expect(throws: Pattern.EditFailure.unknownGroup) { try Pattern(re2: "a").replacing(in: "a", with: "${x}", work: &work) }
+    #expect(throws: Pattern.EditFailure.unknownGroup) {
+      try Pattern(re2: "a").replacing(in: "a", with: "$1", work: &work)
+    }
+    #expect(throws: Pattern.EditFailure.unknownGroup) {
+      try Pattern(re2: "a").replacing(in: "a", with: "${x}", work: &work)
+    }
     let text = String(repeating: "a", count: 5000)
     #expect(throws: Pattern.EditFailure.tooMuchWork) { try Pattern(re2: "a*z|a").split(text, work: &work) }
     #expect(try Pattern(re2: "(a|a)*(a+)+b").matchesWhole(text) == false)
@@ -77,9 +81,12 @@ struct RE2PatternTests {
   @Test("Ten thousand mutated patterns are read or refused, and match in a bounded number of steps")
   func mutations() {
     let seeds = [
-      "(?i)a(b|c)*d{2,5}[^x-z\\d]+$", "\\p{Lu}\\Qa.b\\E(?P<n>x)+?", "[[:alpha:]-\\x{41}]{3}|^(?s:.)*\\b", "((a?){9}){9}\\z",
+      "(?i)a(b|c)*d{2,5}[^x-z\\d]+$", "\\p{Lu}\\Qa.b\\E(?P<n>x)+?", "[[:alpha:]-\\x{41}]{3}|^(?s:.)*\\b",
+      "((a?){9}){9}\\z",
     ]
-    let parts = ["(", ")", "[", "]", "{", "}", "*", "+", "?", "|", "\\", "^", "$", "-", "1", "9", "(?", ":", "p{", "😀", "[:"]
+    let parts = [
+      "(", ")", "[", "]", "{", "}", "*", "+", "?", "|", "\\", "^", "$", "-", "1", "9", "(?", ":", "p{", "😀", "[:",
+    ]
     var generator = SeededGenerator(seed: 3)
     var read = 0
     for round in 0..<10_000 {

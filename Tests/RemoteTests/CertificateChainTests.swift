@@ -88,8 +88,10 @@ struct CertificateChainTests {
     let strangeBetween = try IssuedCertificate("Between", .authority, by: stranger)
     try await expectRefused(server.files(), trusting: [root], "without the one in between")
     try await expectRefused(server.files(sending: [strangeBetween]), trusting: [root], "with another of its name")
-    try await expectRefused(server.files(sending: [between]), trusting: [stranger], "trusting another of the root's name")
-    try await expectRefused(server.files(sending: [between, root]), trusting: [stranger], "with the root that it sends itself")
+    try await expectRefused(
+      server.files(sending: [between]), trusting: [stranger], "trusting another of the root's name")
+    try await expectRefused(
+      server.files(sending: [between, root]), trusting: [stranger], "with the root that it sends itself")
     let own = try IssuedCertificate("localhost", .server)
     try await expectRefused(own.files(), trusting: [root], "signed by itself")
 
@@ -106,10 +108,12 @@ struct CertificateChainTests {
     let last = try IssuedCertificate("Last", narrow, by: root)
     let tooLow = try IssuedCertificate("Too low", .authority, by: last)
     let lowest = try IssuedCertificate("server", .server, by: tooLow)
-    try await expectRefused(lowest.files(sending: [tooLow, last]), trusting: [root], "longer than the authority allows")
+    try await expectRefused(
+      lowest.files(sending: [tooLow, last]), trusting: [root], "longer than the authority allows")
   }
 
-  @Test("A chain of which any part has expired, or is not good yet, is refused", arguments: [-7_200.0 ... -60, 600...3_600])
+  @Test(
+    "A chain of which any part has expired, or is not good yet, is refused", arguments: [-7_200.0 ... -60, 600...3_600])
   func wrongTimes(validity: ClosedRange<TimeInterval>) async throws {
     var (late, lateAuthority) = (Terms.server, Terms.authority)
     (late.validity, lateAuthority.validity) = (validity, validity)

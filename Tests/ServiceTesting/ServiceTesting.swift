@@ -178,7 +178,9 @@ package struct Message {
   package func all(_ number: Int) -> [Message] { (lengthDelimited[number] ?? []).compactMap { try? Message($0) } }
   package func bytes(_ number: Int) -> [UInt8]? { lengthDelimited[number]?.last }
   package func text(_ number: Int) -> String? { bytes(number).map { String(decoding: $0, as: UTF8.self) } }
-  package func texts(_ number: Int) -> [String] { (lengthDelimited[number] ?? []).map { String(decoding: $0, as: UTF8.self) } }
+  package func texts(_ number: Int) -> [String] {
+    (lengthDelimited[number] ?? []).map { String(decoding: $0, as: UTF8.self) }
+  }
   package func integer(_ number: Int) -> Int64? { integers[number]?.last }
   package func has(_ number: Int) -> Bool { lengthDelimited[number] != nil || integers[number] != nil }
 }

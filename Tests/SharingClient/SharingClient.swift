@@ -84,7 +84,8 @@ struct SharingClient {
         let reason = status.reason.map { "\($0)" } ?? "-"
         let failure = status.storeFailure?.message ?? "-"
         return say(
-          "status primary \(isPrimary) \(status.onlineState) \(status.watch) \(status.activeTargets) \(reason) \(failure)")
+          "status primary \(isPrimary) \(status.onlineState) \(status.watch) \(status.activeTargets) \(reason) \(failure)"
+        )
       }
     default: return say("unknown \(line)")
     }

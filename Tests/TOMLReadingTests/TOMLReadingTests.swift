@@ -22,7 +22,8 @@ import Testing
     case .boolean(let flag): "\(flag)"
     case .time(let text): text
     case .array(let elements): "[\(elements.map(text(of:)).joined(separator: ", "))]"
-    case .table(let table): "{\(table.keys.map { "'\($0)' = \(text(of: table[$0] ?? .boolean(false)))" }.joined(separator: ", "))}"
+    case .table(let table):
+      "{\(table.keys.map { "'\($0)' = \(text(of: table[$0] ?? .boolean(false)))" }.joined(separator: ", "))}"
     }
   }
 
@@ -30,14 +31,16 @@ import Testing
     "A value is what TOML 1.0 says it is",
     arguments: [
       (#""a\tb\"\\\u00e9\U0001F525""#, .string("a\tb\"\\é🔥")), ("'c:\\x'", .string("c:\\x")),
-      ("\"\"\"\none \\\n   two \"\"q\"\"\"\"\"", .string("one two \"\"q\"\"")), ("'''\nraw\r\n'x''''", .string("raw\n'x'")),
+      ("\"\"\"\none \\\n   two \"\"q\"\"\"\"\"", .string("one two \"\"q\"\"")),
+      ("'''\nraw\r\n'x''''", .string("raw\n'x'")),
       ("\"\"", .string("")), ("0", .integer(0)), ("-17", .integer(-17)), ("+1_000", .integer(1000)),
       ("0xDead_beef", .integer(0xDEAD_BEEF)), ("0o755", .integer(0o755)), ("0b1_0", .integer(2)),
       ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)), ("1.5", .float(1.5)),
       ("-2e-3", .float(-0.002)), ("6.02_1E+2", .float(602.1)), ("-inf", .float(-.infinity)), ("true", .boolean(true)),
       ("1979-05-27T07:32:00.5-08:00", .time("1979-05-27T07:32:00.5-08:00")),
       ("2024-02-29 23:59:59z", .time("2024-02-29 23:59:59z")), ("07:32:00", .time("07:32:00")),
-      ("[ 1, # one\n 'a',\n]", .array([.integer(1), .string("a")])), ("[[], [1]]", .array([.array([]), .array([.integer(1)])])),
+      ("[ 1, # one\n 'a',\n]", .array([.integer(1), .string("a")])),
+      ("[[], [1]]", .array([.array([]), .array([.integer(1)])])),
     ] as [(String, TOMLValue)])
   func values(text: String, value: TOMLValue) throws {
     #expect(try read("v = \(text) # comment\n") == ["v": value])
@@ -83,14 +86,18 @@ import Testing
       ("a 1", 1, 3, "expected \"=\""), ("a =", 1, 4, "expected a value, found the end of the file"),
       ("é = 1", 1, 1, "expected a key"), ("'é' = [1,\n 2", 1, 7, "this array has no end"),
       ("a = \"x", 1, 5, "this string has no end"), ("a = '''x\n", 1, 5, "this string has no end"),
-      ("a = \"\u{1}\"", 1, 6, "control character"), ("# \u{7f}", 1, 3, "control character"), ("a = 1\rb = 2", 1, 6, "end of the line"),
+      ("a = \"\u{1}\"", 1, 6, "control character"), ("# \u{7f}", 1, 3, "control character"),
+      ("a = 1\rb = 2", 1, 6, "end of the line"),
       (#"a = "\q""#, 1, 6, "behind a backslash"), (#"a = "\ud800""#, 1, 6, "no Unicode scalar"),
       ("a = ember", 1, 5, "ember is no value; a text stands in quotes"), ("a = 01", 1, 5, "01 is no value"),
-      ("a = 1_", 1, 5, "1_ is no value"), ("a = 9223372036854775808", 1, 5, "does not fit 64 bits"), ("a = 1e999", 1, 5, "does not fit 64 bits"),
+      ("a = 1_", 1, 5, "1_ is no value"), ("a = 9223372036854775808", 1, 5, "does not fit 64 bits"),
+      ("a = 1e999", 1, 5, "does not fit 64 bits"),
       ("a = 2023-02-29", 1, 5, "no date or time"), ("a = 24:00:00", 1, 5, "no date or time"),
       ("a = 1\na = 2", 2, 1, "\"a\" is there already"), ("a.b = 1\n[a]", 2, 1, "\"a\" is there already"),
-      ("[a.b]\n[a]\nb.c = 1", 3, 1, "no table that can be added to here"), ("a = {}\na.b = 1", 2, 1, "no table that can"),
-      ("[a]\n[a]", 2, 1, "there already"), ("[[a]]\n[a]", 2, 1, "there already"), ("a = []\n[[a]]", 2, 1, "there already"),
+      ("[a.b]\n[a]\nb.c = 1", 3, 1, "no table that can be added to here"),
+      ("a = {}\na.b = 1", 2, 1, "no table that can"),
+      ("[a]\n[a]", 2, 1, "there already"), ("[[a]]\n[a]", 2, 1, "there already"),
+      ("a = []\n[[a]]", 2, 1, "there already"),
       ("a = 1\n[a.b]", 2, 1, "no table that can be added to"), ("a = {x = 1,}", 1, 12, "expected a key"),
       ("a = {x = 1\n}", 1, 11, "expected \",\" or \"}\""), ("a = [1 2]", 1, 8, "expected \",\" or \"]\""),
     ])
@@ -108,7 +115,10 @@ import Testing
       ($0 as? TOMLError)?.reason.hasPrefix("more than 100 ") == true
     }
     #expect { try TOMLTable(parsing: "[\(String(repeating: "a.", count: 200_000))a]") } throws: { $0 is TOMLError }
-    #expect(try TOMLTable(parsing: "v = " + String(repeating: "[", count: 90) + String(repeating: "]", count: 90)).keys == ["v"])
+    #expect(
+      try TOMLTable(parsing: "v = " + String(repeating: "[", count: 90) + String(repeating: "]", count: 90)).keys == [
+        "v"
+      ])
     let long = (0..<5_000).map { "k\($0) = \($0)" }.joined(separator: "\n")
     #expect(try TOMLTable(parsing: long).keys.count == 5_000)
   }

@@ -56,7 +56,8 @@ extension ClientEvent {
       .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
       .transferred, .listenersRead, .question, .notice:
       true
-    case .windowLoaded, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted, .rejectedWrites, .detail, .indexes,
+    case .windowLoaded, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted, .rejectedWrites,
+      .detail, .indexes,
       .faults,
       .previewed, .decisions,
       .transferring:

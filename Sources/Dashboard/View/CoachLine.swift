@@ -8,7 +8,9 @@ struct CoachLine {
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    guard let coach = state.coach, state.overlay == nil, state.toasts.isEmpty, let footer = layout.footer else { return }
+    guard let coach = state.coach, state.overlay == nil, state.toasts.isEmpty, let footer = layout.footer else {
+      return
+    }
     let badges = Footer(state, width: footer.width).badges.width
     let room = footer.width - (badges == 0 ? 0 : badges + 1)
     let (short, rest) = coach.text { name in

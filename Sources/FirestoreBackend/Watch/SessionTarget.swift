@@ -144,7 +144,8 @@ struct SessionTarget {
   ) throws(StoreError) {
     var since = resume.flatMap { reader.version(of: $0, instance: instance) }
     if target.isDocumentTarget {
-      return phase = .telling(try unknownDocuments(since, reader)[...], alsoOthers: true, .never)
+      phase = .telling(try unknownDocuments(since, reader)[...], alsoOthers: true, .never)
+      return
     }
     // A client that sent no count could not be told that documents left which the history no longer has: it starts
     // anew.
@@ -172,7 +173,8 @@ struct SessionTarget {
   }
 
   private mutating func catchUp(
-    _ missed: MissedChanges, _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64, _ changes: inout [WatchChange]
+    _ missed: MissedChanges, _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64,
+    _ changes: inout [WatchChange]
   ) throws(StoreError) {
     // The target starts anew if unread changes have left the log, or the documents that the client had are not known.
     guard !missed.isCut(reader.state), missed.since >= historyStart || expectedCount != nil else {
@@ -183,7 +185,10 @@ struct SessionTarget {
     for change in try missed.next(of: target, upTo: limit, historyStart: historyStart, reader) {
       changes.append(state(of: change.document, isMember: change.isMember))
     }
-    guard missed.isDone else { return phase = .catchingUp(missed) }
+    guard missed.isDone else {
+      phase = .catchingUp(missed)
+      return
+    }
     let need = missed.isVague ? FilterNeed.always : expectedCount.map { .unless(count: $0 + missed.growth) } ?? .never
     if let filter = try filter(need, reader) { changes.append(.filter(id, filter)) }
     phase = .live
@@ -201,7 +206,8 @@ struct SessionTarget {
       return try recall(since, reader)
     }
     phase = .filling(
-      WindowScan(target, limit: window.capacity, at: reader.state.version, holding: LimitWindow.wholeBytes), since: since)
+      WindowScan(target, limit: window.capacity, at: reader.state.version, holding: LimitWindow.wholeBytes),
+      since: since)
   }
 
   /// Searches for the documents that a window has, and had, until all are known or a slice is read.
@@ -212,7 +218,10 @@ struct SessionTarget {
       // The state of changed documents at the version of the scan is no longer known.
       if scan.version < historyStart, let window { return try startWindow(window, since, reader) }
       try scan.read(target, reader, upTo: limit)
-      guard scan.isDone else { return phase = .filling(scan, since: since) }
+      guard scan.isDone else {
+        phase = .filling(scan, since: since)
+        return
+      }
       let (target, transitions) = (target, try scan.transitions(reader))
       try window?.fill { _ in scan.finish() }
       _ = try window?.apply(transitions) { limit throws(StoreError) in
@@ -223,7 +232,10 @@ struct SessionTarget {
     if case .recalling(var scan) = phase {
       if scan.version < historyStart { return tellWindow(before: nil, scan.version) }
       try scan.read(target, reader, upTo: limit)
-      guard scan.isDone else { return phase = .recalling(scan) }
+      guard scan.isDone else {
+        phase = .recalling(scan)
+        return
+      }
       tellWindow(before: Set(scan.finish().documents.map(\.key)), scan.version)
     }
   }
@@ -232,7 +244,8 @@ struct SessionTarget {
   private mutating func recall(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) {
     guard let window else { return }
     guard let since else {
-      return phase = .telling(window.shownDocuments.map(\.key)[...], alsoOthers: false, .never)
+      phase = .telling(window.shownDocuments.map(\.key)[...], alsoOthers: false, .never)
+      return
     }
     if try reader.hasChanged(target, since: since) {
       phase = .recalling(WindowScan(target, limit: window.limit, at: since, holding: 0))
@@ -247,7 +260,8 @@ struct SessionTarget {
     guard let window else { return }
     let shown = window.shownDocuments
     guard let before else {
-      return phase = .telling(shown.map(\.key)[...], alsoOthers: false, .always)
+      phase = .telling(shown.map(\.key)[...], alsoOthers: false, .always)
+      return
     }
     let new = shown.filter { !before.contains($0.key) || !$0.isNotNewer(than: since) }.map(\.key)
     let gone = before.subtracting(window.shown).sorted()
@@ -268,7 +282,10 @@ struct SessionTarget {
       changes.append(state(of: document, isMember: isMember))
       bytes += document.storedSize
     }
-    guard keys.isEmpty else { return phase = .telling(keys, alsoOthers: alsoOthers, need) }
+    guard keys.isEmpty else {
+      phase = .telling(keys, alsoOthers: alsoOthers, need)
+      return
+    }
     if let filter = try filter(need, reader) { changes.append(.filter(id, filter)) }
     phase = .live
   }

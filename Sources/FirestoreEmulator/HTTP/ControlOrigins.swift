@@ -67,7 +67,8 @@ private final class RefusedOrigins: Sendable {
     guard let report else { return }
     let isNew = told.withLock { told in told.count < Self.most && told.insert(origin).inserted }
     guard isNew else { return }
-    let way = isControl ? "Pages of others never control the server." : "To let it, serve with --allow-origin \(origin)."
+    let way =
+      isControl ? "Pages of others never control the server." : "To let it, serve with --allow-origin \(origin)."
     report("the page \(origin.prefix(200)) asked for what is served here and was refused. \(way)")
   }
 }

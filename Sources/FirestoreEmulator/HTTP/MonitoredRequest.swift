@@ -55,13 +55,14 @@ enum MonitoredRequest {
         (order.path.canonicalText, RulesValueJSON.of(.string(order.direction == .descending ? "DESC" : "ASC")))
       }
       let limit = query.target.limit.map { Value.integer(Int64($0)) } ?? .null
-      members.append((
-        "query",
-        RulesValueJSON.map([
-          ("limit", RulesValueJSON.of(limit)), ("offset", RulesValueJSON.of(.integer(Int64(query.offset)))),
-          ("orderBy", RulesValueJSON.map(order)),
-        ])
-      ))
+      members.append(
+        (
+          "query",
+          RulesValueJSON.map([
+            ("limit", RulesValueJSON.of(limit)), ("offset", RulesValueJSON.of(.integer(Int64(query.offset)))),
+            ("orderBy", RulesValueJSON.map(order)),
+          ])
+        ))
     }
     return RulesValueJSON.map(members)
   }

@@ -44,7 +44,8 @@ enum RulesValueJSON {
 
   private static func double(_ value: Double) -> JSONSyntax {
     // JSON has no others.
-    value.isFinite ? JSONSyntax(.double(value)) : JSONSyntax(.string(value.isNaN ? "NaN" : "\(value < 0 ? "-" : "")Infinity"))
+    value.isFinite
+      ? JSONSyntax(.double(value)) : JSONSyntax(.string(value.isNaN ? "NaN" : "\(value < 0 ? "-" : "")Infinity"))
   }
 
   private static func member(_ name: String, _ value: JSONSyntax) -> JSONSyntax {

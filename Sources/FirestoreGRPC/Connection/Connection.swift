@@ -103,7 +103,10 @@ final class Connection: Sendable {
     }
     HTTP2Connection.open(to: endpoint, tls: tls, keepalive) { [weak self] in self?.retire(id) }.cascade(to: promise)
     connection.whenComplete { [weak self] result in
-      guard case .success(let connection) = result else { self?.retire(id); return }
+      guard case .success(let connection) = result else {
+        self?.retire(id)
+        return
+      }
       self?.keep(connection, id)
     }
     return (id, connection)
@@ -131,7 +134,8 @@ extension Endpoint {
     do throws(TLSFailure) {
       return .success(try TLSContext(trustRoots: trustRoots, http2: true))
     } catch .unreadableCertificate(let file) {
-      let complaint = "The certificates to trust in \(file) cannot be read. Check --trust: a file with certificates as PEM."
+      let complaint =
+        "The certificates to trust in \(file) cannot be read. Check --trust: a file with certificates as PEM."
       return .failure(RPCStatus(.invalidArgument, complaint))
     } catch {
       return .failure(RPCStatus(.invalidArgument, "No connection to \(text) can be set up: \(error)"))

@@ -22,7 +22,8 @@ extension Credentials {
       let text = String(decoding: try read(file), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       // A header's value consists of visible characters.
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-        throw RPCStatus(.unauthenticated, "The file \"\(file)\" holds no secret: one line of letters, digits and signs.")
+        throw RPCStatus(
+          .unauthenticated, "The file \"\(file)\" holds no secret: one line of letters, digits and signs.")
       }
       return .fixed(Secret(text))
     }

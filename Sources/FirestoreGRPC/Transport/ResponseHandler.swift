@@ -77,7 +77,9 @@ final class ResponseHandler: ChannelDuplexHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     let (inbox, connection) = (inbox, NIOLoopBound(connection, eventLoop: context.eventLoop))
-    context.eventLoop.execute { inbox.end(.failure(connection.value.failure ?? TransportFailure.cut(hasGreeted: true))) }
+    context.eventLoop.execute {
+      inbox.end(.failure(connection.value.failure ?? TransportFailure.cut(hasGreeted: true)))
+    }
     context.fireChannelInactive()
   }
 

@@ -47,13 +47,17 @@ struct ProtoFileWriter {
     for message in messages {
       for case let type? in message.fields.map(\.kind.typeName) { imports.insert(fileOf(type)) }
     }
-    for method in services.flatMap(\.methods) { imports.formUnion([fileOf(method.request.name), fileOf(method.response.name)]) }
+    for method in services.flatMap(\.methods) {
+      imports.formUnion([fileOf(method.request.name), fileOf(method.response.name)])
+    }
     imports.remove(name)
     let bytes = WireWriter.message { writer in
       writer.field(1, string: name)
       writer.field(2, string: package)
       for file in imports.sorted() { writer.field(3, string: file) }
-      for message in messages where parent(of: message.name) == package { writer.field(4) { self.message(message, &$0) } }
+      for message in messages where parent(of: message.name) == package {
+        writer.field(4) { self.message(message, &$0) }
+      }
       for schema in enumerations where parent(of: schema.name) == package {
         writer.field(5) { Self.enumeration(schema, &$0) }
       }

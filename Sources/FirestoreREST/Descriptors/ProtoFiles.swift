@@ -52,7 +52,9 @@ package struct ProtoFiles: Sendable {
       body(&writers[file, default: empty])
     }
     for (name, schema) in messages.sorted(by: { $0.key < $1.key }) { change(name) { $0.messages.append(schema) } }
-    for (name, schema) in enumerations.sorted(by: { $0.key < $1.key }) { change(name) { $0.enumerations.append(schema) } }
+    for (name, schema) in enumerations.sorted(by: { $0.key < $1.key }) {
+      change(name) { $0.enumerations.append(schema) }
+    }
     for service in services { change(service.name) { $0.services.append(service) } }
     files = writers.mapValues { $0.file() }
     var filesBySymbol: [String: String] = [:]

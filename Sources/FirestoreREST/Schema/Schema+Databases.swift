@@ -10,7 +10,8 @@ extension Schema {
       ServiceSchema.Method(name: method.rawValue, request: method.request, response: method.response)
     })
 
-  fileprivate static let listDatabasesRequest = adminMessage("ListDatabasesRequest", [FieldSchema(1, "parent", .string)])
+  fileprivate static let listDatabasesRequest = adminMessage(
+    "ListDatabasesRequest", [FieldSchema(1, "parent", .string)])
   fileprivate static let listDatabasesResponse = adminMessage(
     "ListDatabasesResponse", [FieldSchema(1, "databases", .message { database }, .list)])
   fileprivate static let getDatabaseRequest = adminMessage("GetDatabaseRequest", [FieldSchema(1, "name", .string)])

@@ -32,7 +32,8 @@ extension Schema {
     let package = "grpc.health.v1."
     let request = MessageSchema(package + "HealthCheckRequest", [FieldSchema(1, "service", .string)])
     let status = EnumSchema(
-      package + "HealthCheckResponse.ServingStatus", ["UNKNOWN": 0, "SERVING": 1, "NOT_SERVING": 2, "SERVICE_UNKNOWN": 3])
+      package + "HealthCheckResponse.ServingStatus",
+      ["UNKNOWN": 0, "SERVING": 1, "NOT_SERVING": 2, "SERVICE_UNKNOWN": 3])
     let response = MessageSchema(package + "HealthCheckResponse", [FieldSchema(1, "status", .enumeration(status))])
     return ServiceSchema(
       name: package + "Health",

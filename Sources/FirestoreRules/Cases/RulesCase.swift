@@ -87,7 +87,8 @@ package struct RulesCaseReader {
     if method == .list {
       request.query = try RulesQuery(case: members["query"], path: path)
       guard request.query?.target.collectionGroup != nil || path.isCollection else {
-        throw pathSyntax.error("\"\(path.text)\" names no collection; for all of one name write \"group\" in \"query\".")
+        throw pathSyntax.error(
+          "\"\(path.text)\" names no collection; for all of one name write \"group\" in \"query\".")
       }
     }
     return request

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Evaluator {
-  mutating func call(_ method: Method, on values: [RuleValue], _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+  mutating func call(_ method: Method, on values: [RuleValue], _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue
+  {
     switch method {
     case .size:
       _ = try arguments(ids, 0, of: method)

@@ -38,7 +38,8 @@ extension Evaluator {
       expected: method.signatures.filter { $0.hasPrefix(type + ".") })
   }
 
-  private mutating func call(_ method: Method, on map: RuleMap, _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+  private mutating func call(_ method: Method, on map: RuleMap, _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue
+  {
     switch method {
     case .size:
       _ = try arguments(ids, 0, of: method)
@@ -93,7 +94,8 @@ extension Evaluator {
     return found
   }
 
-  private mutating func call(_ method: Method, on diff: RuleMapDiff, _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue
+  private mutating func call(_ method: Method, on diff: RuleMapDiff, _ ids: [Expression.ID]) throws(RuleFailure)
+    -> RuleValue
   {
     let names: [String]
     switch method {
@@ -109,7 +111,9 @@ extension Evaluator {
     return .set(RuleSet(names: names))
   }
 
-  private mutating func call(_ method: Method, on bytes: [UInt8], _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+  private mutating func call(_ method: Method, on bytes: [UInt8], _ ids: [Expression.ID]) throws(RuleFailure)
+    -> RuleValue
+  {
     guard [.size, .toBase64, .toHexString].contains(method) else { throw .unknownFunction(method.rawValue) }
     _ = try arguments(ids, 0, of: method)
     try work(bytes.count)
@@ -120,7 +124,9 @@ extension Evaluator {
     }
   }
 
-  private mutating func call(_ method: Method, on point: GeoPoint, _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+  private mutating func call(_ method: Method, on point: GeoPoint, _ ids: [Expression.ID]) throws(RuleFailure)
+    -> RuleValue
+  {
     switch method {
     case .latitude:
       _ = try arguments(ids, 0, of: method)
@@ -136,7 +142,9 @@ extension Evaluator {
     }
   }
 
-  private mutating func call(_ method: Method, on path: RulePath, _ ids: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+  private mutating func call(_ method: Method, on path: RulePath, _ ids: [Expression.ID]) throws(RuleFailure)
+    -> RuleValue
+  {
     guard method == .bind else { throw .unknownFunction(method.rawValue) }
     let arguments = try arguments(ids, 1, of: method)
     guard case .map(let map) = arguments[0] else { throw wrongTypes("path", method, arguments) }
@@ -158,7 +166,8 @@ extension Evaluator {
     return .path(RulePath(segments: bound))
   }
 
-  private mutating func call(_ method: Method, on constraint: QueryConstraint, _ ids: [Expression.ID]) throws(RuleFailure)
+  private mutating func call(_ method: Method, on constraint: QueryConstraint, _ ids: [Expression.ID])
+    throws(RuleFailure)
     -> RuleValue
   {
     guard method == .hasAny else { throw .unknownFunction(method.rawValue) }

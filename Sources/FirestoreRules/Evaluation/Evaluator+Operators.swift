@@ -97,8 +97,10 @@ extension Evaluator {
     let types =
       switch sign {
       case .plus:
-        ["int + int", "float + float", "string + string", "duration + duration", "duration + timestamp",
-          "timestamp + duration"]
+        [
+          "int + int", "float + float", "string + string", "duration + duration", "duration + timestamp",
+          "timestamp + duration",
+        ]
       case .minus:
         ["int - int", "float - float", "duration - duration", "timestamp - duration", "timestamp - timestamp"]
       case .times, .divided, .remainder: ["int \(sign.rawValue) int", "float \(sign.rawValue) float"]

@@ -95,7 +95,8 @@ extension NameResolution {
     var lengths: [Int?] = Array(repeating: nil, count: calls.count)
     for (place, function) in program.functions.enumerated() {
       let source = program.sources[function.file]
-      for (index, name) in function.parameters.enumerated() where !usedLocals[place].contains(index) && issues.count < mostIssues {
+      for (index, name) in function.parameters.enumerated()
+      where !usedLocals[place].contains(index) && issues.count < mostIssues {
         issues.append(source.issue(function.parameterRanges[index], "Unused variable: \(name).", isError: false))
       }
       for (index, name) in function.bindingNames.enumerated()

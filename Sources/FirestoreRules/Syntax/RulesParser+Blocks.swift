@@ -78,14 +78,16 @@ extension RulesParser {
         if hasRest, program.version == 1 {
           report(
             range,
-            "Invalid glob match expression. Glob matches are permitted as the last segment in a match declaration path.")
+            "Invalid glob match expression. Glob matches are permitted as the last segment in a match declaration path."
+          )
         }
       }
       segments.append(segment)
     }
     guard !segments.isEmpty else {
       let start = scanner.offset
-      throw SyntaxFailure(range: start..<start, message: "Missing a path behind 'match': write match /collection/{document}.")
+      throw SyntaxFailure(
+        range: start..<start, message: "Missing a path behind 'match': write match /collection/{document}.")
     }
     return segments
   }
@@ -249,7 +251,8 @@ extension RulesParser {
       try expect(";")
     }
     if function.bindings.count > RulesLimits.variables {
-      report(name.range, "Maximum allowed variable count of \(RulesLimits.variables) for a given function has been reached.")
+      report(
+        name.range, "Maximum allowed variable count of \(RulesLimits.variables) for a given function has been reached.")
     }
     guard token.isWord("return") else {
       throw SyntaxFailure(range: token.range, message: "Missing 'return' before \(token.quoted).")

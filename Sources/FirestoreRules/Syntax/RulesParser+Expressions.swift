@@ -85,7 +85,8 @@ extension RulesParser {
           !RulesScanner.isBlank(byte)
         {
           throw SyntaxFailure(
-            range: sign.range, message: "A '/' with a name behind it begins a path: to divide, write a space behind it.")
+            range: sign.range, message: "A '/' with a name behind it begins a path: to divide, write a space behind it."
+          )
         }
         let right = try operand(weakest: strength)
         left = try add(.operation(meaning, left, right), from: start, [left, right])
@@ -104,7 +105,9 @@ extension RulesParser {
       return try add(.not(part), from: start, [part])
     }
     if token.isSymbol("-") {
-      if scanner.text(token.range.upperBound..<min(token.range.upperBound + 19, scanner.bytes.count)) == "9223372036854775808" {
+      if scanner.text(token.range.upperBound..<min(token.range.upperBound + 19, scanner.bytes.count))
+        == "9223372036854775808"
+      {
         // The smallest integer: its digits alone are too large for an integer.
         scanner.offset = token.range.upperBound + 19
         try advance()
@@ -112,7 +115,8 @@ extension RulesParser {
       }
       try advance()
       if token.isSymbol("-") {
-        throw SyntaxFailure(range: token.range, message: "A '-' cannot follow another: write the second in parentheses.")
+        throw SyntaxFailure(
+          range: token.range, message: "A '-' cannot follow another: write the second in parentheses.")
       }
       let part = try unary()
       return try add(.negated(part), from: start, [part])

@@ -154,7 +154,8 @@ struct RulesParser {
       throw SyntaxFailure(range: token.range, message: "Imports are not supported: write the functions into this file.")
     default:
       throw SyntaxFailure(
-        range: token.range, message: "Unexpected \(token.quoted): a file of rules has 'rules_version', 'service' and 'function'.")
+        range: token.range,
+        message: "Unexpected \(token.quoted): a file of rules has 'rules_version', 'service' and 'function'.")
     }
   }
 

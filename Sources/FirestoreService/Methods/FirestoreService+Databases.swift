@@ -54,7 +54,11 @@ extension FirestoreService {
       return try WireReader.read(request) { reader throws(WireError) in
         var name = ""
         while let tag = try reader.tag() {
-          if tag.field == 1, tag.type == .lengthDelimited { name = try reader.string() } else { try reader.skip(tag.type) }
+          if tag.field == 1, tag.type == .lengthDelimited {
+            name = try reader.string()
+          } else {
+            try reader.skip(tag.type)
+          }
         }
         return name
       }

@@ -122,7 +122,9 @@ private struct BatchGet {
   func responses(_ documents: [Document], _ readTime: SnapshotVersion) -> [[UInt8]] {
     let names = DocumentNames(database)
     return documents.map { document in
-      WireWriter.message { $0.batchGetResponse(ReadResponse(document: document, readTime: readTime), names, mask: mask) }
+      WireWriter.message {
+        $0.batchGetResponse(ReadResponse(document: document, readTime: readTime), names, mask: mask)
+      }
     }
   }
 }

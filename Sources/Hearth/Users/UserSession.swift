@@ -43,7 +43,9 @@ public final class UserSession: CredentialsProvider {
     for (name, value) in ["sub": userID, "user_id": userID] { all[name] = value }
     let now = Int(Date().timeIntervalSince1970)
     for (name, value) in ["iat": now, "auth_time": now, "exp": now + 3600] where all[name] == nil { all[name] = value }
-    if all["firebase"] == nil { all["firebase"] = ["sign_in_provider": "custom", "identities": [String: String]()] as [String: Any] }
+    if all["firebase"] == nil {
+      all["firebase"] = ["sign_in_provider": "custom", "identities": [String: String]()] as [String: Any]
+    }
     // The error below names the user, which the serializer's cannot.
     guard JSONSerialization.isValidJSONObject(all),
       let content = try? JSONSerialization.data(withJSONObject: all, options: [.sortedKeys])

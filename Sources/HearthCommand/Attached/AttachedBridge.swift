@@ -217,7 +217,9 @@ final class AttachedBridge {
     let number = listed.begin()
     ask(.collections(below: parent)) { [weak self] answer in
       if case .failed(let status) = answer { self?.emit(.collectionsUnlisted(below: parent, status)) }
-      guard case .collections(let ids) = answer, self?.listed.take(Set(ids), of: number, below: parent) == true else { return }
+      guard case .collections(let ids) = answer, self?.listed.take(Set(ids), of: number, below: parent) == true else {
+        return
+      }
       self?.emit(.collections(below: parent, ids))
     }
   }
@@ -274,7 +276,8 @@ extension ListenerSnapshot {
       listener: tag,
       changes: snapshot.changes.map { Change($0.kind, $0.document, previous: $0.previous, now: $0.now) },
       isFromCache: snapshot.result.isFromCache, syncStateChanged: snapshot.syncStateChanged,
-      hasPendingWrites: snapshot.result.hasPendingWrites, count: (snapshot.result.count ?? 0).plausible, causes: snapshot.causes,
+      hasPendingWrites: snapshot.result.hasPendingWrites, count: (snapshot.result.count ?? 0).plausible,
+      causes: snapshot.causes,
       omitted: snapshot.omitted > 0 ? snapshot.omitted.plausible : nil)
   }
 }

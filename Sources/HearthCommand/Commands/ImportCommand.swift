@@ -53,7 +53,8 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(help: ArgumentHelp("Field of plain documents that holds the id: a string or an integer.", valueName: "field"))
   var idField: String?
 
-  @Option(help: "Layout of the input; by default google for an export, else what the file's name ends with, else jsonl.")
+  @Option(
+    help: "Layout of the input; by default google for an export, else what the file's name ends with, else jsonl.")
   var format: TransferFormat?
 
   @Option(
@@ -66,7 +67,8 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "What parts the cells of csv: one character, or tab. Default: what the first row suggests.", valueName: "character"),
+      "What parts the cells of csv: one character, or tab. Default: what the first row suggests.",
+      valueName: "character"),
     transform: Delimiter.init(parsing:))
   var delimiter: Delimiter?
 

@@ -66,7 +66,9 @@ struct ServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
-    if let port, !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
+    if let port, !(0...65_535).contains(port) {
+      throw ValidationError("--port \(port) is not a port; it is 0 to 65535.")
+    }
     if emulator.hostPort != nil, host != nil || port != nil {
       throw ValidationError("--host-port says where to listen, as --host and --port do: leave out one or the other.")
     }

@@ -111,7 +111,8 @@ private struct ConnectionReader {
   }
 
   private static let keys = [
-    "embedded", "data", "emulator", "cloud", "credentials", "host", "trust", "admin-secret", "project", "database", "cache",
+    "embedded", "data", "emulator", "cloud", "credentials", "host", "trust", "admin-secret", "project", "database",
+    "cache",
     "readonly", "production",
   ]
 

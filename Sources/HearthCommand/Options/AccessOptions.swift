@@ -35,7 +35,10 @@ struct AccessOptions: ParsableArguments {
       valueName: "origin"))
   var allowOrigin: [String] = []
 
-  @Flag(help: "Serve a --host that others reach although there are no rules: they read and write everything, and replace no rules.")
+  @Flag(
+    help:
+      "Serve a --host that others reach although there are no rules: they read and write everything, and replace no rules."
+  )
   var open = false
 
   /// The option that the process with the data must enforce on requests; `nil` for none.

@@ -13,7 +13,9 @@ enum Notices {
       all.append(problem)
     }
     all += passedOver.dropLast()
-    if let last = passedOver.last { all.append("\(last)\(last.hasSuffix("?") ? "" : ".") The theme is \(theme.theme.slug).") }
+    if let last = passedOver.last {
+      all.append("\(last)\(last.hasSuffix("?") ? "" : ".") The theme is \(theme.theme.slug).")
+    }
     return all
   }
 }

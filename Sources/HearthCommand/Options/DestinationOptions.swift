@@ -27,7 +27,8 @@ struct DestinationOptions: ParsableArguments {
   var toAdminSecret: String?
 
   @Option(
-    help: ArgumentHelp("With --to-emulator: speak TLS, and trust the certificates in this PEM file.", valueName: "file"))
+    help: ArgumentHelp("With --to-emulator: speak TLS, and trust the certificates in this PEM file.", valueName: "file")
+  )
   var toTrust: String?
 
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
@@ -71,7 +72,8 @@ struct DestinationOptions: ParsableArguments {
     if namesBackend { locations = named.locations }
     if let toConnection {
       if named.isReadOnly {
-        throw CommandFailure(.permissionDenied, "the connection \(toConnection) is read-only: nothing is written to it.")
+        throw CommandFailure(
+          .permissionDenied, "the connection \(toConnection) is read-only: nothing is written to it.")
       }
       return locations
     }

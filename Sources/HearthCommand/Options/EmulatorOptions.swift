@@ -106,7 +106,8 @@ struct EmulatorOptions: ParsableArguments {
     var remarks: [String] = []
     if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
     if webSocketPort != nil {
-      remarks.append("--websocket_port changes nothing: what rules decide is told on the server's own port, at /requests.")
+      remarks.append(
+        "--websocket_port changes nothing: what rules decide is told on the server's own port, at /requests.")
     }
     if webChannelPort != nil { remarks.append("--webchannel_port changes nothing: browsers use the same port.") }
     if databaseEdition != nil { remarks.append("--database-edition changes nothing: all databases are alike.") }

@@ -94,7 +94,8 @@ struct RemoteOptions: ParsableArguments {
         "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
           + "Serve with --tls-cert, and name its certificate with --trust.")
     }
-    return RemoteBackend(endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)
+    return RemoteBackend(
+      endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)
   }
 
   /// The project that the environment or the key file names, and who named it.

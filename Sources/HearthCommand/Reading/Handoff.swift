@@ -41,7 +41,9 @@ final class Handoff<Element: Sendable>: Sendable {
   func take() async -> Element? {
     while true {
       let (element, isEnded, woken) = state.withLock { state in
-        guard let element = state.element else { return (Element?.none, state.isEnded, [CheckedContinuation<Void, Never>]()) }
+        guard let element = state.element else {
+          return (Element?.none, state.isEnded, [CheckedContinuation<Void, Never>]())
+        }
         state.element = nil
         return (element, state.isEnded, state.wake())
       }

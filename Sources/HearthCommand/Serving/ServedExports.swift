@@ -103,7 +103,8 @@ struct ServedExports {
     case .shared(let shared): if case .own(let backend) = try await shared.access().0 { own = backend }
     }
     if let own {
-      do { return try await FirestoreService(backend: own).export(database, to: folder) } catch let status as RPCStatus {
+      do { return try await FirestoreService(backend: own).export(database, to: folder) } catch let status as RPCStatus
+      {
         throw CommandFailure(.cannotCreate, status.message)
       }
     }

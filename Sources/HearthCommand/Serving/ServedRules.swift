@@ -50,9 +50,11 @@ struct ServedRules {
   }
 
   private static func secret(_ file: String) throws -> String {
-    let secret = try ServedFile(file, of: "secret", protection: .fromReaders).text().trimmingCharacters(in: .whitespacesAndNewlines)
+    let secret = try ServedFile(file, of: "secret", protection: .fromReaders).text().trimmingCharacters(
+      in: .whitespacesAndNewlines)
     if secret.utf8.count < 16 {
-      throw CommandFailure(.badData, "The secret in \(file) is shorter than 16 characters; make one with 'openssl rand -hex 32'.")
+      throw CommandFailure(
+        .badData, "The secret in \(file) is shorter than 16 characters; make one with 'openssl rand -hex 32'.")
     }
     return secret
   }
@@ -90,7 +92,8 @@ private struct AuthKeys {
     if keys.isEmpty {
       throw CommandFailure(
         .badData,
-        "\(file) holds no public key of RSA. It is a JSON Web Key Set, {\"KEY-ID\": \"certificate in PEM\"}, or a key in PEM.")
+        "\(file) holds no public key of RSA. It is a JSON Web Key Set, {\"KEY-ID\": \"certificate in PEM\"}, or a key in PEM."
+      )
     }
   }
 

@@ -36,7 +36,8 @@ extension StorageNotice {
       case .notWritable: "IN MEMORY: data folder not writable"
       case .notPrivate: "IN MEMORY: data folder open to others"
       case .newerSchema: "IN MEMORY: data of a newer version"
-      case .corrupt, .gone, .diskFull, .refused, .foreign, .leaseLost, .injected, .sqlite: "IN MEMORY: data cannot be opened"
+      case .corrupt, .gone, .diskFull, .refused, .foreign, .leaseLost, .injected, .sqlite:
+        "IN MEMORY: data cannot be opened"
       }
     // The beginning says what matters: a screen cuts the rest.
     self.init(

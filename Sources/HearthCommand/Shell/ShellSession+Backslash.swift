@@ -102,7 +102,9 @@ extension ShellSession {
   }
 
   private func former() throws(CommandFailure) -> StorageOptions {
-    guard let lastStorage else { throw CommandFailure(.usage, "\\c -: this is where commands have gone from the start.") }
+    guard let lastStorage else {
+      throw CommandFailure(.usage, "\\c -: this is where commands have gone from the start.")
+    }
     return lastStorage
   }
 

@@ -101,7 +101,9 @@ struct ShellText {
       if character == "#", word == nil {
         guard let end = text[index...].firstIndex(where: \.isNewline) else { return false }
         index = end
-      } else if takesPipes, character == "|", word == nil, !words.isEmpty, index + 1 == text.count || text[index + 1] != "|" {
+      } else if takesPipes, character == "|", word == nil, !words.isEmpty,
+        index + 1 == text.count || text[index + 1] != "|"
+      {
         let end = text[index...].firstIndex(where: \.isNewline) ?? text.count
         pipe(into: String(text[(index + 1)..<end]))
         index = end

@@ -16,7 +16,9 @@ struct ExportInput {
   /// - Parameter path: a path that `ExportLocation` accepts.
   init(_ path: String) throws(CommandFailure) {
     name = path
-    if path == "-" { throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.") }
+    if path == "-" {
+      throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.")
+    }
     do throws(ExportError) { reader = try ExportReader(path) } catch { throw CommandFailure(export: error) }
     // A resumed import without the time cannot see that the export changed, and goes on.
     let attributes = try? FileManager.default.attributesOfItem(atPath: reader.location.metadata)

@@ -157,7 +157,8 @@ extension ImportJob {
     guard let delimiter = input.delimiter else {
       if types.isEmpty { return rules }
       if format == .google {
-        throw CommandFailure(.usage, "--types is about the columns of csv and tsv; an export says of each value what it is.")
+        throw CommandFailure(
+          .usage, "--types is about the columns of csv and tsv; an export says of each value what it is.")
       }
       throw CommandFailure(.usage, "--types is about the columns of csv and tsv; JSON says of each value what it is.")
     }

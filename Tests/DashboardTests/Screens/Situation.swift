@@ -173,7 +173,9 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     case .requests:
       var scene = Shop.online(size, glyphs)
       scene.change { _ = $0.openRequests() }
-      func decision(_ number: Int, _ method: String, _ path: String, _ user: String?, _ line: Int?, denial: String? = nil)
+      func decision(
+        _ number: Int, _ method: String, _ path: String, _ user: String?, _ line: Int?, denial: String? = nil
+      )
         -> RuleDecision
       {
         RuleDecision(

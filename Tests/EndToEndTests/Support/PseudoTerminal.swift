@@ -83,7 +83,9 @@ final class PseudoTerminal {
   func drain() async throws {
     let start = bytes.count
     let mark = "\u{1B}]drained\u{7}"
-    guard Glibc.write(slave, mark, mark.utf8.count) == mark.utf8.count else { throw Failure("a mark cannot be written") }
+    guard Glibc.write(slave, mark, mark.utf8.count) == mark.utf8.count else {
+      throw Failure("a mark cannot be written")
+    }
     try await wait(mark, after: start)
     bytes.removeLast(mark.utf8.count)
   }

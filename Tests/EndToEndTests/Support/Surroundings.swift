@@ -28,7 +28,8 @@ final class Surroundings {
       "XDG_DATA_HOME": "\(path)/data", "XDG_STATE_HOME": "\(path)/state", "XDG_CONFIG_HOME": "\(path)/config",
     ]
     // What a sanitizer needs, where the program was built with one.
-    for (name, value) in ProcessInfo.processInfo.environment where name.hasSuffix("SAN_OPTIONS") || name == "LD_PRELOAD" {
+    for (name, value) in ProcessInfo.processInfo.environment where name.hasSuffix("SAN_OPTIONS") || name == "LD_PRELOAD"
+    {
       environment[name] = value
     }
     // Writes the text that the test left in `edit` over the one it is given; keeps what it was given.

@@ -49,7 +49,8 @@ final class TmuxTerminal {
     // A socket of its own: the server of the terminal before may be about to end.
     client = try ChildProcess(
       [
-        "tmux", "-S", "\(folder)/\(UUID().uuidString.prefix(8))", "-f", "\(folder)/tmux.conf", "-C", "new-session", "-x", "\(width)", "-y",
+        "tmux", "-S", "\(folder)/\(UUID().uuidString.prefix(8))", "-f", "\(folder)/tmux.conf", "-C", "new-session",
+        "-x", "\(width)", "-y",
         "\(height)",
         "sh \(folder)/run.sh",
       ], environment: surroundings.environment, streams: .pipes)

@@ -28,7 +28,8 @@ struct UnreadChannelTests {
     }
     var channels = try listen(1)
     server.loop.advanceTime(by: .seconds(1))
-    #expect((ChannelSession.keptBytes..<(ChannelSession.keptBytes + 2 * WatchDelivery.bytes)).contains(server.budget.total))
+    #expect(
+      (ChannelSession.keptBytes..<(ChannelSession.keptBytes + 2 * WatchDelivery.bytes)).contains(server.budget.total))
 
     // Each would hold a megabyte.
     channels += try listen(59)

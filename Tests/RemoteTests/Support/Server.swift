@@ -33,7 +33,8 @@ enum Server {
   ///   - connections: how many there may be.
   ///   - clock: paces the server's heartbeats, and what it waits for when it shuts down.
   static func run(
-    _ backend: LocalBackend, host: String = "127.0.0.1", port: Int = 0, tls: EmulatorServer.Configuration.TLS? = nil, connections: Int = 10_000,
+    _ backend: LocalBackend, host: String = "127.0.0.1", port: Int = 0, tls: EmulatorServer.Configuration.TLS? = nil,
+    connections: Int = 10_000,
     rules: AccessRules = AccessRules(), clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
