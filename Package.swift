@@ -11,11 +11,51 @@ let swift: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
   ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
+/// The groups of `Sources/`, from the ground up, each with the folders of its modules.
+let groups: KeyValuePairs = [
+  "Base": [
+    "LinearPatterns", "Spelling", "SeededRandom", "TOMLReading", "CCompression", "ByteCompression",
+    "CSocketNames", "LocalSockets",
+  ],
+  "Model": ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState"],
+  "Storage": ["CSQLite", "CPageChecksums", "FirestoreSQLite"],
+  "Protocol": ["FirestoreProtocol", "FirestoreProtoJSON", "COpenSSL", "TransportSecurity", "FirestoreGRPC"],
+  "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
+  "Client": ["FirestoreLocal", "FirestoreSync", "FirestoreInspection", "FirestoreSharing", "Hearth"],
+  "Emulator": ["FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator"],
+  "Screen": ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "Dashboard"],
+  "Command": ["HearthCommand"],
+  "Tools": ["FirestoreSpec", "SpecRunner", "Benchmarks"],
+]
+
+/// The folder of a module of `Sources/`.
+func folder(_ module: String) -> String {
+  guard let group = groups.first(where: { $0.value.contains(module) }) else { fatalError("\(module) is in no group") }
+  return "Sources/\(group.key)/\(module)"
+}
+
 /// One module of the package; `Sources/ARCHITECTURE.md` explains each arrow that `dependencies` draws.
 func module(
   _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, exclude: [String] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: swift)
+  .target(name: name, dependencies: dependencies, path: path ?? folder(name), exclude: exclude, swiftSettings: swift)
+}
+
+/// A library of the system, by its headers; `packages` are those that Debian names.
+func systemLibrary(_ name: String, _ packages: [String] = []) -> Target {
+  .systemLibrary(name: name, path: folder(name), providers: packages.isEmpty ? nil : [.apt(packages)])
+}
+
+/// A module written in C.
+func cModule(_ name: String, _ linkerSettings: [LinkerSetting] = []) -> Target {
+  .target(name: name, path: folder(name), linkerSettings: linkerSettings)
+}
+
+func executable(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], _ settings: [SwiftSetting] = []
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: folder(name), exclude: exclude, swiftSettings: swift + settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -84,22 +124,22 @@ let package = Package(
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "LinearPatterns"]),
     module("FirestoreExports", ["FirestoreModel"]),
-    .target(name: "CSocketNames"),
+    cModule("CSocketNames"),
     module("LocalSockets"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
       "FirestoreInspection", ["FirestoreModel", "FirestoreQuery", "FirestoreClientState", "LocalSockets"]),
-    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "CPageChecksums", linkerSettings: [.linkedLibrary("sqlite3")]),
+    systemLibrary("CSQLite", ["libsqlite3-dev"]),
+    cModule("CPageChecksums", [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["FirestoreModel", "CSQLite", "CPageChecksums"]),
     module(
       "FirestoreLocal",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
-    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"], exclude: ["PROTOCOL.md"]),
+    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
     module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "LinearPatterns"]),
-    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    systemLibrary("COpenSSL", ["libssl-dev"]),
     module("TransportSecurity", ["COpenSSL", nio]),
     module(
       "FirestoreGRPC",
@@ -134,7 +174,7 @@ let package = Package(
         "FirestoreService",
       ]),
     module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreProtoJSON", "FirestoreService"]),
-    .systemLibrary(name: "CAllocator"),
+    systemLibrary("CAllocator"),
     module(
       "FirestoreServer",
       [
@@ -180,10 +220,10 @@ let package = Package(
       swiftSettings: swift),
     module("TOMLReading"),
     module("TerminalTheme", ["TerminalCanvas", "Spelling", "BuiltinThemes", "TOMLReading"]),
-    .systemLibrary(name: "CCompression", providers: [.apt(["zlib1g-dev", "libzstd-dev"])]),
+    systemLibrary("CCompression", ["zlib1g-dev", "libzstd-dev"]),
     module("ByteCompression", ["CCompression"]),
-    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
-    .target(name: "CTerminalRestore"),
+    systemLibrary("CNcurses", ["libncurses-dev"]),
+    cModule("CTerminalRestore"),
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
     module(
       "Dashboard",
@@ -192,9 +232,9 @@ let package = Package(
         "LinearPatterns",
       ]),
 
-    .executableTarget(
-      name: "HearthCommand",
-      dependencies: [
+    executable(
+      "HearthCommand",
+      [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules",
         "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
@@ -205,29 +245,27 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      exclude: ["Manual"],
-      swiftSettings: swift),
+      exclude: ["Manual"]),
     module(
       "FirestoreSpec",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
       ]),
-    .executableTarget(
-      name: "SpecRunner",
-      dependencies: [
+    executable(
+      "SpecRunner",
+      [
         "FirestoreSpec",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: swift),
-    .executableTarget(
-      name: "Benchmarks",
-      dependencies: [
+      ]),
+    executable(
+      "Benchmarks",
+      [
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "Dashboard", "TerminalCanvas",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (coreOnly ? [] : ["Hearth"]),
-      swiftSettings: swift + (coreOnly ? [.define("HEARTH_CORE")] : [])),
+      coreOnly ? [.define("HEARTH_CORE")] : []),
 
     module(
       "FirestoreTesting", ["FirestoreModel", "FirestoreProtocol", "SeededRandom"], path: "Tests/FirestoreTesting"),

@@ -21,7 +21,7 @@ struct Article: Equatable, Sendable, CustomTestStringConvertible {
 
   /// The articles of the catalogue and the README.
   static func all() throws -> [Article] {
-    let catalogue = repository.appendingPathComponent("Sources/Hearth/Hearth.docc")
+    let catalogue = repository.appendingPathComponent("Sources/Client/Hearth/Hearth.docc")
     let pages = try FileManager.default.contentsOfDirectory(atPath: catalogue.path).filter { $0.hasSuffix(".md") }
     let files = [repository.appendingPathComponent("README.md")] + pages.sorted().map(catalogue.appendingPathComponent)
     return try files.map { Article(name: $0.lastPathComponent, text: try String(contentsOf: $0, encoding: .utf8)) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Folders of the dashboard")
 struct FolderTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources/Dashboard")
+    .deletingLastPathComponent().appending(path: "Sources/Screen/Dashboard")
 
   private static func texts(in folders: String...) throws -> [String: String] {
     var texts: [String: String] = [:]

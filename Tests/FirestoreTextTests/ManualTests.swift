@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestoreText
 
-/// The examples of `Sources/HearthCommand/Manual/Queries.md`: blocks are called by what is in them.
+/// The examples of `Sources/Command/HearthCommand/Manual/Queries.md`: blocks are called by what is in them.
 @Suite struct ManualTests {
   private struct Example {
     var kind: String
@@ -18,7 +18,7 @@ import Testing
   private static func examples() throws -> [Example] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "Sources/HearthCommand/Manual/Queries.md"), encoding: .utf8)
+    let page = try String(contentsOf: root.appending(path: "Sources/Command/HearthCommand/Manual/Queries.md"), encoding: .utf8)
     var examples: [Example] = []
     var block: [Substring]?
     for line in page.split(separator: "\n") {
