@@ -78,8 +78,14 @@ def one_directory(table):
 
 
 def serve_beside(home, name, table):
-    """A second server shares the data: what is written through it is seen by others, and it ends when it is told to."""
+    """A server takes the data over from any other process, which goes on beside it: what is written through the server is
+    seen by others, and it ends when it is told to. Beside another server it ends with 69 and names that one."""
     row = f"{name}, then serve"
+    if name == "serve":
+        status, _, errors = run(home, "serve", "--data", f"{home}/data", "--port", "0", timeout=30)
+        if status == 69 and "serves it on a port" in errors:
+            return table.add(row, "69, names the other")
+        return table.violate(row, f"status {status}", one_line(errors))
     try:
         server = Server(home, "--data", f"{home}/data")
     except RuntimeError as failure:
