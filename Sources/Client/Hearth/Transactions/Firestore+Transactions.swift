@@ -14,8 +14,8 @@ import Synchronization
 // block is run again, after a delay, up to `TransactionOptions.maxAttempts` times. It needs the backend: while the
 // network is disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
 //
-// If the block ends with a `FirestoreError` that may pass (such as `aborted`), it is run again; any other error ends
-// the transaction and is thrown to the caller.
+// A block that ends with a `FirestoreError` that may pass (such as `aborted`) is run again; any other error ends the
+// transaction and is thrown to the caller.
 
 extension Firestore {
   // MARK: With a suspending block

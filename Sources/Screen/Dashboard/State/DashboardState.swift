@@ -5,8 +5,8 @@ package import TerminalCanvas
 
 /// Everything the screen shows. Changed only by `update`, drawn only by `view`; holds no clock, no task, no handle.
 ///
-/// What has rules of its own is a value with private state and its transitions: here is what more than one of them
-/// takes part in.
+/// Parts with rules of their own are values with private state and transitions; these fields are those that several
+/// parts share.
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
   package internal(set) var screen: ScreenShape
