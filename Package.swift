@@ -24,7 +24,7 @@ let groups: KeyValuePairs = [
   "Client": ["FirestoreLocal", "FirestoreSync", "FirestoreInspection", "FirestoreSharing", "Hearth"],
   "Emulator": ["FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator"],
   "Screen": ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "Dashboard"],
-  "Command": ["HearthCommand"],
+  "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost", "HearthCommand"],
   "Tools": ["FirestoreSpec", "SpecRunner", "Benchmarks"],
 ]
 
@@ -64,6 +64,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let grpc = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 
@@ -72,7 +74,9 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
-  "FirestoreSharingTests", "Hearth", "HearthCommand", "ClientTesting", "ServerTesting",
+  "FirestoreSharingTests", "Hearth", "CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost",
+  "HearthCommand",
+  "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
   "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "FirestoreEmulatorTests", "RemoteTests", "HearthTests",
   "ArticleTests", "ConformanceTests",
@@ -232,18 +236,46 @@ let package = Package(
         "LinearPatterns",
       ]),
 
+    module(
+      "CommandOutput",
+      [
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreSQLite",
+        "FirestoreBackend", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Dashboard", "Spelling",
+        "ByteCompression",
+        arguments, log,
+      ]),
+    module(
+      "CommandOptions",
+      [
+        "CommandOutput", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreProtocol",
+        "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
+        "TOMLReading", "TerminalTheme", "Dashboard", "Spelling", arguments, log,
+      ]),
+    module(
+      "CommandTransfer",
+      [
+        "CommandOutput", "CommandOptions", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON",
+        "FirestoreText", "FirestoreProtocol", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC",
+        "FirestoreExports", "Dashboard", "Spelling", "ByteCompression", arguments,
+      ]),
+    module(
+      "DashboardHost",
+      [
+        "CommandOutput", "CommandOptions", "CommandTransfer", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
+        "FirestoreInspection", "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Terminal",
+        "Dashboard", "SeededRandom", "Spelling", "CAllocator", arguments, log,
+      ]),
     executable(
       "HearthCommand",
       [
-        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules",
-        "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
-        "TransportSecurity", "FirestoreInspection",
-        "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
-        "Spelling", "FirestoreText",
-        "ByteCompression", "CAllocator", "FirestoreExports",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
+        "CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost", "Hearth", "FirestoreModel",
+        "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
+        "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
+        "FirestoreSharing", "FirestoreInspection", "TransportSecurity", "TerminalCanvas", "TerminalTheme", "Terminal",
+        "Dashboard", "Spelling", "ByteCompression", arguments,
       ],
       exclude: ["Manual"]),
     module(
@@ -256,14 +288,14 @@ let package = Package(
       "SpecRunner",
       [
         "FirestoreSpec",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        arguments,
       ]),
     executable(
       "Benchmarks",
       [
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "Dashboard", "TerminalCanvas",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        arguments,
       ] + (coreOnly ? [] : ["Hearth"]),
       coreOnly ? [.define("HEARTH_CORE")] : []),
 
@@ -442,12 +474,13 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "FirestoreTesting", "ClientTesting", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "FirestoreTesting", "ClientTesting", "CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost",
+        "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreText", "FirestoreRules", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "Dashboard", "TerminalTheme", "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        arguments,
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

@@ -3,6 +3,8 @@ import FirestoreModel
 import FirestoreTesting
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 private func document(_ path: String, _ fields: Fields) -> Document {

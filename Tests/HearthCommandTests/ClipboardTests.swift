@@ -3,6 +3,8 @@ import Glibc
 import Synchronization
 import Testing
 
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite("Clipboard")

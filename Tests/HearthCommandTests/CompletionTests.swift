@@ -5,6 +5,7 @@ import FirestoreProtocol
 import FirestoreTesting
 import Testing
 
+@testable import CommandOptions
 @testable import HearthCommand
 
 /// What an unfinished word can become.

@@ -5,6 +5,8 @@ import Foundation
 import SeededRandom
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite("Compressed data")

@@ -3,6 +3,7 @@ import Dashboard
 import Foundation
 import Testing
 
+@testable import CommandOutput
 @testable import HearthCommand
 
 @Suite("The configuration file")

@@ -7,6 +7,7 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// Changes by others that a write, or an edit, did not know of.

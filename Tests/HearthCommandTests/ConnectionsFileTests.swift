@@ -3,6 +3,10 @@ import ArgumentParser
 import FirestoreModel
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// `connections.toml`, and the options that its names stand for.

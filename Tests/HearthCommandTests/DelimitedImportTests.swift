@@ -6,6 +6,8 @@ import FirestoreText
 import Foundation
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite struct DelimitedImportTests {

@@ -5,6 +5,7 @@ import FirestoreTesting
 import Foundation
 import Testing
 
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct DemoGroundTests {

@@ -8,6 +8,7 @@ import SeededRandom
 import Synchronization
 import Testing
 
+@testable import CommandTransfer
 @testable import HearthCommand
 
 /// All that is below a path, by queries over all collections.

@@ -5,6 +5,8 @@ import FirestoreTesting
 import FirestoreText
 import Testing
 
+@testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 private func document(_ path: String, _ fields: Fields) -> Document {

@@ -5,6 +5,7 @@ import FirestoreProtocol
 import FirestoreTesting
 import Testing
 
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite("What is said where nothing was found")

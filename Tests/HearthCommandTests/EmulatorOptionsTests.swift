@@ -4,6 +4,7 @@ import FirestoreModel
 import Synchronization
 import Testing
 
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite("Options of Google's emulator")

@@ -7,6 +7,9 @@ import FirestoreTesting
 import Foundation
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite("Import and export in Google's format")

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreClientState
 import FirestoreInspection
@@ -9,6 +8,9 @@ import Foundation
 import TerminalCanvas
 import Testing
 
+// SPDX-License-Identifier: Apache-2.0
+@testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct ExtremeNewsTests {

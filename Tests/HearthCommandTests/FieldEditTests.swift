@@ -4,6 +4,8 @@ import FirestoreModel
 import FirestoreTesting
 import Testing
 
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// What the field editor sends, over a client and a backend.

@@ -2,6 +2,7 @@
 import Foundation
 import Testing
 
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite("The watch on a user's files")

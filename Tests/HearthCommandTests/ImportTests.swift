@@ -8,6 +8,8 @@ import FirestoreTesting
 import Foundation
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite struct ImportRulesTests {

@@ -13,6 +13,9 @@ import Glibc
 import LocalSockets
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import Hearth
 @testable import HearthCommand
 

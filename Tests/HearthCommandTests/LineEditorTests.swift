@@ -2,6 +2,8 @@
 import TerminalCanvas
 import Testing
 
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// Keys on the line of `hearth shell`.

@@ -2,6 +2,7 @@
 import FirestoreModel
 import Testing
 
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct ListedCollectionsTests {

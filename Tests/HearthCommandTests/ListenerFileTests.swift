@@ -8,6 +8,8 @@ import FirestoreTesting
 import Foundation
 import Testing
 
+@testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite("Listeners as a file")

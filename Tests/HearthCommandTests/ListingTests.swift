@@ -8,6 +8,8 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite struct ListingTests {

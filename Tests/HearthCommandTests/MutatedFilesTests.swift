@@ -5,6 +5,9 @@ import SeededRandom
 import TerminalTheme
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// Files that people write, and dashboards read again while they run: whatever is in them, nothing dies of it, and what

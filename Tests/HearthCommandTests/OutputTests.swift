@@ -5,6 +5,10 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct OutputTests {

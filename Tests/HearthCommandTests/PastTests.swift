@@ -9,6 +9,9 @@ import FirestoreText
 import Synchronization
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }

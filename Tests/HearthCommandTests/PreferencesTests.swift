@@ -4,6 +4,7 @@ import Foundation
 import TerminalTheme
 import Testing
 
+@testable import CommandOutput
 @testable import HearthCommand
 
 @Suite("What a user's files say")

@@ -10,7 +10,9 @@ import FirestoreText
 import TerminalCanvas
 import Testing
 
+@testable import CommandOptions
 @testable import Dashboard
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// A place where people type conditions, orders, values or durations.

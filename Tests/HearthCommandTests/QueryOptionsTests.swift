@@ -8,6 +8,10 @@ import FirestoreTesting
 import FirestoreText
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct QueryOptionsTests {

@@ -2,6 +2,7 @@
 import FirestoreJSON
 import Testing
 
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite struct RecordSplitterTests {

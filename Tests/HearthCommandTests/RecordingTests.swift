@@ -9,6 +9,8 @@ import TerminalCanvas
 import TerminalTesting
 import Testing
 
+@testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite("Recorded sessions")

@@ -4,6 +4,7 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
+@testable import CommandOutput
 @testable import HearthCommand
 
 @Suite struct ScenarioParserTests {

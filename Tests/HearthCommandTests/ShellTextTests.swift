@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 /// How what is typed in `hearth shell` becomes commands and words.

@@ -5,6 +5,8 @@ import Glibc
 import TerminalCanvas
 import Testing
 
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 /// What is printed for people cannot move a cursor, reorder or hide text, wherever it comes from.

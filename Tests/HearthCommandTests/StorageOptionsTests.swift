@@ -7,6 +7,9 @@ import FirestoreModel
 import Foundation
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 /// Which data and which cache a command uses.
@@ -124,16 +127,16 @@ import Testing
     let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let locations = try StorageOptions.parse(["--data", folder]).locations(paths)
-    let connection = try Connection.open(locations.backend, locations.database)
+    let connection = try BackendConnection.open(locations.backend, locations.database)
     let store = locations.store(for: connection, .never)
     #expect(store.location == locations.cache)
     #expect(store.claim == connection.identity.map { CacheClaim($0, replacesOthers: true) } && store.claim != nil)
     // Nothing can be made there, not even by root.
-    let standIn = try Connection.openOrFallBack(.embedded(folder: "/proc/hearth"), locations.database)
+    let standIn = try BackendConnection.openOrFallBack(.embedded(folder: "/proc/hearth"), locations.database)
     #expect(standIn.problem != nil && locations.store(for: standIn, .never).location == .memory)
 
     let remote = try StorageOptions.parse(["--emulator", "h:1", "--cache", folder]).locations(paths)
-    let server = remote.store(for: try Connection.open(remote.backend, remote.database), .never)
+    let server = remote.store(for: try BackendConnection.open(remote.backend, remote.database), .never)
     #expect(server.claim == CacheClaim(.server("h:1", remote.database)))
   }
 

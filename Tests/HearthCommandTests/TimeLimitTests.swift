@@ -3,6 +3,8 @@ import ArgumentParser
 import FirestoreModel
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
 @testable import HearthCommand
 
 @Suite("The time that a write has")

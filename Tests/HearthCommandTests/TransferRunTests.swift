@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreClientState
 import FirestoreModel
@@ -7,6 +6,9 @@ import FirestoreTesting
 import Foundation
 import Testing
 
+@testable import CommandTransfer
+// SPDX-License-Identifier: Apache-2.0
+@testable import DashboardHost
 @testable import HearthCommand
 
 @MainActor

@@ -3,6 +3,7 @@ import FirestoreModel
 import FirestoreTesting
 import Testing
 
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct UndoLogTests {

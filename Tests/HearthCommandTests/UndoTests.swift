@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreModel
 import FirestoreTesting
 import Testing
 
+// SPDX-License-Identifier: Apache-2.0
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// Undo and redo, over a client and a backend.

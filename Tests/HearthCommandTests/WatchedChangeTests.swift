@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -7,6 +6,10 @@ import FirestoreTesting
 import FirestoreText
 import Testing
 
+// SPDX-License-Identifier: Apache-2.0
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct WatchedChangeTests {

@@ -6,6 +6,7 @@ import FirestoreTesting
 import FirestoreText
 import Testing
 
+@testable import CommandOutput
 @testable import HearthCommand
 
 @Suite struct WriteArgumentTests {

@@ -7,6 +7,10 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
+@testable import CommandOptions
+@testable import CommandOutput
+@testable import CommandTransfer
+@testable import DashboardHost
 @testable import HearthCommand
 
 private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }

@@ -1,5 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOptions
+import CommandOutput
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreModel
 import Glibc
 import Synchronization
@@ -102,19 +105,4 @@ protocol WritingCommand: ParsableCommand {
 
 extension WritingCommand {
   var writes: Bool { true }
-}
-
-/// The reason why options were refused, with an exit status of its own: the parser itself passes on only the text.
-final class ParsingFailure: Sendable {
-  @TaskLocal static var current: ParsingFailure?
-
-  private let told = Mutex<CommandFailure?>(nil)
-
-  var failure: CommandFailure? { told.withLock { $0 } }
-
-  /// - Returns: the error that `validate` throws.
-  static func told(_ failure: CommandFailure) -> any Error {
-    current?.told.withLock { $0 = $0 ?? failure }
-    return ValidationError(failure.message)
-  }
 }

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import ClientTesting
 import Dashboard
 import FirestoreBackend
@@ -10,6 +9,9 @@ import FirestoreTesting
 
 import class Hearth.Client
 
+// SPDX-License-Identifier: Apache-2.0
+@testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 /// A bridge over a client with a backend of its own, which a test changes as another client would.

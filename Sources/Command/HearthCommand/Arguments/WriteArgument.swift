@@ -1,4 +1,7 @@
+import CommandOutput
+import CommandTransfer
 // SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreJSON
 import FirestoreModel
 import FirestoreText

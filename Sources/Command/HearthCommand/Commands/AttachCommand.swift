@@ -1,6 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOptions
+import CommandOutput
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreBackend
 import FirestoreInspection
 import FirestoreLocal

@@ -1,6 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery

@@ -1,5 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+import DashboardHost
 import FirestoreLocal
 import FirestoreModel
 import Foundation

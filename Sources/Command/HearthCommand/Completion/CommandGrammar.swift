@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import Foundation
 
 /// The commands with their options and arguments, as the parser describes them: nothing is listed twice.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import Foundation
 
 /// The answer to other shells' completion scripts while a line is typed: `hearth __complete SHELL …`.

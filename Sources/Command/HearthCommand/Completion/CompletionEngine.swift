@@ -1,4 +1,7 @@
+import CommandOptions
+import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreInspection
 import Foundation
 import TerminalTheme

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import TerminalCanvas
 import TerminalTheme
 

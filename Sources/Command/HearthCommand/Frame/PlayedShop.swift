@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery

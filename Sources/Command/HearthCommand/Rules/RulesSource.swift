@@ -1,4 +1,6 @@
+import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
 import FirestoreRules
 
 /// A file of rules, read and compiled.

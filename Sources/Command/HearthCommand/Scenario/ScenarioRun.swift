@@ -1,4 +1,8 @@
+import CommandOptions
+import CommandOutput
+import CommandTransfer
 // SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
@@ -20,7 +24,7 @@ struct ScenarioRun: Sendable {
 
   /// - Parameter store: the place of the client's cache and queue.
   /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
-  func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
+  func run(at connection: BackendConnection, _ store: LocalStoreConfiguration) async throws {
     let client = Client(store, datastore: connection.datastore)
     do {
       try CacheReader.check(client)

@@ -1,4 +1,6 @@
+import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreClientState
 import FirestoreService
 

@@ -1,5 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreText

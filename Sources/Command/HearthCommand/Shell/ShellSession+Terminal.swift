@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
 import Foundation
 import Glibc
 import Terminal

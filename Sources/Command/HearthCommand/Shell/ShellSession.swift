@@ -1,4 +1,8 @@
+import CommandOptions
+import CommandOutput
+import CommandTransfer
 // SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreModel
 import FirestoreSQLite
 import FirestoreText

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import Glibc
 
 /// Standard input, line by line.

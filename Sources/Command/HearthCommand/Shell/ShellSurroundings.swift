@@ -1,4 +1,7 @@
+import CommandOptions
+import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
 import FirestoreModel
 import Synchronization
 
@@ -7,7 +10,7 @@ import Synchronization
 final class ShellSurroundings: CommandSurroundings {
   private struct State {
     var storage: StorageOptions
-    var connections: [Place: Connection] = [:]
+    var connections: [Place: BackendConnection] = [:]
     var command: Task<Void, any Error>?
     var listeners: [Int: AsyncStream<Interruptions.Cause>.Continuation] = [:]
     var lastListener = 0
@@ -51,8 +54,8 @@ final class ShellSurroundings: CommandSurroundings {
   // MARK: Connections
 
   func connection(
-    _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> Connection
-  ) throws(CommandFailure) -> Connection {
+    _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> BackendConnection
+  ) throws(CommandFailure) -> BackendConnection {
     let place = Place(choice: choice, database: database)
     if let open = state.withLock({ $0.connections[place] }) { return open }
     var connection = try open()

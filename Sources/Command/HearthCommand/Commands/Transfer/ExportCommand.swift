@@ -1,5 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOptions
+import CommandOutput
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
 import FirestoreModel
 import FirestoreProtocol
 import Foundation
@@ -107,7 +110,8 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   /// - Throws: `notFound` for a path at which nothing is.
-  private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?, _ connection: Connection) async throws {
+  private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?, _ connection: BackendConnection) async throws
+  {
     guard written.documents == 0 else { return }
     guard let path else { return await headless.hint(at: .root, connection) }
     let reason = path.isDocument ? "does not exist" : "has no documents"

@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOutput
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardHost
 import FirestoreModel
 import Foundation
 

@@ -1,5 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
 import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel

@@ -1,5 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandOptions
+import CommandOutput
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
+import DashboardHost
 import FirestoreClientState
 import FirestoreGRPC
 import FirestoreJSON

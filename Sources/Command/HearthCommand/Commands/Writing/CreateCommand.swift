@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
 import FirestoreModel
 import Foundation
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import TerminalCanvas
 
 /// A prompt and a text as rows of a terminal, and where the cursor is in them.

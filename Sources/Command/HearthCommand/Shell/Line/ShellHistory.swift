@@ -1,6 +1,8 @@
+import CDispatch
+import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
 // `stat` belongs to whichever of these modules the compiler has read first.
-import CDispatch
+import CommandTransfer
 import CoreFoundation
 import FirestoreText
 import Foundation

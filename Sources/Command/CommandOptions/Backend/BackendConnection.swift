@@ -1,0 +1,174 @@
+import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import Dashboard
+package import FirestoreBackend
+package import FirestoreGRPC
+package import FirestoreLocal
+package import FirestoreModel
+package import FirestoreProtocol
+package import FirestoreSQLite
+package import FirestoreSharing
+import Foundation
+import Logging
+
+/// The backend that the options name; `BackendConnection` opens it.
+package enum BackendChoice: Hashable, Sendable {
+  /// A backend in a folder, which any number of processes use together; `nil` keeps the data in this process's memory.
+  case embedded(folder: String?)
+  case remote(RemoteBackend)
+
+  package var isEmbedded: Bool { if case .embedded = self { true } else { false } }
+}
+
+/// A backend that is spoken to over gRPC.
+package struct RemoteBackend: Hashable, Sendable {
+  package enum Identity: Hashable, Sendable {
+    /// The fixed token that emulators accept as an administrator's.
+    case owner
+    /// The administrator, by the secret in this file.
+    case admin(secretFile: String)
+    /// The application's default credentials, or a file of them.
+    case application(file: String?)
+  }
+
+  package var endpoint: Endpoint
+  package var identity: Identity
+  /// Whether credentials may go to a host over a connection that others can read.
+  package var allowsInsecureCredentials = false
+
+  package init(endpoint: Endpoint, identity: Identity, allowsInsecureCredentials: Bool = false) {
+    (self.endpoint, self.identity, self.allowsInsecureCredentials) = (endpoint, identity, allowsInsecureCredentials)
+  }
+
+  package var credentials: Credentials {
+    switch identity {
+    case .owner: .emulatorOwner
+    case .admin(let file): .secret(file: file)
+    case .application(let file):
+      .application(file: file, environment: ProcessInfo.processInfo.environment, now: { .now })
+    }
+  }
+}
+
+/// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
+package struct BackendConnection: Sendable {
+  package let database: DatabaseID
+  package var datastore: any Datastore
+  /// The reason why the data is not where the user expects it.
+  package let problem: StorageNotice?
+  /// The identity that the client's cache must have; `nil` for an empty backend in place of unusable data, and for data
+  /// of which nothing is known yet.
+  package let identity: CacheIdentity?
+  /// The data that this process shares with others; `nil` for data in memory, and for servers.
+  package var data: SharedData?
+
+  /// Opens a connection for a command: unusable data is an error. A shell's open connection is used again.
+  package static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> BackendConnection
+  {
+    try Surroundings.current.connection(choice, database) { () throws(CommandFailure) in try begin(choice, database) }
+  }
+
+  private static func begin(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> BackendConnection
+  {
+    switch choice {
+    case .embedded(let folder?):
+      do throws(StoreError) {
+        let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.remark($0) }
+        JobControl.letsGo(of: data)
+        return BackendConnection(data, database)
+      } catch {
+        throw CommandFailure(opening: error)
+      }
+    case .embedded(nil):
+      do throws(StoreError) { return try inMemory(database) } catch { throw CommandFailure(opening: error) }
+    case .remote(let remote): return BackendConnection(remote, database)
+    }
+  }
+
+  /// Opens a connection for the dashboard. Unusable data is replaced by an empty backend in memory; data of another
+  /// process that does not answer counts as unreachable for now. Other remarks go to the log.
+  /// - Throws: `corrupt`: in place of damaged data an empty backend would take the writes that wait for it.
+  package static func openOrFallBack(
+    _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal
+  ) throws(StoreError) -> BackendConnection {
+    switch choice {
+    case .embedded(let folder?):
+      do throws(StoreError) {
+        let data = try SharedData.open(
+          folder, durability: durability, pageCacheBytes: 4 << 20, as: ProgramName.ofProcess, waits: true
+        ) {
+          Logger(label: "backend").warning("\($0)")
+        }
+        return BackendConnection(data, database)
+      } catch  where error.kind != .corrupt {
+        return try inMemory(database, inPlaceOf: StorageNotice(backend: error))
+      }
+    case .embedded(nil): return try inMemory(database)
+    case .remote(let remote): return BackendConnection(remote, database)
+    }
+  }
+
+  /// - Parameter problem: the problem of the data that this backend replaces.
+  private static func inMemory(
+    _ database: DatabaseID, inPlaceOf problem: StorageNotice? = nil
+  ) throws(StoreError) -> BackendConnection {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+    return BackendConnection(
+      database: database, datastore: InProcessDatastore(backend: backend, database: database), problem: problem,
+      identity: problem == nil ? .embedded(backend.instance, database) : nil)
+  }
+
+  private init(_ data: SharedData, _ database: DatabaseID) {
+    self.init(
+      database: database, datastore: data.datastore(for: database), problem: nil,
+      identity: data.instance.map { .embedded($0, database) }, data: data)
+  }
+
+  private init(
+    database: DatabaseID, datastore: any Datastore, problem: StorageNotice?, identity: CacheIdentity?,
+    data: SharedData? = nil
+  ) {
+    (self.database, self.datastore, self.problem, self.identity) = (database, datastore, problem, identity)
+    self.data = data
+  }
+
+  /// Opens no connection yet: a wrong address or wrong credentials fail the first call.
+  private init(_ remote: RemoteBackend, _ database: DatabaseID) {
+    self.database = database
+    identity = .server(remote.endpoint.text, database)
+    datastore = GRPCDatastore(
+      remote.endpoint, database: database, credentials: remote.credentials,
+      allowsInsecureCredentials: remote.allowsInsecureCredentials)
+    problem = nil
+  }
+
+  /// Another database of the same backend.
+  package func sibling(_ other: DatabaseID, of choice: BackendChoice) throws(CommandFailure) -> BackendConnection {
+    if let data { return BackendConnection(data, other) }
+    return try .open(choice, other)
+  }
+
+  /// The database as it was at a time, for reading only; as it is for `nil`.
+  package func at(_ time: Timestamp?) -> BackendConnection {
+    guard let time else { return self }
+    var past = self
+    past.datastore = PastDatastore(base: datastore, time: SnapshotVersion(time))
+    return past
+  }
+
+  /// The backend's name in the dashboard, known before it is open.
+  package static func name(_ locations: StorageOptions.Locations) -> DashboardConfiguration.Backend {
+    let (database, named) = (locations.database, locations.connection)
+    var backend =
+      switch locations.backend {
+      case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
+      case .remote(let remote):
+        DashboardConfiguration.Backend(
+          locations.isCloud ? .cloud : .emulator, project: database.project, database: database.database,
+          host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
+      }
+    (backend.name, backend.production, backend.isReadOnly) = (named?.name, named?.isProduction, named?.isReadOnly)
+    return backend
+  }
+}

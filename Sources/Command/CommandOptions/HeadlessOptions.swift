@@ -1,0 +1,61 @@
+package import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import FirestoreModel
+import FirestoreText
+import Foundation
+
+/// The options of every command without a screen.
+package struct HeadlessOptions: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Say nothing on standard error but why the command failed.")
+  package var quiet = false
+
+  /// Writes one line for people to standard error, unless `--quiet` is set.
+  package func note(_ line: ShownText) {
+    if !quiet { StandardError.write("hearth: \(line)") }
+  }
+
+  package init() {}
+}
+
+/// The time limit of commands that ask the backend once.
+package struct TimeLimitOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Give up after this long (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  package var timeout: Duration?
+
+  static let mayBeWritten = "The write may have been applied all the same."
+
+  /// Runs work that writes in many commits, within the time limit.
+  package func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws
+    -> Result
+  {
+    do {
+      return try await limit(work)
+    } catch let failure as CommandFailure where failure.status == .tryAgain && timeout != nil {
+      throw CommandFailure(.tryAgain, "\(failure.message) Some documents may have been written.")
+    }
+  }
+
+  /// Runs work that ends when it is cancelled, within the time limit.
+  /// - Parameter key: the document that is written: where the time is over, it may have been. A refusal is told as it is.
+  package func limit<Result: Sendable>(
+    writing key: DocumentKey? = nil, _ work: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    guard let timeout else { return try await work() }
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        try await ContinuousClock().sleep(for: timeout)
+        return nil
+      }
+      defer { group.cancelAll() }
+      if let first = try await group.next(), let result = first { return result }
+      let late = "no answer within \(timeout)."
+      throw CommandFailure(.tryAgain, key.map { "\($0.path.text): \(late) \(Self.mayBeWritten)" } ?? late)
+    }
+  }
+
+  package init() {}
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+package import FirestoreModel
+package import FirestoreQuery
+
+/// The query that a command is about: where it looks, and for what.
+package struct QueriedPath: ParsableArguments {
+  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
+  package var path: String
+
+  @Flag(help: "All collections with this id.")
+  package var collectionGroup = false
+
+  @OptionGroup package var selection: QueryOptions
+
+  /// Whether the whole database is named.
+  package var isRoot: Bool { path == "/" && !collectionGroup }
+
+  /// - Throws: a usage failure that names the argument, and the place in it.
+  package func query(in database: DatabaseID) throws -> Query {
+    collectionGroup
+      ? try selection.query(.root, group: path, in: database)
+      : try selection.query(try DataPath.any(path), in: database)
+  }
+
+  package init() {}
+}

@@ -1,0 +1,120 @@
+package import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import FirestoreModel
+package import FirestoreQuery
+import FirestoreText
+
+/// The options that select and order the documents of a collection.
+package struct QueryOptions: ParsableArguments {
+  // A value may begin with a dash: it is never taken for another option.
+  @Option(
+    name: .customLong("where"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Only documents for which this holds: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
+        + "== != < <= > >= in, not in, contains, contains-any (lists stand in brackets). Values are JSON, text, or a "
+        + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. If it is "
+        + "repeated, all must hold. Manual/Queries.md has the whole grammar.",
+      valueName: "condition"))
+  package var conditions: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Order by a field; add :desc to reverse. May be repeated; 'state, total:desc' are two.", valueName: "field[:desc]"
+    ))
+  package var order: [String] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many documents.", valueName: "number"))
+  package var limit: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("At most this many documents, from the end of the order.", valueName: "number"))
+  var limitToLast: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Begin where the order has this value; several as a list, [CA, 5000], and behind all of them an id.",
+      valueName: "value"))
+  var startAt: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Begin behind this value.", valueName: "value"))
+  var startAfter: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("End where the order has this value.", valueName: "value"))
+  var endAt: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
+  var endBefore: String?
+
+  /// Whether all documents are selected, in the order of their names.
+  package var isEmpty: Bool {
+    conditions.isEmpty && order.isEmpty && [limit, limitToLast].allSatisfy { $0 == nil }
+      && [startAt, startAfter, endAt, endBefore].allSatisfy { $0 == nil }
+  }
+
+  /// The query of a collection, a collection group or one document.
+  /// - Throws: a usage failure that names the option, and the place in its text.
+  package func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure)
+    -> Query
+  {
+    var query = Query(path: path, collectionGroup: group)
+    for text in conditions {
+      do throws(TextError) {
+        query.filters += try ConditionText.parse(text, of: query, database: database)
+      } catch {
+        throw error.failure("--where", text)
+      }
+    }
+    for text in order {
+      do throws(TextError) {
+        query.explicitOrderBy += try OrderText.parse(text)
+      } catch {
+        throw error.failure("--order", text)
+      }
+    }
+    try limit(&query)
+    query.start = try bound(("--start-at", startAt), ("--start-after", startAfter), of: query, database)
+    query.end = try bound(("--end-at", endAt), ("--end-before", endBefore), of: query, database)
+    if path.isDocument, group == nil, query.start != nil || query.end != nil {
+      throw CommandFailure(.usage, "\"\(path)\" names a document. Cursors need a collection.")
+    }
+    do throws(QueryError) { try query.validate() } catch { throw CommandFailure(.usage, error.message) }
+    return query
+  }
+
+  private func limit(_ query: inout Query) throws(CommandFailure) {
+    query.limit = limit
+    if let number = limit ?? limitToLast, number > Self.largestLimit {
+      throw CommandFailure(.usage, "the limit is \(number). It can be at most \(Self.largestLimit).")
+    }
+    guard let limitToLast else { return }
+    if limit != nil { throw CommandFailure(.usage, "--limit and --limit-to-last exclude each other.") }
+    if order.isEmpty {
+      throw CommandFailure(.usage, "--limit-to-last needs an --order: it is the end of that order that is meant.")
+    }
+    (query.limit, query.limitType) = (limitToLast, .last)
+  }
+
+  /// The largest limit that the protocol can carry.
+  package static let largestLimit = Query.maximumLimit
+
+  private func bound(
+    _ inclusive: (name: String, text: String?), _ exclusive: (name: String, text: String?), of query: Query,
+    _ database: DatabaseID
+  ) throws(CommandFailure) -> Bound? {
+    if inclusive.text != nil, exclusive.text != nil {
+      throw CommandFailure(.usage, "\(inclusive.name) and \(exclusive.name) exclude each other.")
+    }
+    guard let text = inclusive.text ?? exclusive.text else { return nil }
+    do throws(TextError) {
+      return try CursorText.parse(text, isInclusive: inclusive.text != nil, of: query, database: database)
+    } catch {
+      throw error.failure(inclusive.text != nil ? inclusive.name : exclusive.name, text)
+    }
+  }
+
+  package init() {}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import FirestoreGRPC
+import FirestoreModel
+
+/// A backend outside of this process.
+package struct RemoteOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Use the emulator or 'hearth serve' at this address, in plain text unless there is --trust. Default: "
+        + "$FIRESTORE_EMULATOR_HOST.",
+      valueName: "host:port"))
+  var emulator: String?
+
+  @Flag(help: "Use Cloud Firestore, as the application's default credentials.")
+  package var cloud = false
+
+  @Option(help: ArgumentHelp("Use Cloud Firestore as the account of this key file.", valueName: "file"))
+  package var credentials: String?
+
+  @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
+  var host: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Trust the certificates in this PEM file instead of the system's. With --emulator: speak TLS, as 'hearth serve "
+        + "--tls-cert' does.", valueName: "file"))
+  var trust: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Be an administrator by the secret in this file, as 'hearth serve --auth-keys' asks for. Without TLS on this "
+        + "machine only.", valueName: "file"))
+  var adminSecret: String?
+
+  @Flag(
+    help: "Send a user's or the machine's own access token to a --host that is not Google's; it opens more than that.")
+  var insecureCredentials = false
+
+  package mutating func validate() throws {
+    if emulator != nil, cloud || credentials != nil || host != nil {
+      throw ValidationError("--emulator names a backend of its own; leave out --cloud, --credentials and --host.")
+    }
+    if adminSecret != nil, cloud || credentials != nil {
+      throw ValidationError("--admin-secret is for 'hearth serve'; Cloud Firestore knows nobody by it.")
+    }
+    if insecureCredentials, host == nil {
+      throw ValidationError("--insecure-credentials is about a server that is not Google's; give it with --host.")
+    }
+    if trust != nil, emulator == nil, host == nil, credentials == nil, !cloud {
+      throw ValidationError("--trust is about TLS; give it with --emulator or --host.")
+    }
+    do {
+      _ = try named()
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+
+  /// The backend that the options name, or that `FIRESTORE_EMULATOR_HOST` names; `nil` for the embedded one.
+  /// - Throws: for an address that is none.
+  func choice(environment: [String: String]) throws(ModelError) -> RemoteBackend? {
+    if let remote = try named() { return remote }
+    if let address = environment[Self.emulatorVariable], !address.isEmpty {
+      return try emulator(
+        at: try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable))
+    }
+    guard adminSecret == nil else {
+      throw ModelError("--admin-secret is for a server; name it with --emulator or --host.")
+    }
+    return nil
+  }
+
+  private func named() throws(ModelError) -> RemoteBackend? {
+    if let emulator {
+      let security = trust.map { Endpoint.Security.tls(trustRoots: $0) } ?? .plaintext
+      return try self.emulator(at: try Endpoint(emulator, defaultPort: 8080, security: security, from: "--emulator"))
+    }
+    if cloud || credentials != nil || host != nil {
+      var endpoint = Endpoint.cloudFirestore
+      endpoint.security = .tls(trustRoots: trust)
+      if let host { endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "--host") }
+      return RemoteBackend(
+        endpoint: endpoint, identity: adminSecret.map { .admin(secretFile: $0) } ?? .application(file: credentials),
+        allowsInsecureCredentials: insecureCredentials)
+    }
+    return nil
+  }
+
+  private func emulator(at endpoint: Endpoint) throws(ModelError) -> RemoteBackend {
+    guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
+    guard endpoint.isLoopback || endpoint.isTLS else {
+      throw ModelError(
+        "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
+          + "Serve with --tls-cert, and name its certificate with --trust.")
+    }
+    return RemoteBackend(
+      endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)
+  }
+
+  /// The project that the environment or the key file names, and who named it.
+  func project(environment: [String: String]) -> (id: String, source: String)? {
+    for variable in ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"] {
+      if let project = environment[variable], !project.isEmpty { return (project, "$" + variable) }
+    }
+    guard emulator == nil, let id = Credentials.project(file: credentials, environment: environment) else { return nil }
+    return (id, credentials ?? "the credentials file")
+  }
+
+  static let emulatorVariable = "FIRESTORE_EMULATOR_HOST"
+
+  package init() {}
+}

@@ -1,0 +1,169 @@
+package import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import FirestoreBackend
+import FirestoreGRPC
+package import FirestoreLocal
+package import FirestoreModel
+import Foundation
+
+import enum Hearth.PathComponent
+
+/// The options for the backend, the database, and the client's cache; every command that touches data has them.
+package struct StorageOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("C", allowingJoined: true), .long],
+    help: ArgumentHelp(
+      "Use a connection of connections.toml; 'hearth connections' lists them.", valueName: "name"))
+  package var connection: String?
+
+  @OptionGroup package var remote: RemoteOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Project. Default: that of the key file or of $GOOGLE_CLOUD_PROJECT, else hearth.", valueName: "id"))
+  package var project: String?
+
+  @Option(help: ArgumentHelp("Database of the project. Default: (default).", valueName: "id"))
+  package var database: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Folder of the client's cache and queue of pending writes; one that belongs to another database is not used.",
+      valueName: "dir"))
+  package var cache: String?
+
+  @Option(help: ArgumentHelp("Folder of the embedded backend's data.", valueName: "dir"))
+  package var data: String?
+
+  @Flag(help: "Keep the backend's data and the cache in memory only.")
+  package var inMemory = false
+
+  /// The source of options that the command line left out; `nil` before `validate`.
+  package var completion: StorageCompletion?
+
+  package mutating func validate() throws {
+    if completion == nil { try complete() }
+    for (name, id) in [("--project", project), ("--database", database)] {
+      if let id { try Self.check(id, name) }
+    }
+    for (name, folder) in [("--cache", cache), ("--data", data)] where folder?.isEmpty == true {
+      throw ValidationError("\(name) is empty; name a folder.")
+    }
+    if inMemory, cache != nil || data != nil {
+      throw ValidationError("--in-memory keeps nothing; leave out \(data == nil ? "--cache" : "--data").")
+    }
+    do {
+      let remote = try remoteBackend()
+      if let remote, data != nil {
+        throw ValidationError("--data is the embedded backend's, but \(remote.endpoint.text) is to be used.")
+      }
+      if remote != nil, project == nil, let (id, source) = self.remote.project(environment: Self.environment) {
+        try Self.check(id, "The project of \(source),", remedy: " Name another one with --project.")
+      }
+    } catch let error as ModelError {
+      throw ValidationError(error.message)
+    }
+  }
+
+  private static func check(_ id: String, _ name: String, remedy: String = "") throws {
+    guard id.isEmpty || id.contains("/") || id == "." || id == ".." else { return }
+    throw ValidationError("\(name) \"\(id)\" is not an id: it must not be empty, . or .., or contain a slash.\(remedy)")
+  }
+
+  package struct Locations: Sendable {
+    package var database: DatabaseID
+    package var cache: StorageLocation
+    package var backend: BackendChoice
+    /// Whether a user chose the cache's folder.
+    var isCacheNamed = false
+    /// Whether a user chose the data's folder.
+    package var isDataNamed = false
+    /// The folder in which earlier versions kept the cache.
+    package var formerCache: String?
+    /// The connection of `connections.toml` that these locations come from.
+    package var connection: NamedConnection?
+    /// Whether every write is refused.
+    package var isReadOnly = false
+
+    package init(
+      database: DatabaseID, cache: StorageLocation, backend: BackendChoice, isCacheNamed: Bool = false,
+      isDataNamed: Bool = false, formerCache: String? = nil, connection: NamedConnection? = nil,
+      isReadOnly: Bool = false
+    ) {
+      self.database = database
+      self.cache = cache
+      self.backend = backend
+      self.isCacheNamed = isCacheNamed
+      self.isDataNamed = isDataNamed
+      self.formerCache = formerCache
+      self.connection = connection
+      self.isReadOnly = isReadOnly
+    }
+
+    /// Whether the data counts as production: data of servers over TLS does, unless `connections.toml` says otherwise.
+    package var isProduction: Bool { connection?.isProduction ?? isCloud }
+
+    /// Whether this is a server that speaks TLS and checks credentials: no emulator.
+    package var isCloud: Bool {
+      if case .remote(let remote) = backend { remote.endpoint.isTLS && remote.identity != .owner } else { false }
+    }
+  }
+
+  package var locations: Locations { locations(.ofProcess) }
+
+  /// An embedded backend's cache lies in the folder of its data and moves with it; the caches of servers lie side by
+  /// side, by the server's address.
+  package func locations(_ paths: Paths) -> Locations {
+    // An invalid address was refused by `validate`.
+    let remote = try? remoteBackend()
+    let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)?.id) ?? "hearth"
+    let folder = data ?? "\(paths.data)/backend"
+    let database = database ?? "(default)"
+    var locations = Locations(
+      database: DatabaseID(project: project, database: database), cache: .memory,
+      backend: remote.map { .remote($0) } ?? .embedded(folder: inMemory ? nil : folder),
+      connection: completion?.connection, isReadOnly: isReadOnly)
+    if inMemory { return locations }
+    (locations.isCacheNamed, locations.isDataNamed) = (cache != nil, data != nil)
+    let server = remote?.endpoint.text.lowercased()
+    let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))" } ?? "\(folder)/cache"
+    let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"
+    locations.cache = .directory(cache ?? place)
+    if cache == nil, data == nil {
+      let former = remote.map { "remote/\($0.endpoint.text)/" } ?? ""
+      let name = database == "(default)" ? "default" : database
+      let path = "\(paths.data)/cache/\(former)\(project)/\(name)"
+      locations.formerCache = path == place ? nil : path
+    }
+    return locations
+  }
+
+  /// The remote backend of the options; the environment names one only if the options name none.
+  package func remoteBackend() throws(ModelError) -> RemoteBackend? {
+    try remote.choice(environment: readsEnvironment ? Self.environment : [:])
+  }
+
+  private var readsEnvironment: Bool { data == nil && !inMemory && completion?.connection == nil }
+
+  /// The option or variable that names a backend outside of this process; `nil` where the embedded one is used.
+  package var namedBackend: String? {
+    if let connection = completion?.connection { return "--connection \(connection.name)" }
+    if remote.emulator != nil { return "--emulator" }
+    if remote.cloud { return "--cloud" }
+    if remote.credentials != nil { return "--credentials" }
+    if remote.host != nil { return "--host" }
+    guard readsEnvironment, Self.environment[RemoteOptions.emulatorVariable]?.isEmpty == false else { return nil }
+    return "$\(RemoteOptions.emulatorVariable)"
+  }
+
+  package static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+  package init() {}
+}
+
+extension BackendConfiguration.Durability: ExpressibleByArgument {
+  package static let help = ArgumentHelp(
+    "Whether a commit is on the disk before it is acknowledged (full), or a power cut may take the commits of the last "
+      + "seconds, each whole (normal). The death of the process takes none either way.", valueName: "when")
+}

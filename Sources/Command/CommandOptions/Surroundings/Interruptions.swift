@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+
+/// The events that end a command without an end of its own: a signal, or the loss of its output's reader.
+package final class Interruptions {
+  package enum Cause: Hashable, Sendable {
+    case signal(Int32)
+    case readerGone
+  }
+
+  package let causes: AsyncStream<Cause>
+  private let continuation: AsyncStream<Cause>.Continuation?
+  private let signals: [any DispatchSourceSignal]
+
+  /// Passes on what others find to be this command's.
+  package init(_ causes: AsyncStream<Cause>) {
+    self.causes = causes
+    continuation = nil
+    signals = []
+  }
+
+  private init(
+    _ causes: AsyncStream<Cause>, _ continuation: AsyncStream<Cause>.Continuation, _ signals: [any DispatchSourceSignal]
+  ) {
+    (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
+  }
+
+  /// Hears the signals and the output of the process: from then on SIGINT, SIGTERM and SIGHUP do not end it by
+  /// themselves.
+  package static func ofProcess() -> Interruptions {
+    let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
+    let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield(.signal(number)) }
+      source.activate()
+      return source
+    }
+    watchOutput(continuation)
+    return Interruptions(causes, continuation, signals)
+  }
+
+  deinit {
+    for source in signals { source.cancel() }
+    continuation?.finish()
+  }
+
+  /// Waits for the loss of the output's reader on a thread, until the process ends: a pipe's writing end then has an
+  /// error, a file never.
+  private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
+    DispatchQueue(label: "hearth.output").async {
+      var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      while poll(&state, 1, -1) < 0, errno == EINTR {}
+      continuation.yield(.readerGone)
+    }
+  }
+}

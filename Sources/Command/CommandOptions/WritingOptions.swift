@@ -1,0 +1,77 @@
+package import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import FirestoreModel
+import FirestoreProtocol
+
+/// The options of the commands that write documents.
+package struct WritingOptions: ParsableArguments {
+  @Flag(help: "Print one line of JSON: the path and the time of the write, or how many documents were written.")
+  package var json = false
+
+  @OptionGroup package var timeLimit: TimeLimitOptions
+  @OptionGroup package var headless: HeadlessOptions
+  @OptionGroup package var storage: StorageOptions
+
+  package var database: DatabaseID { storage.locations.database }
+
+  /// The way to the server.
+  package func connect() throws(CommandFailure) -> BackendConnection { try storage.locations.connect() }
+
+  /// Writes one document at the server, without the cache and its queue: a failed write leaves nothing behind.
+  /// - Parameter time: the time after which the document must not have been changed.
+  package func commit(_ mutation: Mutation, unchangedSince time: Timestamp? = nil) async throws {
+    do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
+    let connection = try connect()
+    let response: CommitResponse
+    var existed: Bool?
+    if tellsWrites, mutation.operation == .delete {
+      existed = try await timeLimit.limit {
+        try await connection.datastore.lookup([mutation.key], .names).first?.exists
+      }
+    }
+    response = try await timeLimit.limit(writing: mutation.key) {
+      var mutation = mutation
+      if let time {
+        mutation.precondition = try await .unchanged(since: time, mutation.key, at: connection.datastore)
+      }
+      return try await Self.commit(mutation, at: connection.datastore)
+    }
+    if tellsWrites { StandardError.write(Self.account(of: mutation, existed: existed ?? true)) }
+    guard json else { return }
+    let time = DocumentLine.quoted(response.commitTime.timestamp.rfc3339Text)
+    try OutputFile.print(data: "{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
+  }
+
+  /// Whether each write is reported to a user who types commands in a shell.
+  private var tellsWrites: Bool { Surroundings.current.tellsWrites && !headless.quiet && !json }
+
+  private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
+    switch mutation.operation {
+    case .delete: existed ? "1 document deleted." : "0 documents deleted: there was none."
+    case .patch: "1 document updated."
+    case .set, .verify: "1 document written."
+    }
+  }
+
+  /// Writes a document; one that was changed after its version was read fails like one that was changed before.
+  private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
+    let path = mutation.key.path.text
+    do throws(RPCStatus) {
+      return try await datastore.commit([mutation])
+    } catch  where error.code == .alreadyExists {
+      throw CommandFailure(.alreadyExists, "\(path) exists already; nothing was written.")
+    } catch  where error.code == .notFound && error.message.contains("No document to update") {
+      throw CommandFailure(.notFound, "\(path) does not exist; nothing was written.")
+    } catch {
+      if case .updateTime = mutation.precondition, error.code == .failedPrecondition {
+        throw CommandFailure(.changed, "\(path) was changed just now; nothing was written.")
+      }
+      var failure = CommandFailure(error, path)
+      if error.code == .deadlineExceeded { failure.message += " \(TimeLimitOptions.mayBeWritten)" }
+      throw failure
+    }
+  }
+
+  package init() {}
+}

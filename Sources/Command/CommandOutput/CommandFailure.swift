@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreModel
+package import FirestoreSQLite
+
+/// The exit status of a command, for scripts to rely on: the numbers of <sysexits.h> where it has one.
+package enum ExitStatus: Int32, Sendable {
+  case failure = 1
+  /// A document that was asked for by its path does not exist.
+  case notFound = 4
+  /// A document that was to be made exists already.
+  case alreadyExists = 5
+  /// A document was changed after the time that `--if-unchanged-since` names.
+  case changed = 6
+  /// EX_USAGE, EX_DATAERR, EX_NOINPUT.
+  case usage = 64
+  case badData = 65
+  case noInput = 66
+  /// EX_UNAVAILABLE: the backend cannot be reached, or its data is in use.
+  case unavailable = 69
+  /// EX_SOFTWARE: the same as `failure`, for commands whose status 1 is an answer.
+  case software = 70
+  /// EX_CANTCREAT, EX_IOERR.
+  case cannotCreate = 73
+  case inputOutput = 74
+  /// EX_TEMPFAIL: out of time, or refused for now; worth trying again.
+  case tryAgain = 75
+  /// EX_NOPERM, EX_CONFIG.
+  case permissionDenied = 77
+  case configuration = 78
+}
+
+/// The reason why a command failed, in one line for people and one number for scripts.
+package struct CommandFailure: Error, Hashable, Sendable {
+  package var status: ExitStatus
+  /// The message, which names the failed thing and the remedy; no "hearth:" before it and no line break in it.
+  package var message: String
+  /// Lines that show the place, for people at a terminal.
+  package var excerpt: [String] = []
+
+  package init(_ status: ExitStatus, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+}
+
+extension CommandFailure {
+  /// A refusal by the backend.
+  /// - Parameter subject: the thing that was asked for, such as a document's path.
+  package init(_ status: RPCStatus, _ subject: String? = nil) {
+    self.init(ExitStatus(status.code), (subject.map { "\($0): " } ?? "") + "\(status)")
+  }
+
+  package static let cacheHasNoPast = CommandFailure(
+    .usage, "the cache has no past: --at and --source cache exclude each other.")
+
+  /// A failure to open the embedded backend's data.
+  package init(opening error: StoreError) {
+    switch error.kind {
+    case .locked: self.init(.unavailable, error.message)
+    case .notWritable, .notPrivate: self.init(.permissionDenied, error.message)
+    case .newerSchema: self.init(.configuration, error.message)
+    case .diskFull: self.init(.tryAgain, error.message)
+    case .corrupt: self.init(.badData, error.message)
+    case .gone: self.init(.unavailable, error.message)
+    case .refused, .foreign, .leaseLost, .injected, .sqlite: self.init(.failure, error.message)
+    }
+  }
+}
+
+extension ExitStatus {
+  package init(_ code: StatusCode) {
+    switch code {
+    case .notFound: self = .notFound
+    case .alreadyExists: self = .alreadyExists
+    case .invalidArgument, .outOfRange, .dataLoss: self = .badData
+    case .unavailable: self = .unavailable
+    case .deadlineExceeded, .aborted, .resourceExhausted: self = .tryAgain
+    case .permissionDenied, .unauthenticated: self = .permissionDenied
+    case .ok, .cancelled, .unknown, .failedPrecondition, .unimplemented, .internal: self = .failure
+    }
+  }
+}

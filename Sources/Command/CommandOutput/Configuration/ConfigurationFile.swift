@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Dashboard
+import Foundation
+import Spelling
+import TOMLReading
+package import TerminalCanvas
+import TerminalTheme
+
+/// `config.toml`: a user's permanent settings. A wrong setting is reported with its line; all others are used.
+package struct ConfigurationFile: Hashable, Sendable {
+  package enum GlyphSet: String, Sendable {
+    case auto, unicode, ascii
+
+    /// The set of symbols; `nil` leaves it to the locale.
+    package var choice: Glyphs? {
+      switch self {
+      case .auto: nil
+      case .unicode: .unicode
+      case .ascii: .ascii
+      }
+    }
+  }
+
+  package var theme: String?
+  /// The line that names the theme.
+  package var themeLine: Int?
+  package var mouse: Bool?
+  package var glyphs: GlyphSet?
+  /// Whether listeners come back at the next start.
+  package var restoresListeners: Bool?
+  package var keys: [KeyBinding] = []
+  /// The entries that were left out, each as `file:line: reason`, in the order of the lines.
+  package var problems: [String] = []
+
+  package static let template = """
+    # hearth reads this from $XDG_CONFIG_HOME/hearth/config.toml (usually ~/.config/hearth/config.toml), at the start
+    # and whenever it changes.
+    # theme = "ember"   # a name from the picker (T), or a file in the themes folder beside this one; without it what
+                        # was last chosen in the picker, else ember or paper by the terminal's background
+    mouse = true        # % toggles it at run time
+    glyphs = "auto"     # auto, unicode or ascii
+
+    restore-listeners = true   # whether the listeners that were open come back at the next start
+
+    # Other keys for commands; --print-keys lists the names of all. A list, or keys parted by blanks; [] for none.
+    [keys]
+    # toggle-network = "o"
+    # half-page-down = ["ctrl-d", "J"]
+
+    # The same for one part of the screen only.
+    [keys.live-feed]
+    # clear-feed = "C"
+
+    """
+
+  /// Reads the file of a path; a file that does not exist has no settings.
+  ///
+  /// - Parameter name: the file's name in messages.
+  package static func read(_ path: String, name: String) -> ConfigurationFile {
+    guard FileManager.default.fileExists(atPath: path) else { return ConfigurationFile() }
+    let text: String
+    do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
+      return ConfigurationFile(problems: ["\(name): cannot be read as text; nothing in it is used"])
+    }
+    return parse(text, name: name)
+  }
+
+  package static func parse(_ text: String, name: String) -> ConfigurationFile {
+    var reader = ConfigurationReader(text, name: name)
+    return reader.read()
+  }
+
+  private init(problems: [String] = []) { self.problems = problems }
+  package init() {}
+}
+
+/// Reads the settings one by one, so that a wrong one costs no other.
+private struct ConfigurationReader {
+  private let name: String
+  private let table: TOMLTable
+  private let lines: SourceLines
+  private var file = ConfigurationFile()
+  private var found: [(line: Int, reason: String)] = []
+
+  /// The largest number of lines without valid TOML that are left out; a file with more of them is something else.
+  private static let maximumBrokenLines = 20
+
+  init(_ text: String, name: String) {
+    self.name = name
+    var rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+    var broken: [(line: Int, reason: String)] = []
+    var table: TOMLTable?
+    while table == nil, broken.count <= Self.maximumBrokenLines {
+      do throws(TOMLError) {
+        table = try TOMLTable(parsing: rows.joined(separator: "\n"))
+      } catch {
+        guard let row = rows.indices.last(where: { $0 < error.line && !Self.saysNothing(rows[$0]) }) else { break }
+        broken.append((row + 1, "this line is left out: \(error)"))
+        rows[row] = ""
+      }
+    }
+    if table == nil { broken = [(1, "not a TOML file; nothing in it is used")] }
+    self.table = table ?? TOMLTable()
+    lines = SourceLines(rows.joined(separator: "\n"))
+    found = broken
+  }
+
+  private static func saysNothing(_ row: String) -> Bool {
+    let text = row.trimmingCharacters(in: .whitespaces)
+    return text.isEmpty || text.hasPrefix("#")
+  }
+
+  mutating func read() -> ConfigurationFile {
+    let known = ["theme", "mouse", "glyphs", "restore-listeners", "keys"]
+    for key in table.keys {
+      switch key {
+      case "theme":
+        file.theme = table[key]?.string
+        file.themeLine = lines.line(of: key, in: nil)
+        if file.theme == nil { refuse(key, "theme must be a name in quotes") }
+      case "mouse":
+        file.mouse = table[key]?.bool
+        if file.mouse == nil { refuse(key, "mouse must be true or false") }
+      case "glyphs":
+        file.glyphs = table[key]?.string.flatMap(ConfigurationFile.GlyphSet.init)
+        if file.glyphs == nil { refuse(key, "glyphs must be \"auto\", \"unicode\" or \"ascii\"") }
+      case "restore-listeners":
+        file.restoresListeners = table[key]?.bool
+        if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }
+      case "keys":
+        if let table = table[key]?.table { readKeys(table, section: nil) } else { refuse(key, "keys must be a table") }
+      default:
+        let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
+        refuse(
+          key, "unknown setting \"\(key)\"; \(hint ?? "known are theme, mouse, glyphs, restore-listeners and keys")")
+      }
+    }
+    file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }
+    file.problems = found.sorted { $0.line < $1.line }.map { "\(name):\($0.line): \($0.reason)" }
+    return file
+  }
+
+  private mutating func refuse(_ key: String, in section: String? = nil, _ reason: String) {
+    found.append((lines.line(of: key, in: section) ?? 1, reason))
+  }
+
+  private mutating func readKeys(_ table: TOMLTable, section: String?) {
+    let place = section.map { "keys.\($0)" } ?? "keys"
+    for command in table.keys {
+      guard let value = table[command] else { continue }
+      if section == nil, let inner = value.table {
+        readKeys(inner, section: command)
+        continue
+      }
+      let line = lines.line(of: command, in: place) ?? section.flatMap { lines.line(of: $0, in: "keys") }
+      let list = value.array.map { array in array.map(\.string) } ?? [value.string]
+      guard list.allSatisfy({ $0 != nil }) else {
+        found.append((line ?? 1, "\(command) must be a key in quotes or a list of them"))
+        continue
+      }
+      let keys = list.compactMap(\.self).flatMap { $0.split(separator: " ").map(String.init) }
+      file.keys.append(KeyBinding(section: section, command, keys, line: line))
+    }
+  }
+}

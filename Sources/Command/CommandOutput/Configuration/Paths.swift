@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TerminalTheme
+
+import enum Hearth.StandardDirectories
+
+/// The folders of the XDG base directory specification.
+package struct Paths: Sendable {
+  /// `$XDG_DATA_HOME/hearth`: the backend's data and the cache.
+  package let data: String
+  /// `$XDG_STATE_HOME/hearth`: the log, and the dashboard's memory.
+  package let state: String
+  /// `$XDG_CONFIG_HOME/hearth/config.toml`.
+  package let configurationFile: String
+  /// `$XDG_CONFIG_HOME/hearth/connections.toml`.
+  package let connectionsFile: String
+  /// The folders of the user's theme files; the first folder with a theme wins.
+  package let themeFolders: [String]
+  package let home: String
+
+  /// The file of the choices that the dashboard remembers.
+  package var memoryFile: String { state + "/remembered.json" }
+  /// The folder of the listeners that come back, in a file for each database.
+  package var listenerFolder: String { state + "/listeners" }
+  /// The file of the lines typed in `hearth shell`.
+  package var shellHistory: String { state + "/shell-history" }
+  package var logFile: String { Log.file(in: state) }
+
+  /// A path as people write it: `~` in place of the home folder.
+  package func short(_ text: String) -> String { home.count > 1 ? text.replacing(home + "/", with: "~/") : text }
+
+  package static var ofProcess: Paths { Paths(environment: ProcessInfo.processInfo.environment) }
+
+  init(environment: [String: String]) {
+    let home = StandardDirectories.home(environment)
+    self.home = home
+    func folder(_ variable: String, _ fallback: String) -> String {
+      // The specification requires relative values to be ignored.
+      environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/\(fallback)"
+    }
+    data = StandardDirectories.data(environment)
+    state = folder("XDG_STATE_HOME", ".local/state") + "/hearth"
+    let configuration = folder("XDG_CONFIG_HOME", ".config") + "/hearth"
+    configurationFile = configuration + "/config.toml"
+    connectionsFile = configuration + "/connections.toml"
+    themeFolders = ThemeCatalog.userDirectories(environment: environment)
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import FirestoreModel
+import FirestoreText
+
+package struct FormatOptions: ParsableArguments {
+  @Flag(help: "One line of JSON per document, with its path and times.")
+  package var json = false
+
+  @Flag(help: "An aligned table, as a terminal gets it; it may be cut.")
+  package var table = false
+
+  @Flag(help: "Comma-separated values with a row of names; without --select all documents are held in memory.")
+  package var csv = false
+
+  @Flag(help: "The same with tabs.")
+  package var tsv = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "A line of text per document with values in it: '{{path}} {{address.city}}'. Also id, createTime, updateTime, data.",
+      valueName: "text"))
+  package var template: String?
+
+  @Flag(help: "Do not show what is longer than the screen through $PAGER, or less.")
+  package var noPager = false
+
+  package mutating func validate() throws {
+    try Self.checkChoice(json: json, table: table, csv: csv, tsv: tsv, template: template)
+  }
+
+  /// - Throws: if more than one format was chosen.
+  static func checkChoice(json: Bool, table: Bool, csv: Bool, tsv: Bool, template: String?) throws {
+    let chosen = [
+      ("--json", json), ("--table", table), ("--csv", csv), ("--tsv", tsv), ("--template", template != nil),
+    ]
+    .filter(\.1).map(\.0)
+    if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) exclude each other.") }
+  }
+
+  /// Parses the argument of `--template`.
+  package static func parse(_ template: String) throws(CommandFailure) -> OutputTemplate {
+    do throws(TextError) { return try OutputTemplate(parsing: template) } catch {
+      throw error.failure("--template", template)
+    }
+  }
+
+  package var isChosen: Bool { json || table || csv || tsv || template != nil }
+
+  package init() {}
+}

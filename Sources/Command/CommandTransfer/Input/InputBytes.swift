@@ -1,0 +1,138 @@
+import ByteCompression
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+package import CommandOutput
+import Foundation
+import Glibc
+
+/// The bytes of a file or of standard input. Input that begins like gzip or zstd data is decompressed, whatever its
+/// name.
+package struct InputBytes {
+  private static let chunkSize = 256 * 1024
+
+  package let name: String
+  /// The size of the file in bytes; `nil` for standard input and other pipes.
+  package let size: Int?
+  package let modified: Double?
+  private let descriptor: Int32
+  /// Bytes that were examined and are still to be read.
+  private var beginning: [UInt8] = []
+  private var hasBegun = false
+  private var isAtEnd = false
+  private var decompressor: Decompressor?
+
+  /// - Parameter path: `-` for standard input.
+  package init(_ path: String) throws(CommandFailure) {
+    guard path != "-" else {
+      try StandardInput.check()
+      (name, size, modified, descriptor) = ("standard input", nil, nil, STDIN_FILENO)
+      return
+    }
+    name = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+    // The file is open: without its attributes it is read like a pipe, of unknown size.
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(filePath: path).resolvingSymlinksInPath().path)
+    let type = attributes?[.type] as? FileAttributeType
+    if type == .typeDirectory { throw CommandFailure(.noInput, "\(path) is a directory.") }
+    let isFile = type == .typeRegular
+    size = isFile ? attributes?[.size] as? Int : nil
+    modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
+  }
+
+  /// The number of bytes read of a compressed file; `nil` for one that is not compressed.
+  var consumed: Int? { decompressor?.consumed }
+
+  /// - Returns: at most `count` bytes; none at the end.
+  /// - Throws: `badData` if compressed data is damaged or ends too early.
+  package mutating func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    try begin()
+    guard let decompressor else { return try readFile(count) }
+    while true {
+      if let bytes = try decompressed(by: decompressor, count) { return bytes }
+      decompressor.append(try readFile(Self.chunkSize))
+    }
+  }
+
+  /// - Returns: the next bytes; none at the end, `nil` if more of the file is needed.
+  private mutating func decompressed(
+    by decompressor: Decompressor, _ count: Int
+  ) throws(CommandFailure) -> [UInt8]? {
+    do throws(CompressionError) {
+      let bytes = try decompressor.next(atMost: count)
+      if !bytes.isEmpty { return bytes }
+      if !isAtEnd { return nil }
+      try decompressor.finish()
+      return []
+    } catch {
+      throw CommandFailure(reading: name, decompressor.format, error)
+    }
+  }
+
+  /// Skips to a place: in a regular file from its beginning, in other input from the present place.
+  /// - Parameter offset: the place in the decompressed bytes.
+  /// - Throws: `badData` if the input ends before.
+  package mutating func skip(to offset: Int) throws(CommandFailure) {
+    if size != nil {
+      (beginning, hasBegun, isAtEnd, decompressor) = ([], false, false, nil)
+      lseek(descriptor, 0, SEEK_SET)
+      try begin()
+      if decompressor == nil {
+        beginning = []
+        lseek(descriptor, off_t(offset), SEEK_SET)
+        return
+      }
+    }
+    var remaining = offset
+    while remaining > 0 {
+      let bytes = try read(min(remaining, 1024 * 1024))
+      if bytes.isEmpty { throw CommandFailure(.badData, "\(name) is shorter than what was imported of it before.") }
+      remaining -= bytes.count
+    }
+  }
+
+  /// Examines the first bytes, which tell the file's format.
+  private mutating func begin() throws(CommandFailure) {
+    if hasBegun { return }
+    hasBegun = true
+    while beginning.count < CompressionFormat.magicLength {
+      let more = try readSome(Self.chunkSize)
+      if more.isEmpty { break }
+      beginning += more
+    }
+    try ForeignCompression.check(beginning, of: name)
+    guard let format = CompressionFormat(magic: beginning) else { return }
+    do throws(CompressionError) { decompressor = try Decompressor(format) } catch {
+      throw CommandFailure(reading: name, format, error)
+    }
+  }
+
+  private mutating func readFile(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    if beginning.isEmpty {
+      let bytes = try readSome(count)
+      isAtEnd = bytes.isEmpty
+      return bytes
+    }
+    let bytes = Array(beginning.prefix(count))
+    beginning.removeFirst(bytes.count)
+    return bytes
+  }
+
+  private func readSome(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    while true {
+      var result = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        result = Glibc.read(descriptor, buffer.baseAddress, count)
+        initialized = max(0, result)
+      }
+      if result >= 0 { return bytes }
+      if errno == EBADF { throw CommandFailure(.noInput, "\(name) cannot be read: it is closed.") }
+      if errno != EINTR {
+        throw CommandFailure(.inputOutput, "\(name) cannot be read: \(String(cString: strerror(errno))).")
+      }
+    }
+  }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreExports
+import FirestoreJSON
+
+/// One document in an input.
+package struct InputRecord: Sendable {
+  /// The name before the document, in an object of documents by name; still JSON.
+  var name: String?
+  var bytes: [UInt8]
+  /// The place where the document begins.
+  var place: InputPosition
+  /// The place of its name, or of the document if it has none: from there it can be read again.
+  var start: InputPosition
+  /// The record of an export in Google's format, which has no text.
+  private(set) var entity: ExportReader.Record?
+
+  init(name: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition) {
+    (self.name, self.bytes, self.place, self.start) = (name, bytes, place, start)
+  }
+
+  init(entity: ExportReader.Record, place: InputPosition) {
+    (self.entity, bytes, self.place, start) = (entity, [], place, place)
+  }
+
+  var byteCount: Int { bytes.count + (entity?.bytes.count ?? 0) }
+}
+
+/// A place in an input file between two documents.
+package struct InputPosition: Hashable, Codable, Sendable {
+  /// The number of bytes before the place.
+  var offset = 0
+  /// The line, counted from 1.
+  var line = 1
+  /// The column, counted from 1 in Unicode scalars.
+  var column = 1
+  /// The array or object around the documents; known after the first bytes of a JSON file.
+  var container: Container?
+  /// A comma must come before the next document.
+  var followsDocument = false
+  /// The number of bytes of the compressed file before the place, roughly; `nil` for a file that is not compressed.
+  var compressed: Int?
+
+  enum Container: String, Codable, Sendable { case array, object, closed }
+}
+
+/// Splits a stream of bytes into documents without holding more than one of them. It finds the beginning and end of
+/// each; `JSONSyntax` checks whether it is well formed.
+struct RecordSplitter {
+  /// A document has at most 1 MiB by Firestore's accounting; its JSON can be some times as long.
+  static let recordLimit = 16 * 1024 * 1024
+
+  private let format: TransferFormat
+  /// The delimiter of cells; `nil` for files without rows.
+  private let delimiter: Delimiter?
+  private(set) var buffer: [UInt8] = []
+  /// The index of the first byte in the buffer that is not yet consumed.
+  var start = 0
+  private(set) var isAtEnd = false
+  /// The position of the byte at `start`.
+  var position: InputPosition
+
+  /// - Parameters:
+  ///   - delimiter: the delimiter of rows; `nil` for the format's own.
+  ///   - position: the position of the first bytes.
+  init(_ format: TransferFormat, _ delimiter: Delimiter? = nil, at position: InputPosition = InputPosition()) {
+    self.format = format
+    self.delimiter = delimiter ?? format.delimiter
+    self.position = position
+  }
+
+  mutating func append(_ bytes: some Collection<UInt8>) {
+    if start > 0 {
+      buffer.removeFirst(start)
+      start = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// Notes that no more bytes will come.
+  mutating func finish() { isAtEnd = true }
+
+  /// - Returns: the next document; `nil` if more bytes are needed, or after the last.
+  mutating func next() throws(JSONError) -> InputRecord? {
+    if let delimiter { return try nextRow(delimiter) }
+    switch format {
+    case .json: return try nextElement()
+    case .jsonl, .csv, .tsv: return try nextLine()
+    // An export in Google's format is no text.
+    case .google: return nil
+    }
+  }
+
+  // MARK: Lines
+
+  private mutating func nextLine() throws(JSONError) -> InputRecord? {
+    while true {
+      let newline = buffer[start...].firstIndex(of: UInt8(ascii: "\n"))
+      guard let end = newline ?? (isAtEnd && start < buffer.count ? buffer.count : nil) else {
+        try checkLength()
+        return nil
+      }
+      let place = position
+      var content = buffer[start..<end]
+      if place.offset == 0, content.starts(with: Self.byteOrderMark) { content.removeFirst(Self.byteOrderMark.count) }
+      position.offset += (newline == nil ? end : end + 1) - start
+      position.line += 1
+      start = newline == nil ? end : end + 1
+      if content.allSatisfy(\.isSpace) { continue }
+      return InputRecord(bytes: Array(content), place: place, start: place)
+    }
+  }
+
+  static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
+  func checkLength() throws(JSONError) {
+    if buffer.count - start > Self.recordLimit {
+      throw error("There is no end of the document within \(Self.recordLimit / 1024 / 1024) MiB.")
+    }
+  }
+
+  // MARK: Elements
+
+  private mutating func nextElement() throws(JSONError) -> InputRecord? {
+    skipSpace()
+    guard let container = position.container else { return try open() }
+    guard start < buffer.count else { return try end(of: container) }
+    if container == .closed { throw error("Expected nothing more after the end of the documents.") }
+    if buffer[start] == (container == .array ? UInt8(ascii: "]") : UInt8(ascii: "}")) {
+      advance(to: start + 1)
+      position.container = .closed
+      return try nextElement()
+    }
+    // Bytes are consumed only when the whole element is there, so that an error is the same when the element is asked
+    // for again.
+    let (savedStart, savedPosition) = (start, position)
+    do throws(JSONError) {
+      if let record = try separatedElement(of: container) {
+        position.followsDocument = true
+        return record
+      }
+      if isAtEnd { throw error("Expected a whole document, found the end of the file.") }
+    } catch {
+      (start, position) = (savedStart, savedPosition)
+      throw error
+    }
+    (start, position) = (savedStart, savedPosition)
+    try checkLength()
+    return nil
+  }
+
+  private mutating func separatedElement(of container: InputPosition.Container) throws(JSONError) -> InputRecord? {
+    if position.followsDocument {
+      guard buffer[start] == UInt8(ascii: ",") else {
+        throw error("Expected \",\" or \"\(container == .array ? "]" : "}")\" after a document.")
+      }
+      advance(to: start + 1)
+      position.followsDocument = false
+      skipSpace()
+    }
+    return try element(of: container)
+  }
+
+  private mutating func open() throws(JSONError) -> InputRecord? {
+    if position.offset == 0, buffer.starts(with: Self.byteOrderMark) {
+      start += Self.byteOrderMark.count
+      position.offset += Self.byteOrderMark.count
+      skipSpace()
+    }
+    guard start < buffer.count else {
+      if isAtEnd { throw error("Expected an array or an object of documents, found the end of the file.") }
+      return nil
+    }
+    switch buffer[start] {
+    case UInt8(ascii: "["): position.container = .array
+    case UInt8(ascii: "{"): position.container = .object
+    default: throw error("Expected \"[\" or \"{\" before the documents.")
+    }
+    advance(to: start + 1)
+    return try nextElement()
+  }
+
+  private func end(of container: InputPosition.Container) throws(JSONError) -> InputRecord? {
+    guard isAtEnd, container != .closed else { return nil }
+    throw error("Expected \"\(container == .array ? "]" : "}")\" after the documents, found the end of the file.")
+  }
+
+  private mutating func element(of container: InputPosition.Container) throws(JSONError) -> InputRecord? {
+    guard start < buffer.count else { return nil }
+    let beginning = position
+    var name: String?
+    if container == .object {
+      guard buffer[start] == UInt8(ascii: "\"") else { throw error("Expected a document's name in double quotes.") }
+      guard let nameEnd = endOfValue() else { return nil }
+      name = String(decoding: buffer[start..<nameEnd], as: UTF8.self)
+      advance(to: nameEnd)
+      skipSpace()
+      guard start < buffer.count else { return nil }
+      guard buffer[start] == UInt8(ascii: ":") else { throw error("Expected \":\" after the document's name.") }
+      advance(to: start + 1)
+      skipSpace()
+      guard start < buffer.count else { return nil }
+    }
+    guard let end = endOfValue() else { return nil }
+    if end == start { throw error("Expected a document.") }
+    let record = InputRecord(name: name, bytes: Array(buffer[start..<end]), place: position, start: beginning)
+    advance(to: end)
+    return record
+  }
+
+  /// The index behind the value at `start`; `nil` if it goes on beyond the buffer.
+  private func endOfValue() -> Int? {
+    var depth = 0
+    var isInString = false
+    var index = start
+    return buffer.withUnsafeBufferPointer { bytes in
+      while index < bytes.count {
+        let byte = bytes[index]
+        if isInString {
+          if byte == UInt8(ascii: "\\") {
+            index += 1
+          } else if byte == UInt8(ascii: "\"") {
+            isInString = false
+            if depth == 0 { return index + 1 }
+          }
+        } else {
+          switch byte {
+          case UInt8(ascii: "\""): isInString = true
+          case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+          case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            if depth == 0 { return index }
+            depth -= 1
+            if depth == 0 { return index + 1 }
+          case UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"):
+            if depth == 0 { return index }
+          default: break
+          }
+        }
+        index += 1
+      }
+      return nil
+    }
+  }
+
+  private mutating func skipSpace() {
+    var end = start
+    while end < buffer.count, buffer[end].isSpace { end += 1 }
+    advance(to: end)
+  }
+
+  /// Consumes bytes, counting lines and columns.
+  private mutating func advance(to end: Int) {
+    position.offset += end - start
+    for byte in buffer[start..<end] {
+      if byte == UInt8(ascii: "\n") {
+        position.line += 1
+        position.column = 1
+      } else if byte & 0xc0 != 0x80 {
+        position.column += 1
+      }
+    }
+    start = end
+  }
+
+  private func error(_ reason: String) -> JSONError {
+    JSONError(line: position.line, column: position.column, reason: reason)
+  }
+}
+
+extension UInt8 {
+  /// JSON's white space.
+  fileprivate var isSpace: Bool { self == 0x20 || self == 0x0a || self == 0x0d || self == 0x09 }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreJSON
+import Foundation
+
+/// The documents of a text, a file or standard input, as they are read.
+package struct TextInput {
+  private static let chunkSize = 1024 * 1024
+  var name: String { bytes.name }
+  /// The size of the file in bytes; `nil` for standard input.
+  var size: Int? { bytes.size }
+  var modified: Double? { bytes.modified }
+  private var bytes: InputBytes
+  private var splitter: RecordSplitter
+  private var isAtEnd = false
+  /// The first bytes, which were examined and are still to be read.
+  private var beginning: [UInt8] = []
+  private var hasBegun = false
+  /// The reason why nothing more can be read, reported behind the documents before it.
+  private var failure: CommandFailure?
+  private let format: TransferFormat
+  /// The delimiter of rows; `nil` for inputs without rows.
+  private(set) var delimiter: Delimiter?
+
+  /// - Parameter path: `-` for standard input.
+  init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
+    splitter = RecordSplitter(format)
+    self.format = format
+    delimiter = format.delimiter
+    bytes = try InputBytes(path)
+  }
+
+  /// Sets the delimiter of rows, or recognises it in the first row. Must be called before any row is read.
+  /// - Parameter given: the delimiter; `nil` to recognise it.
+  mutating func part(by given: Delimiter?) throws(CommandFailure) {
+    guard format == .csv || given != nil else { return }
+    if given == nil, beginning.isEmpty { try lookAhead() }
+    delimiter = given ?? Delimiter.recognized(in: beginning)
+    splitter = RecordSplitter(format, delimiter)
+  }
+
+  /// The first documents, or rows, which begin with the row of names.
+  mutating func sample() throws -> [InputRecord] {
+    var splitter = RecordSplitter(format, delimiter)
+    var (rows, looked) = ([InputRecord](), 0)
+    while rows.isEmpty {
+      // One document may be larger than one chunk.
+      let isAll = looked == beginning.count ? try lookAhead() : beginning.count < Self.chunkSize
+      splitter.append(beginning[looked...])
+      looked = beginning.count
+      if isAll, failure == nil { splitter.finish() }
+      while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
+      if isAll { break }
+    }
+    return rows
+  }
+
+  /// - Returns: whether the input ends.
+  @discardableResult
+  private mutating func lookAhead() throws(CommandFailure) -> Bool {
+    let chunk = try readChunk(Self.chunkSize)
+    beginning += chunk
+    return chunk.count < Self.chunkSize
+  }
+
+  /// Reads a number of bytes, or as many as there are.
+  private mutating func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    var chunk: [UInt8] = []
+    do throws(CommandFailure) {
+      while chunk.count < count {
+        let more = try bytes.read(count - chunk.count)
+        if more.isEmpty { break }
+        chunk += more
+      }
+    } catch {
+      if chunk.isEmpty { throw error }
+      failure = error
+    }
+    return chunk
+  }
+
+  /// Continues behind a document.
+  mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
+    splitter = RecordSplitter(format, delimiter, at: position)
+    hasBegun = true
+    // Bytes that were examined already are skipped as well.
+    if size == nil, !beginning.isEmpty {
+      let looked = min(beginning.count, position.offset)
+      beginning.removeFirst(looked)
+      return try bytes.skip(to: position.offset - looked)
+    }
+    beginning = []
+    try bytes.skip(to: position.offset)
+  }
+
+  /// - Returns: the next documents; `nil` after the last.
+  /// - Throws: `CommandFailure`, or `JSONError` if the next document cannot be found.
+  mutating func next() throws -> ImportInput.Batch? {
+    var batch = ImportInput.Batch()
+    while !batch.isFull {
+      if let record = try nextRecord(afterOthers: !batch.records.isEmpty) {
+        batch.append(record)
+        batch.end = splitter.position
+        batch.end.compressed = bytes.consumed
+      } else {
+        break
+      }
+    }
+    return batch.records.isEmpty ? nil : batch
+  }
+
+  /// - Parameter afterOthers: whether there are documents that can still be written when the rest cannot be read.
+  private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
+    while true {
+      do throws(JSONError) {
+        if let record = try splitter.next() {
+          // The first row holds the names.
+          let isHeader = !hasBegun && format.delimiter != nil
+          hasBegun = true
+          if !isHeader { return record }
+          continue
+        }
+      } catch {
+        // The error is thrown again at the next call, after the documents before it are on their way.
+        if afterOthers { return nil }
+        throw error
+      }
+      if isAtEnd { return nil }
+      do throws(CommandFailure) {
+        if let failure, beginning.isEmpty { throw failure }
+        let bytes = try read(Self.chunkSize)
+        if bytes.isEmpty {
+          isAtEnd = true
+          splitter.finish()
+        } else {
+          splitter.append(bytes)
+        }
+      } catch {
+        failure = error
+        if afterOthers { return nil }
+        throw error
+      }
+    }
+  }
+
+  private mutating func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    if beginning.isEmpty { return try bytes.read(count) }
+    let looked = Array(beginning.prefix(count))
+    beginning.removeFirst(looked.count)
+    return looked
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOptions
+package import CommandOutput
+import FirestoreLocal
+package import FirestoreModel
+package import FirestoreQuery
+import FirestoreSync
+
+package import class Hearth.Client
+
+/// Reads the cache that the dashboard keeps, without a network.
+package enum CacheReader {
+  /// Runs work on the cache.
+  /// - Parameter isMade: whether a missing cache is created.
+  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened; errors of the work.
+  package static func withClient<Result: Sendable>(
+    _ locations: StorageOptions.Locations, isMade: Bool = false, _ work: (Client) async throws -> Result
+  ) async throws -> Result {
+    let client = Client(onlyCache: try locations.readStore(isMade: isMade))
+    do {
+      try check(client)
+      let result = try await work(client)
+      await client.terminate()
+      return result
+    } catch {
+      await client.terminate()
+      throw error
+    }
+  }
+
+  /// The documents in the cache, with the writes that wait in its queue.
+  package static func documents(of query: Query, _ locations: StorageOptions.Locations) async throws -> [Document] {
+    try await withClient(locations) { client in
+      if query.isDocumentQuery, let key = DocumentKey(query.path) {
+        return [try await client.engine.cachedDocument(key)].compactMap(\.self).filter(\.exists)
+      }
+      return try await client.engine.cachedDocuments(query).documents
+    }
+  }
+
+  /// The cache's name in messages.
+  package static func name(of locations: StorageOptions.Locations) -> String {
+    guard case .directory(let folder) = locations.cache else { return "the cache, which is in memory," }
+    return "the cache in \(folder)"
+  }
+
+  /// - Throws: if the client runs without the cache that it was given.
+  package static func check(_ client: Client) throws(CommandFailure) {
+    if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOptions
+package import CommandOutput
+package import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import Spelling
+
+/// Notes about a path at which nothing was found: a mistyped name, or another project, looks like lost data.
+struct EmptyAnswer: Sendable {
+  let datastore: any Datastore
+  let database: DatabaseID
+
+  init(_ datastore: any Datastore, _ database: DatabaseID) { (self.datastore, self.database) = (datastore, database) }
+
+  init(_ connection: BackendConnection) { self.init(connection.datastore, connection.database) }
+
+  /// - Parameters:
+  ///   - path: the path of a collection or document, or the root.
+  ///   - group: the id of collections at any depth, in place of the path.
+  /// - Returns: `nil` if there is nothing to add, or if that cannot be found out.
+  func note(at path: ResourcePath, group: String? = nil) async -> String? {
+    // The note accompanies a result that is complete without it.
+    guard let collections = try? await datastore.listCollectionIDs(below: .root) else { return nil }
+    if collections.isEmpty { return await elsewhere() }
+    if group != nil || path.isRoot { return nil }
+    return await nearest(to: path, collections)
+  }
+
+  /// The note about data in other databases of the same backend.
+  private func elsewhere() async -> String? {
+    // Notes are left out where they cannot be found out.
+    guard let all = try? await datastore.databases(of: nil) else { return nil }
+    let others = all.filter { $0 != database }
+    guard let first = others.first else { return nil }
+    let more = others.count > 1 ? ", and others ('hearth databases')" : ""
+    return "there is nothing in \(database.text), and there is data in \(first.text)\(more): add "
+      + "\(first.options(from: database))."
+  }
+
+  /// The note about the outermost part of the path that does not exist, and its nearest existing name.
+  private func nearest(to path: ResourcePath, _ collections: [String]) async -> String? {
+    var (parent, known) = (ResourcePath.root, collections)
+    let segments = path.segments.map(String.init)
+    for index in stride(from: 0, to: segments.count, by: 2) {
+      if !known.contains(segments[index]) {
+        let missing = parent.appending(segments[index])
+        let hint = NearestName.suggestion(for: segments[index], among: known).map {
+          " Did you mean \(parent.appending($0))?"
+        }
+        return "there is no collection \(missing).\(hint ?? "")"
+      }
+      guard index + 2 < segments.count else { return nil }
+      parent = parent.appending(segments[index]).appending(segments[index + 1])
+      // Notes are left out where they cannot be found out.
+      guard let below = try? await datastore.listCollectionIDs(below: parent) else { return nil }
+      known = below
+    }
+    return nil
+  }
+}
+
+extension HeadlessOptions {
+  /// Tells why nothing may have been found, unless `--quiet` is set.
+  package func hint(at path: ResourcePath, group: String? = nil, _ connection: BackendConnection) async {
+    if !quiet, let note = await EmptyAnswer(connection).note(at: path, group: group) { self.note(ShownText(note)) }
+  }
+}
+
+extension CommandFailure {
+  /// The failure with a note about why nothing may have been found.
+  package func hinting(at path: ResourcePath, _ connection: BackendConnection) async -> CommandFailure {
+    guard let note = await EmptyAnswer(connection).note(at: path) else { return self }
+    var failure = self
+    failure.message += " " + note.prefix(1).uppercased() + note.dropFirst()
+    return failure
+  }
+}
+
+extension DatabaseID {
+  /// The options that lead to this database from another one.
+  fileprivate func options(from other: DatabaseID) -> String {
+    var options: [String] = []
+    if project != other.project { options.append("--project \(ShellText.typed(project))") }
+    if database != other.database { options.append("--database \(ShellText.typed(database))") }
+    return options.joined(separator: " ")
+  }
+}

@@ -1,0 +1,94 @@
+package import ArgumentParser
+package import ByteCompression
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+
+extension CompressionFormat: ExpressibleByArgument {}
+
+/// The option `--compress`.
+package struct CompressionOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Compress the output; by default what the file's name ends with, .gz or .zst.", valueName: "gzip|zstd"))
+  package var compress: CompressionFormat?
+
+  package init() {}
+}
+
+/// The choice of the format of a command's output.
+package enum OutputCompression {
+  /// - Parameters:
+  ///   - name: the name of the output; `nil` for standard output.
+  ///   - option: the format that the user asked for; `nil` for none.
+  ///   - isTerminal: whether the output is a terminal.
+  /// - Throws: for a name that promises another format, and for a terminal.
+  package static func choose(
+    for name: String?, _ option: CompressionFormat?, isTerminal: Bool
+  ) throws(CommandFailure) -> CompressionFormat? {
+    let promised = name.flatMap { CompressionFormat(fileName: $0) }
+    if let name, let foreign = ForeignCompression(fileName: name) {
+      throw CommandFailure(
+        .usage, "\(name) would be no \(foreign) file. Write it through that: hearth export … | \(foreign) > \(name)")
+    }
+    if let name, let promised, let option, option != promised {
+      throw CommandFailure(.usage, "\(name) promises \(promised), and --compress says \(option).")
+    }
+    guard let format = option ?? promised else { return nil }
+    if isTerminal {
+      throw CommandFailure(.usage, "compressed data is nothing to show: write it to a file (-o, >), or into a pipe.")
+    }
+    return format
+  }
+}
+
+/// The formats of compressed files that only their own programs write and read.
+enum ForeignCompression: String, CaseIterable {
+  case xz, bzip2
+
+  private var fileExtension: String {
+    switch self {
+    case .xz: ".xz"
+    case .bzip2: ".bz2"
+    }
+  }
+
+  private var magic: [UInt8] {
+    switch self {
+    case .xz: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]
+    case .bzip2: [0x42, 0x5A, 0x68]
+    }
+  }
+
+  /// Finds the format that a file's name promises; `nil` for none.
+  init?(fileName: String) {
+    let name = fileName.lowercased()
+    guard let kind = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
+    self = kind
+  }
+
+  /// - Parameter bytes: the first bytes of a file.
+  /// - Throws: for a file in such a format.
+  static func check(_ bytes: some Collection<UInt8>, of name: String) throws(CommandFailure) {
+    guard let kind = allCases.first(where: { bytes.starts(with: $0.magic) }) else { return }
+    throw CommandFailure(
+      .badData, "\(name) is compressed by \(kind). Read it through that: \(kind) -dc FILE | hearth import -")
+  }
+}
+
+extension CommandFailure {
+  /// A failure to read a compressed file.
+  package init(reading name: String, _ format: CompressionFormat, _ error: CompressionError) {
+    switch error.kind {
+    case .damaged:
+      self.init(.badData, "\(name) is damaged: its \(format) data is wrong at byte \(error.offset) (\(error.reason)).")
+    case .truncated:
+      self.init(.badData, "\(name) ends in the middle of its \(format) data, at byte \(error.offset).")
+    case .tooLarge:
+      self.init(
+        .badData,
+        "\(name) was compressed with a larger window than is read here. Read it through its program: "
+          + "zstd -dc --long=31 FILE | hearth import -")
+    case .failed: self.init(.failure, "\(name) cannot be read: \(error.reason).")
+    }
+  }
+}

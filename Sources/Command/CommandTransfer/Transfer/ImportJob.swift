@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+package import CommandOutput
+import FirestoreJSON
+package import FirestoreModel
+package import FirestoreProtocol
+import Foundation
+
+/// The import of one file, from the place where an earlier run of the same import ended.
+package struct ImportJob: Sendable {
+  /// The treatment of documents that cannot be imported.
+  package enum BadDocuments: Hashable, Sendable {
+    /// The first bad document ends the import.
+    case stop
+    /// Bad documents are written to a file, and the import goes on.
+    case collect(String)
+    /// Bad documents are only reported, and nothing at all is written.
+    case check
+  }
+
+  /// The reason why an import ended early, and its progress until then.
+  package struct Failure: Error {
+    package var error: any Error
+    package var done: ImportProgressPoint
+
+    package init(error: any Error, done: ImportProgressPoint) {
+      (self.error, self.done) = (error, done)
+    }
+  }
+
+  package struct Outcome: Sendable {
+    package var done: ImportProgressPoint
+    /// Documents that an earlier run had imported.
+    package var before = 0
+    /// Documents whose path appeared earlier in the file.
+    package var repeated = 0
+
+    package init(done: ImportProgressPoint, before: Int = 0, repeated: Int = 0) {
+      (self.done, self.before, self.repeated) = (done, before, repeated)
+    }
+  }
+
+  /// The path of the input; `-` for standard input.
+  package var file: String
+  package var format: TransferFormat
+  package var rules: ImportRules
+  /// The backend's name in the note of the import's progress.
+  package var backend: String
+  /// The plain documents' collection and id field, as they were given.
+  package var into: String?
+  package var idField: String?
+  /// The file that notes the progress of the import; `nil` for none.
+  package var state: String?
+  package var badDocuments = BadDocuments.stop
+  /// The types of columns that are not guessed.
+  package var types: [FieldPath: ColumnType] = [:]
+  /// The delimiter of rows; `nil` to recognise it.
+  package var delimiter: Delimiter?
+
+  package init(
+    file: String, format: TransferFormat, rules: ImportRules, backend: String, into: String? = nil,
+    idField: String? = nil, state: String? = nil, badDocuments: BadDocuments = BadDocuments.stop,
+    types: [FieldPath: ColumnType] = [:], delimiter: Delimiter? = nil
+  ) {
+    self.file = file
+    self.format = format
+    self.rules = rules
+    self.backend = backend
+    self.into = into
+    self.idField = idField
+    self.state = state
+    self.badDocuments = badDocuments
+    self.types = types
+    self.delimiter = delimiter
+  }
+
+  /// The input's name in messages.
+  package var name: String { file == "-" ? "standard input" : file }
+
+  /// The default path of the note of an import's progress.
+  package static func state(of file: String) -> String { file + ".hearth-import" }
+
+  /// The default path of the file for bad documents.
+  package static func rejects(of file: String) -> String { file + ".rejected" }
+
+  /// - Parameters:
+  ///   - connect: opens the way to the server, once the input is open.
+  ///   - note: called with lines about an earlier run of the import, and about the cells of rows.
+  ///   - reject: called with the reason why each bad document is not imported.
+  ///   - show: called with the writes of the first documents, if nothing is written.
+  ///   - progress: called with the progress, and its fraction of the whole if that is known; an error that it throws
+  ///     ends the import.
+  /// - Throws: `Failure` once the import has begun, else `CommandFailure`.
+  package func run(
+    into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
+    show: @escaping (Mutation) throws -> Void = { _ in },
+    progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
+  ) async throws -> Outcome {
+    var input = try ImportInput(file, format)
+    let resolved = try placed(try columns(of: &input, note), &input)
+    let identity = ImportState.Identity(
+      backend: backend, database: rules.database.name, into: into, idField: idField,
+      renames: rules.paths.renames.isEmpty ? nil : rules.paths.renames, format: format,
+      delimiter: input.delimiter == format.delimiter ? nil : input.delimiter?.name,
+      types: types.isEmpty ? nil : Dictionary(uniqueKeysWithValues: types.map { ($0.key.canonicalText, $0.value) }),
+      size: input.size, modified: input.modified)
+    let state = badDocuments == .check ? nil : state
+    let before = state.flatMap { ImportState.read($0) }
+    var done = ImportProgressPoint()
+    if let state, let before, before.identity != identity {
+      note("beginning anew: \(state) is of another import, or of \(name) as it was before it changed.")
+    } else if let state, let before {
+      done = ImportProgressPoint(position: before.position, documents: before.documents, rejected: before.rejected)
+      try input.skip(to: done.position, format)
+      let line = format == .google ? "" : ", at line \(done.position.line)"
+      note("going on after \(done.documents.documents)\(line); remove \(state) to begin anew.")
+    }
+    let datastore = badDocuments == .check ? nil : try connect()
+    let size = input.size
+    func fraction(_ point: ImportProgressPoint) -> Double? {
+      size.map { Double(point.position.compressed ?? point.position.offset) / Double(max($0, 1)) }
+    }
+    let first = TransferProgress.Start(documents: done.documents, fraction: fraction(done) ?? 0)
+    let checkpoint = ImportCheckpoint(state, identity)
+    let rejects: RejectFile? =
+      switch badDocuments {
+      case .stop: nil
+      case .collect(let path): RejectFile(path, note: reject)
+      case .check: RejectFile(nil, note: reject)
+      }
+    var run = ImportRun(
+      resolved, into: datastore, from: done, rejects: rejects, show: badDocuments == .check ? show : nil
+    ) { point in
+      try checkpoint.note(point)
+      try progress(point, fraction(point), first)
+    }
+    do {
+      try await run.run(&input)
+    } catch {
+      try checkpoint.save()
+      throw Failure(error: error, done: run.done)
+    }
+    checkpoint.remove()
+    return Outcome(done: run.done, before: first.documents, repeated: run.repeated)
+  }
+}
+
+extension ImportJob {
+  /// The rules for an export whose documents go to other paths.
+  private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
+    var rules = rules
+    let canLookTwice = format == .google || ImportInput.isFile(file)
+    let delimiter = input.delimiter
+    func survey() throws -> ImportSurvey {
+      var again = try ImportInput(file, format)
+      if let delimiter { try again.part(by: delimiter) }
+      return ImportSurvey(again, rules)
+    }
+    if !rules.paths.renames.isEmpty, canLookTwice { try survey().check(rules.paths.renames, of: name) }
+    guard let collection = rules.collection, rules.columns == nil else { return rules }
+    var known: ImportSurvey?
+    if format == .google {
+      known = try survey()
+    } else if let first = try? input.sample().first, first.name == nil, let path = rules.path(of: first) {
+      // Input that cannot be read (`try?`) is refused with its place when the import itself reads it.
+      known = canLookTwice ? try survey() : ImportSurvey(path)
+    }
+    guard let known else { return rules }
+    if idField != nil {
+      throw CommandFailure(.usage, "--id-field is for plain documents; those of \(name) have their paths.")
+    }
+    rules.collection = nil
+    rules.paths = PathRules(
+      renames: try known.only(into: collection, of: name).map { [$0] } ?? [], isOnlyRenamed: true)
+    return rules
+  }
+
+  /// The rules for a file of rows.
+  private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
+    if delimiter != nil, format.delimiter == nil {
+      throw CommandFailure(.usage, "--delimiter is about the cells of csv, and \(name) is \(format.rawValue).")
+    }
+    try input.part(by: delimiter)
+    guard let delimiter = input.delimiter else {
+      if types.isEmpty { return rules }
+      if format == .google {
+        throw CommandFailure(
+          .usage, "--types is about the columns of csv and tsv; an export says of each value what it is.")
+      }
+      throw CommandFailure(.usage, "--types is about the columns of csv and tsv; JSON says of each value what it is.")
+    }
+    var rules = rules
+    do {
+      let columns = try DelimitedColumns(
+        input.sample(), delimiter, isPlain: rules.collection != nil, types: types, in: rules.database)
+      if self.delimiter == nil, delimiter != format.delimiter {
+        note("cells are parted by a \(delimiter.name), as the first row suggests; --delimiter says otherwise.")
+      }
+      if badDocuments == .check { note("columns: \(columns.summary).") }
+      rules.columns = columns
+    } catch let error as JSONError {
+      throw CommandFailure(.badData, "\(name), \(error)")
+    }
+    return rules
+  }
+}
+
+/// Notes the progress of an import, at intervals in which little work would have to be repeated.
+private final class ImportCheckpoint {
+  private static let interval = Duration.milliseconds(200)
+
+  private let path: String?
+  private let identity: ImportState.Identity
+  private var point: ImportProgressPoint?
+  private var lastSaved = ContinuousClock.now
+
+  init(_ path: String?, _ identity: ImportState.Identity) {
+    self.path = path
+    self.identity = identity
+  }
+
+  func note(_ point: ImportProgressPoint) throws {
+    self.point = point
+    if .now - lastSaved >= Self.interval { try save() }
+  }
+
+  func save() throws {
+    guard let path, let point else { return }
+    lastSaved = .now
+    let state = ImportState(
+      identity: identity, position: point.position, documents: point.documents, rejected: point.rejected)
+    try state.write(to: path)
+  }
+
+  /// Removes the note when the import is complete.
+  func remove() {
+    // A note that was never written need not be removed.
+    if let path { try? FileManager.default.removeItem(atPath: path) }
+  }
+}

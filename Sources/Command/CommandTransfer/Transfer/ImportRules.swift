@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreExports
+package import FirestoreJSON
+package import FirestoreModel
+import FirestoreProtocol
+
+/// The rules that turn the documents of an input file into mutations.
+package struct ImportRules: Sendable {
+  package let database: DatabaseID
+  /// The collection of plain documents; `nil` for records that name their paths.
+  package var collection: ResourcePath?
+  /// The field that holds a plain document's id.
+  package let idField: FieldPath?
+  /// The columns of rows; `nil` for JSON.
+  package var columns: DelimitedColumns?
+  /// The mapping of paths.
+  package var paths = PathRules()
+
+  package init(
+    database: DatabaseID, collection: ResourcePath? = nil, idField: FieldPath?, columns: DelimitedColumns? = nil,
+    paths: PathRules = PathRules()
+  ) {
+    self.database = database
+    self.collection = collection
+    self.idField = idField
+    self.columns = columns
+    self.paths = paths
+  }
+
+  /// The mutation for a document of an export. References within its own database lead into this one.
+  package func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
+    let fields = document.fields.referring(to: database, insteadOf: document.database)
+    let key = try DocumentKey(validating: paths.path(of: document.key.path).text)
+    let mutation = Mutation(key: key, operation: .set(fields))
+    try mutation.validateForWrite()
+    return mutation
+  }
+
+  /// The mutation for a record of an export, of JSON or of a row.
+  package func mutation(of record: InputRecord) throws(Rejection.Reason) -> Mutation {
+    guard let entity = record.entity else {
+      do throws(JSONError) { return try mutation(for: record) } catch { throw .unreadable(error) }
+    }
+    do throws(ExportError) {
+      let document = try entity.document()
+      do throws(ModelError) { return try mutation(for: document) } catch {
+        throw ExportError(.unsupported, entity.file, at: entity.offset, error.message)
+      }
+    } catch {
+      throw .unsupported(error)
+    }
+  }
+
+  /// - Throws: `JSONError` with the place in the whole file.
+  package func mutation(for record: InputRecord) throws(JSONError) -> Mutation {
+    do throws(JSONError) {
+      let syntax: JSONSyntax
+      if let columns { syntax = try columns.syntax(record) } else { syntax = try Self.json(record) }
+      let (path, data) = try destination(of: record, syntax)
+      let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
+      do throws(ModelError) {
+        var key = try DocumentKey(validating: path)
+        if collection == nil { key = try DocumentKey(validating: paths.path(of: key.path).text) }
+        let mutation = Mutation(key: key, operation: .set(fields), transforms: transforms)
+        try mutation.validateForWrite()
+        return mutation
+      } catch {
+        throw syntax.error(error.message)
+      }
+    } catch {
+      let place = record.place
+      throw JSONError(
+        line: place.line + error.line - 1, column: error.line == 1 ? place.column + error.column - 1 : error.column,
+        reason: error.reason)
+    }
+  }
+
+  private static func json(_ record: InputRecord) throws(JSONError) -> JSONSyntax {
+    guard let text = String(validating: record.bytes, as: UTF8.self) else {
+      throw JSONError(line: 1, column: 1, reason: "This is not UTF-8.")
+    }
+    return try JSONSyntax(parsing: text)
+  }
+
+  private func destination(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
+    guard let collection else { return try named(record, syntax) }
+    if columns == nil, record.name == nil, let path = Self.exportedPath(syntax) {
+      let rename = CollectionRename(path.parent, collection)
+      throw syntax.error(
+        "This is {path, data}, as export writes it, and would become a document of that. Import it without --into, or to "
+          + "another place with \(rename.text).")
+    }
+    return (collection.appending(try id(of: record, syntax)).text, syntax)
+  }
+
+  /// The path and data of a record that names its path: by its name in an object, or as `{"path": …, "data": …}`.
+  private func named(_ record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
+    if let name = record.name { return (try Self.text(name), syntax) }
+    guard case .string(let path)? = syntax["path"]?.kind, let data = syntax["data"] else {
+      throw syntax.error(
+        "Expected {\"path\": …, \"data\": …} as export writes it; say --into COLLECTION for plain documents.")
+    }
+    return (path, data)
+  }
+
+  /// The path of a document written by `export` or `get --json`; `nil` for any other.
+  static func exportedPath(_ syntax: JSONSyntax) -> ResourcePath? {
+    guard case .object(let members) = syntax.kind, members.allSatisfy({ exportedNames.contains($0.name) }),
+      case .string(let text)? = syntax["path"]?.kind, case .object? = syntax["data"]?.kind,
+      let key = try? DocumentKey(validating: text)
+    else { return nil }
+    return key.path
+  }
+
+  private static let exportedNames: Set<String> = ["path", "data", "createTime", "updateTime", "pendingWrites"]
+
+  /// The path that a record had where it was exported; `nil` for one that cannot be read, or has no path.
+  package func path(of record: InputRecord) -> ResourcePath? {
+    if let entity = record.entity { return (try? entity.document())?.key.path }
+    if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
+    if let name = record.name { return (try? Self.text(name)).map { ResourcePath($0) } }
+    return (try? Self.json(record)).flatMap(Self.exportedPath)
+  }
+
+  private func id(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> String {
+    if let name = record.name { return try checked(try Self.text(name), syntax) }
+    guard let idField else { return Self.derivedID(of: record) }
+    var found: JSONSyntax? = syntax
+    for segment in idField.segments { found = found?[segment] }
+    switch found?.kind {
+    case .string(let id)?: return try checked(id, found ?? syntax)
+    case .integer(let number)?: return String(number)
+    case nil: throw syntax.error("The document has no field \(idField.canonicalText) to take its id from.")
+    default: throw (found ?? syntax).error("An id must be a string or an integer.")
+    }
+  }
+
+  private func checked(_ id: String, _ syntax: JSONSyntax) throws(JSONError) -> String {
+    if let reason = ResourcePath.objection(to: id, isCollectionID: false) {
+      throw syntax.error("The id is invalid: \(reason)")
+    }
+    return id
+  }
+
+  private static func text(_ json: String) throws(JSONError) -> String {
+    guard case .string(let text) = try JSONSyntax(parsing: json).kind else { return json }
+    return text
+  }
+
+  /// The same id for the same record at the same line, so that importing a file twice does not double its documents; 20
+  /// letters and digits, as automatic ids have.
+  private static func derivedID(of record: InputRecord) -> String {
+    let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
+    var id = ""
+    for half in [digest.low, digest.high] {
+      var rest = half
+      for _ in 0..<10 {
+        id.append(AutomaticID.letters[Int(rest % 62)])
+        rest /= 62
+      }
+    }
+    return id
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+
+/// One import: batches are read in order, turned into writes side by side, and committed in order with a few in flight.
+///
+/// ```
+///  file ─► batches ─► parsing (any order) ─► committing (started in order; never two writes of one document) ─► state
+/// ```
+/// The recorded progress always covers everything before one place in the file.
+struct ImportRun {
+  /// Batches that are read and not yet done: bounds the memory.
+  private static let window = 8
+  private static let maximumCommits = 4
+  /// The number of documents that are shown.
+  private static let mostShown = 10
+
+  let rules: ImportRules
+  /// The backend; `nil` to check the input only.
+  let datastore: (any Datastore)?
+  let retries: CommitRetries
+  /// The file of bad documents; `nil` to stop at the first.
+  let rejects: RejectFile?
+  /// Called with the first documents in the form in which they would be written.
+  let show: ((Mutation) throws -> Void)?
+  /// Called with the progress.
+  let record: (ImportProgressPoint) throws -> Void
+
+  private(set) var done: ImportProgressPoint
+  /// Documents whose path appeared earlier in this run.
+  private(set) var repeated = 0
+  /// The hashes of the paths so far: eight bytes for each, where the paths may be a gigabyte.
+  private var seen: Set<Int> = []
+  private var parsed: [Int: ParsedBatch] = [:]
+  private var committed: [Int: ParsedBatch] = [:]
+  private var busyKeys: [Int: Set<DocumentKey>] = [:]
+  private var nextToRead = 0
+  private var nextToCommit = 0
+  private var nextToRecord = 0
+  /// Whether the import stops at a document: everything before it is written, and nothing after it will be.
+  private var isStopped = false
+
+  private enum Step: Sendable {
+    case parsed(Int, ParsedBatch)
+    case committed(Int, [Rejection])
+  }
+
+  init(
+    _ rules: ImportRules, into datastore: (any Datastore)?, from done: ImportProgressPoint, rejects: RejectFile?,
+    show: ((Mutation) throws -> Void)? = nil, retries: CommitRetries = CommitRetries(),
+    record: @escaping (ImportProgressPoint) throws -> Void
+  ) {
+    self.rules = rules
+    self.datastore = datastore
+    self.done = done
+    self.rejects = rejects
+    self.retries = retries
+    self.show = show
+    self.record = record
+  }
+
+  /// - Throws: `JSONError` for the first bad document if they are not collected, `RPCStatus`, `CommandFailure`.
+  mutating func run(_ input: inout ImportInput) async throws {
+    // Errors leave the closure as values, so that the documents before them are still written and recorded.
+    var failure: (any Error)?
+    var isAtEnd = false
+    try await withThrowingTaskGroup(of: Step.self) { group in
+      while true {
+        while !isAtEnd, failure == nil, nextToRead - nextToRecord < Self.window {
+          do {
+            guard let batch = try input.next() else {
+              isAtEnd = true
+              break
+            }
+            let (number, rules) = (nextToRead, rules)
+            nextToRead += 1
+            group.addTask { .parsed(number, ParsedBatch(batch, rules)) }
+          } catch {
+            failure = error
+          }
+        }
+        startCommits(in: &group, &failure)
+        guard let step = try await group.next() else { break }
+        switch step {
+        case .parsed(let number, let batch): parsed[number] = batch
+        case .committed(let number, let rejections):
+          busyKeys[number] = nil
+          committed[number]?.rejections += rejections
+          try recordFinished()
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private mutating func startCommits(
+    in group: inout ThrowingTaskGroup<Step, any Error>, _ failure: inout (any Error)?
+  ) {
+    while !isStopped, busyKeys.count < Self.maximumCommits, var batch = parsed[nextToCommit] {
+      // Two writes of one document must not overtake each other.
+      let keys = Set(batch.mutations.map(\.key))
+      if busyKeys.values.contains(where: { !$0.isDisjoint(with: keys) }) { return }
+      if rejects == nil, let first = batch.rejections.first {
+        // Documents before the bad one are written, and none after it.
+        batch.keep(before: first)
+        failure = first.reason
+        isStopped = true
+      }
+      parsed[nextToCommit] = nil
+      let number = nextToCommit
+      nextToCommit += 1
+      committed[number] = batch
+      busyKeys[number] = keys
+      let (datastore, retries, isCollecting) = (datastore, retries, rejects != nil)
+      group.addTask { [batch] in
+        guard let datastore, !batch.mutations.isEmpty else { return .committed(number, []) }
+        return .committed(number, try await batch.commit(at: datastore, retries, rejecting: isCollecting))
+      }
+    }
+  }
+
+  /// Advances the place before which everything is done.
+  private mutating func recordFinished() throws {
+    while busyKeys[nextToRecord] == nil, let batch = committed.removeValue(forKey: nextToRecord) {
+      nextToRecord += 1
+      try rejects?.add(batch.rejections)
+      for mutation in batch.mutations where !seen.insert(mutation.key.hashValue).inserted { repeated += 1 }
+      if let show {
+        let shown = done.documents
+        for mutation in batch.mutations.prefix(max(0, Self.mostShown - shown)) { try show(mutation) }
+      }
+      done.rejected += batch.rejections.count
+      done.documents += batch.recordCount - batch.rejections.count
+      done.position = batch.end
+      try record(done)
+    }
+  }
+}
+
+/// The progress of an import.
+package struct ImportProgressPoint: Sendable {
+  package var position = InputPosition()
+  package var documents = 0
+  package var rejected = 0
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+package import Dashboard
+import FirestoreJSON
+package import FirestoreModel
+package import FirestoreProtocol
+import Foundation
+
+/// An import or export that the dashboard asks for: the jobs of `hearth import --keep-going` and `hearth export
+/// --recursive`, with an account in place of an exit status.
+package struct TransferRun: Sendable {
+  /// The largest number of refused documents that the account names.
+  private static let mostNamed = 100
+  /// The interval at which the progress is reported.
+  private static let interval = Duration.milliseconds(250)
+
+  package var request: TransferRequest
+  package var datastore: any Datastore
+  package var database: DatabaseID
+  /// The name of the backend in notes of an import's progress; `nil` if the data ends with the process.
+  package var backend: String?
+
+  package init(request: TransferRequest, datastore: any Datastore, database: DatabaseID, backend: String? = nil) {
+    (self.request, self.datastore, self.database, self.backend) = (request, datastore, database, backend)
+  }
+
+  /// - Parameter tell: called now and then with the progress.
+  package func run(_ tell: @escaping @Sendable (TransferState) -> Void) async -> TransferAccount {
+    switch request {
+    case .export(let paths, let file, _): await export(paths, to: file, tell)
+    case .importing(let file, let path): await importing(file, into: path, tell)
+    }
+  }
+
+  // MARK: Export
+
+  private func export(
+    _ paths: [ResourcePath]?, to file: String, _ tell: (TransferState) -> Void
+  ) async -> TransferAccount {
+    let start = ContinuousClock.now
+    var pace = Pace()
+    var documents = 0
+    var notes: [String] = []
+    func account(_ end: TransferAccount.End) -> TransferAccount {
+      TransferAccount(request, end, documents: documents, elapsed: .now - start, notes: notes)
+    }
+    do {
+      let path = UserPath.absolute(file)
+      guard case .file = try OutputPlace(path) else {
+        throw CommandFailure(.cannotCreate, "\(file) is no regular file.")
+      }
+      let target = try ExportTarget(path, OutputCompression.choose(for: path, nil, isTerminal: false))
+      do {
+        let job = ExportJob(roots: paths, isRecursive: true, format: TransferFormat(fileName: file))
+        let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
+        let whole: (any Datastore)? = beginning.map { PastDatastore(base: datastore, time: $0, isBeginning: true) }
+        if whole == nil { notes.append("Each document is as it was when its turn came: this backend has no past.") }
+        _ = try await job.run(at: whole ?? datastore, database, to: target.file) { count in
+          try Task.checkCancellation()
+          documents = count
+          guard pace.isDue() else { return }
+          tell(TransferState(request, documents: count, perSecond: pace.perSecond(count)))
+        }
+      } catch {
+        target.discard()
+        throw error
+      }
+      try target.commit()
+      return account(.complete)
+    } catch {
+      return account(Self.end(error))
+    }
+  }
+
+  // MARK: Import
+
+  private func importing(
+    _ file: String, into collection: ResourcePath?, _ tell: @escaping (TransferState) -> Void
+  ) async -> TransferAccount {
+    let start = ContinuousClock.now
+    let path = UserPath.absolute(file)
+    let rejects = ImportJob.rejects(of: path)
+    let state = backend != nil && ImportInput.isFile(path) ? ImportJob.state(of: path) : nil
+    let job = ImportJob(
+      file: path, format: TransferFormat(input: path),
+      rules: ImportRules(database: database, collection: collection, idField: nil), backend: backend ?? "memory",
+      into: collection?.text, state: state, badDocuments: .collect(rejects))
+    let told = Told()
+    var pace = Pace()
+    func account(_ end: TransferAccount.End, _ done: ImportProgressPoint, before: Int) -> TransferAccount {
+      var notes = told.notes
+      if told.refusedCount > 0 { notes.append("What was refused is in \(rejects), to be mended and imported.") }
+      if end != .complete, state != nil, done.documents > 0 {
+        notes.append("The same import goes on after line \(done.position.line).")
+      }
+      return TransferAccount(
+        request, end, documents: done.documents - before, elapsed: .now - start, refused: told.refused,
+        refusedCount: told.refusedCount, notes: notes)
+    }
+    var before = 0
+    do {
+      let outcome = try await job.run(
+        into: { datastore }, note: { told.notes.append($0) }, reject: { told.refuse($0, naming: Self.mostNamed) },
+        progress: { point, fraction, first in
+          before = first.documents
+          try Task.checkCancellation()
+          guard pace.isDue() else { return }
+          tell(
+            TransferState(
+              request, documents: point.documents - first.documents, refused: told.refusedCount,
+              perSecond: pace.perSecond(point.documents - first.documents), fraction: fraction,
+              secondsLeft: fraction.flatMap { pace.secondsLeft(from: first.fraction, at: $0) }))
+        })
+      if outcome.repeated > 0 {
+        told.notes.append("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
+      }
+      return account(.complete, outcome.done, before: outcome.before)
+    } catch let stopped as ImportJob.Failure {
+      return account(Self.end(stopped.error), stopped.done, before: before)
+    } catch {
+      return account(Self.end(error), ImportProgressPoint(), before: 0)
+    }
+  }
+
+  private static func end(_ error: any Error) -> TransferAccount.End {
+    switch error {
+    case is CancellationError: .cancelled
+    case _ where Task.isCancelled: .cancelled
+    case let failure as CommandFailure: .failed(failure.message)
+    case let status as RPCStatus: .failed("\(status)")
+    case let reason as Rejection.Reason: .failed(reason.text)
+    default: .failed("\(error)")
+    }
+  }
+}
+
+/// The notes and refusals of a running transfer.
+private final class Told {
+  var notes: [String] = []
+  private(set) var refused: [String] = []
+  private(set) var refusedCount = 0
+
+  func refuse(_ reason: String, naming most: Int) {
+    refusedCount += 1
+    if refused.count < most { refused.append(reason) }
+  }
+}
+
+extension TransferRun {
+  /// The times of progress reports, and the rate of the work.
+  private struct Pace {
+    private let start = ContinuousClock.now
+    private var last: ContinuousClock.Instant?
+
+    mutating func isDue() -> Bool {
+      let now = ContinuousClock.now
+      if let last, now - last < TransferRun.interval { return false }
+      last = now
+      return true
+    }
+
+    func perSecond(_ count: Int) -> Int {
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      return seconds > 0 ? Int(Double(count) / seconds) : 0
+    }
+
+    func secondsLeft(from first: Double, at fraction: Double) -> Int? {
+      guard fraction > first else { return nil }
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      return Int((seconds / (fraction - first) * (1 - fraction)).rounded(.up))
+    }
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+package import FirestoreModel
+package import FirestoreProtocol
+import Foundation
+
+/// Writes to many documents in large commits, several of which are on their way at the same time. Each commit is
+/// atomic; all of them together are not.
+package struct BulkWriter {
+  /// The writes of one document, all of which are applied or none.
+  package struct Unit: Sendable {
+    var key: DocumentKey
+    var mutations: [Mutation]
+    /// The size of the fields, roughly, in bytes.
+    var bytes = 0
+    /// The deletion of the document's original in another database: committed there once these mutations are written.
+    var removal: Mutation?
+  }
+
+  package struct Outcome: Sendable {
+    package var written = 0
+    /// Documents whose state does not meet their writes' preconditions, with the status; nothing was written to them.
+    package var skipped: [(key: DocumentKey, status: RPCStatus)] = []
+
+    package init(written: Int = 0, skipped: [(key: DocumentKey, status: RPCStatus)] = []) {
+      (self.written, self.skipped) = (written, skipped)
+    }
+
+    package mutating func add(_ other: Outcome) {
+      written += other.written
+      skipped += other.skipped
+    }
+  }
+
+  /// The most writes that one commit is given (PROTOCOL §3.10).
+  private static let writeLimit = 500
+  /// The most bytes of one commit, for which the protocol has ten megabytes of room.
+  private static let byteLimit = 4 << 20
+  private static let maximumCommits = 4
+
+  package let datastore: any Datastore
+  /// Whether a write may be applied twice without harm.
+  package let isRepeatable: Bool
+  /// The backend at which `Unit.removal` is committed; `nil` for none.
+  package var origin: (any Datastore)?
+  var retries = CommitRetries()
+
+  /// - Parameters:
+  ///   - source: passes the units to write to its argument, one after the other; no document comes twice.
+  ///   - progress: called after each commit with the number of written documents; an error that it throws ends the
+  ///     work.
+  /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern single documents.
+  package func write(
+    _ source: (_ add: (Unit) async throws -> Void) async throws -> Void, progress: @escaping (Int) throws -> Void
+  ) async throws -> Outcome {
+    var outcome = Outcome()
+    // Errors leave the closure as values, so that commits on their way are counted.
+    var failure: (any Error)?
+    await withTaskGroup(of: Result<Outcome, RPCStatus>.self) { group in
+      var (running, pending) = (0, Pending())
+      func settle() async throws {
+        guard let result = await group.next() else { return }
+        running -= 1
+        outcome.add(try result.get())
+        try progress(outcome.written)
+      }
+      func commit() async throws {
+        if running == Self.maximumCommits { try await settle() }
+        let units = pending.units
+        pending = Pending()
+        running += 1
+        group.addTask { await self.commit(units) }
+      }
+      do {
+        try await source { unit in
+          if !pending.hasRoom(for: unit) { try await commit() }
+          pending.add(unit)
+        }
+        if !pending.units.isEmpty { try await commit() }
+      } catch {
+        failure = error
+      }
+      while running > 0 {
+        do { try await settle() } catch { failure = failure ?? error }
+      }
+    }
+    if let failure { throw Interruption(cause: failure, done: outcome) }
+    return outcome
+  }
+
+  /// The units of the next commit.
+  private struct Pending {
+    private(set) var units: [Unit] = []
+    private var writes = 0
+    private var bytes = 0
+
+    func hasRoom(for unit: Unit) -> Bool {
+      units.isEmpty || writes + unit.mutations.count <= writeLimit && bytes + unit.bytes <= byteLimit
+    }
+
+    mutating func add(_ unit: Unit) {
+      units.append(unit)
+      writes += unit.mutations.count
+      bytes += unit.bytes
+    }
+  }
+
+  /// The reason why the work ended early, and the outcome until then.
+  package struct Interruption: Error {
+    package var cause: any Error
+    package var done: Outcome
+
+    /// - Parameters:
+    ///   - verb: the participle of the work, such as `updated`.
+    ///   - advice: the way to go on; `nil` for none.
+    package func failure(_ verb: String, advice: String? = nil) -> any Error {
+      let done = "\(verb.capitalized) so far: \(self.done.written)\(advice.map { "; \($0)" } ?? "")."
+      switch cause {
+      case let status as RPCStatus:
+        return CommandFailure(ExitStatus(status.code), "\(status) \(done)")
+      case let failure as CommandFailure: return CommandFailure(failure.status, "\(failure.message) \(done)")
+      default: return cause
+      }
+    }
+  }
+
+  /// Commits all units together; if the server finds a document in an unfit state, commits the halves separately.
+  private func commit(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
+    do throws(RPCStatus) {
+      try await retries.commit(units.flatMap(\.mutations), at: datastore, isRepeatable: isRepeatable)
+    } catch {
+      return await inHalves(units, after: error, commit)
+    }
+    return await remove(units)
+  }
+
+  /// Deletes the originals of written documents, unless they have changed since they were read.
+  private func remove(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
+    if let origin {
+      do throws(RPCStatus) {
+        try await retries.commit(units.compactMap(\.removal), at: origin, isRepeatable: false)
+      } catch {
+        return await inHalves(units, after: error, remove)
+      }
+    }
+    return .success(Outcome(written: units.count))
+  }
+
+  /// Commits the halves of units that failed because of one document.
+  private func inHalves(
+    _ units: [Unit], after error: RPCStatus, _ commit: ([Unit]) async -> Result<Outcome, RPCStatus>
+  ) async -> Result<Outcome, RPCStatus> {
+    guard error.isAboutState else { return .failure(error) }
+    if units.count == 1 { return .success(Outcome(skipped: [(units[0].key, error)])) }
+    var outcome = Outcome()
+    for half in [units.prefix(units.count / 2), units.dropFirst(units.count / 2)] {
+      switch await commit(Array(half)) {
+      case .success(let done): outcome.add(done)
+      case .failure(let status): return .failure(status)
+      }
+    }
+    return .success(outcome)
+  }
+}
+
+extension RPCStatus {
+  /// Whether the status is about a document whose state does not meet the write's precondition.
+  fileprivate var isAboutState: Bool {
+    code == .notFound || code == .alreadyExists || code == .failedPrecondition
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreModel
+import FirestoreText
+import Glibc
+
+/// A user's consent to writes of many documents: typed at a terminal, or an option.
+package struct Consent: ParsableArguments {
+  @Flag(help: "Do not ask before many documents are written.")
+  package var yes = false
+
+  @Flag(help: "Only say how many documents would be written.")
+  package var dryRun = false
+
+  /// Whether there is a user who can answer at a terminal.
+  static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+  /// Asks the user to type the number of documents.
+  /// - Parameters:
+  ///   - verb: the infinitive of the work, such as `update`.
+  ///   - place: the place of the documents, such as a collection's path.
+  /// - Throws: if no user can answer, or the answer is another.
+  func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
+    if yes { return }
+    guard Self.canAsk else {
+      throw CommandFailure(
+        .usage, "this would \(verb) \(count.documents) of \(place): add --yes to say that you mean it.")
+    }
+    StandardError.put("This will \(verb) \(count.documents) of ")
+    StandardError.write("\(place). Type \(count) to go on:")
+    guard Self.answer()?.trimming() == "\(count)" else {
+      throw CommandFailure(.failure, "nothing was written.")
+    }
+  }
+
+  /// The interval in milliseconds at which a cancelled question is noticed.
+  private static let patience: Int32 = 100
+
+  /// - Returns: `nil` at the end of input, and on cancellation: in a shell that goes on.
+  private static func answer() -> String? {
+    var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    while poll(&waiting, 1, patience) <= 0 { if Task.isCancelled { return nil } }
+    return readLine()
+  }
+
+  package init() {}
+}

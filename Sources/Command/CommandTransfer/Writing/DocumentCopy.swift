@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import FirestoreModel
+package import FirestoreProtocol
+import FirestoreQuery
+
+/// A copy or move of a document, or of a collection's documents, to another path, or to another database. Within a
+/// database a move writes each document in the commit that deletes its original: at any time it is at exactly one of
+/// the places. To another database it is written first and deleted then.
+package struct DocumentCopy: Sendable {
+  /// A path in a database.
+  package struct Place: Sendable {
+    package var datastore: any Datastore
+    package var database: DatabaseID
+    package var path: ResourcePath
+
+    package init(datastore: any Datastore, database: DatabaseID, path: ResourcePath) {
+      (self.datastore, self.database, self.path) = (datastore, database, path)
+    }
+  }
+
+  package var source: Place
+  package var destination: Place
+  /// Whether the destination is in another database, or the source in the past.
+  package var isElsewhere = false
+  /// Whether the documents' subcollections are copied too.
+  package var isRecursive: Bool
+  /// Whether the originals are deleted, except those that were changed meanwhile.
+  package var isMove = false
+  /// Whether documents may be replaced at the destination.
+  package var overwrites = false
+
+  package init(
+    source: Place, destination: Place, isElsewhere: Bool = false, isRecursive: Bool, isMove: Bool = false,
+    overwrites: Bool = false
+  ) {
+    self.source = source
+    self.destination = destination
+    self.isElsewhere = isElsewhere
+    self.isRecursive = isRecursive
+    self.isMove = isMove
+    self.overwrites = overwrites
+  }
+
+  /// The path of a copy: inside the named path, if one is a collection and the other a document.
+  package static func destination(of source: ResourcePath, _ named: ResourcePath) -> ResourcePath {
+    source.isDocument == named.isDocument ? named : named.appending(source.last)
+  }
+
+  /// - Throws: usage for paths that cannot be copied to each other.
+  package func check() throws(CommandFailure) {
+    let (source, destination) = (source.path, destination.path)
+    if isElsewhere { return }
+    if source == destination {
+      let place = source.isRoot ? "the database" : source.text
+      throw CommandFailure(
+        .usage,
+        "\(place) would be \(isMove ? "moved" : "copied") to itself\(source.isRoot ? ": name another one" : "").")
+    }
+    if isRecursive, source.isPrefix(of: destination) {
+      throw CommandFailure(.usage, "\(destination) lies inside \(source); what is copied would never end.")
+    }
+    if isRecursive, isMove, destination.isPrefix(of: source) {
+      throw CommandFailure(.usage, "\(source) lies inside \(destination), which it would replace.")
+    }
+  }
+
+  /// - Parameter progress: called with the number of documents so far.
+  /// - Returns: the number of documents that would be copied.
+  package func count(progress: (Int) -> Void) async throws -> Int {
+    var (walk, count) = (walk, 0)
+    walk.projection = FieldMask([])
+    try await walk.visit(source.path) { _ in
+      count += 1
+      progress(count)
+    }
+    return count
+  }
+
+  /// - Throws: `alreadyExists` if a document would be replaced, `notFound` if there is nothing to copy,
+  ///   `BulkWriter.Interruption`.
+  package func run(progress: @escaping (Int) throws -> Void) async throws -> BulkWriter.Outcome {
+    if !overwrites { try await checkDestination() }
+    let writer = BulkWriter(
+      datastore: destination.datastore, isRepeatable: overwrites && (!isMove || isElsewhere),
+      origin: isMove && isElsewhere ? source.datastore : nil)
+    let outcome = try await writer.write { add in
+      try await walk.visit(source.path) { document in
+        if let unit = unit(document) { try await add(unit) }
+      }
+    } progress: {
+      try progress($0)
+    }
+    if outcome.written == 0, outcome.skipped.isEmpty {
+      let path = source.path
+      throw CommandFailure(
+        .notFound,
+        path.isRoot
+          ? "the database is empty." : path.isDocument ? "\(path) does not exist." : "\(path) has no documents.")
+    }
+    return outcome
+  }
+
+  private var walk: DocumentWalk { DocumentWalk(at: source.datastore, source.database, isRecursive: isRecursive) }
+
+  private func unit(_ document: Document) -> BulkWriter.Unit? {
+    guard let data = document.data else { return nil }
+    let segments = destination.path.segments + document.key.path.segments.dropFirst(source.path.count)
+    let key = DocumentKey(unchecked: ResourcePath(segments: segments.map(String.init)))
+    let isOwn = source.database == destination.database
+    let fields =
+      isOwn ? data.fields : data.fields.referring(to: destination.database, insteadOf: source.database)
+    let copy = Mutation(key: key, operation: .set(fields), precondition: overwrites ? .none : .exists(false))
+    var unit = BulkWriter.Unit(key: document.key, mutations: [copy], bytes: data.encoded.bytes.count)
+    if isMove {
+      let unchanged = document.version.map { Precondition.updateTime($0) } ?? .none
+      let removal = Mutation(key: document.key, operation: .delete, precondition: unchanged)
+      if isElsewhere { unit.removal = removal } else { unit.mutations.append(removal) }
+    }
+    return unit
+  }
+
+  private func checkDestination() async throws {
+    let path = destination.path
+    let taken = try await isTaken(path)
+    if taken {
+      throw CommandFailure(
+        .alreadyExists,
+        "something is at \(path.isRoot ? "the destination" : path.text) already; add --overwrite to replace documents "
+          + "of the same names.")
+    }
+  }
+
+  private func isTaken(_ path: ResourcePath) async throws -> Bool {
+    if let key = DocumentKey(path) { return try await isTaken(key) }
+    if !path.isRoot { return try await isCollectionTaken(path) }
+    let collections = try await destination.datastore.listCollectionIDs(below: path)
+    return !collections.isEmpty
+  }
+
+  private func isTaken(_ key: DocumentKey) async throws -> Bool {
+    if try await destination.datastore.lookup([key], .names).first?.exists == true { return true }
+    guard isRecursive else { return false }
+    let collections = try await destination.datastore.listCollectionIDs(below: key.path)
+    return !collections.isEmpty
+  }
+
+  private func isCollectionTaken(_ path: ResourcePath) async throws -> Bool {
+    let first = try await destination.datastore.keys(of: Query(path: path, limit: 1).target)
+    if !first.isEmpty { return true }
+    guard isRecursive else { return false }
+    let parents = try await destination.datastore.missingDocuments(in: path)
+    return !parents.isEmpty
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
+import Dashboard
+import FirestoreClientState
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSync
+
+/// The documents of a waiting write as its author saw them.
+struct SeenContents {
+  /// The number of noted writes up to which more are noted.
+  static let limit = 1000
+
+  var mutations: [Mutation]
+  var contents: [DocumentKey: UndoLog.Contents]
+
+  /// The fields whose values the write replaced although its author had seen other values.
+  /// - Parameter theirs: the document as it was just before the write was applied.
+  func replaced(in key: DocumentKey, theirs: UndoLog.Contents) -> [WriteConflict.Field] {
+    guard let base = contents[key], base != .unknown, theirs != .unknown else { return [] }
+    let (saw, had) = (base.fields ?? Fields(), theirs.fields ?? Fields())
+    var fields: [FieldPath: WriteConflict.Field] = [:]
+    func note(_ path: FieldPath, _ mine: Value?) {
+      // A timestamp that the server computes was seen as an estimate.
+      if case .serverTimestamp? = saw[path] { return }
+      guard saw[path] != had[path], had[path] != mine else { return }
+      fields[path] = WriteConflict.Field(path: path, base: saw[path], mine: mine, theirs: had[path])
+    }
+    for mutation in mutations where mutation.key == key {
+      let computed = Set(mutation.transforms.map(\.path))
+      switch mutation.operation {
+      case .patch(let new, let mask):
+        for path in mask.paths where !computed.contains(path) { note(path, new[path]) }
+      case .set(let new):
+        for path in DocumentEdit.changedPaths(from: saw, to: had) where !computed.contains(path) {
+          note(path, new[path])
+        }
+      case .delete:
+        // A document that another client deleted before loses nothing by this delete.
+        guard theirs != .absent else { continue }
+        for path in DocumentEdit.changedPaths(from: saw, to: had) { note(path, nil) }
+      case .verify: continue
+      }
+    }
+    return fields.values.sorted { $0.path < $1.path }
+  }
+}
+
+extension ClientBridge {
+  func noteSeen(_ contents: [DocumentKey: UndoLog.Contents], by batch: BatchID, _ mutations: [Mutation]) {
+    guard seen.count < SeenContents.limit else { return }
+    seen[batch] = SeenContents(mutations: mutations, contents: contents)
+  }
+
+  /// Notes the writes that waited before this session: their author saw the cache's documents, with the writes before
+  /// each.
+  func noteSeen(by waiting: [PendingWrite]) {
+    request { bridge in
+      var documents: [DocumentKey: Document] = [:]
+      for write in waiting {
+        var contents: [DocumentKey: UndoLog.Contents] = [:]
+        for mutation in write.mutations where documents[mutation.key] == nil {
+          documents[mutation.key] = try await bridge.engine.layers(of: mutation.key).remote
+        }
+        for mutation in write.mutations where contents[mutation.key] == nil {
+          contents[mutation.key] = UndoLog.Contents(documents[mutation.key])
+        }
+        for mutation in write.mutations {
+          guard var document = documents[mutation.key] else { continue }
+          _ = mutation.applyLocally(to: &document, previousMask: .none, at: write.localWriteTime)
+          documents[mutation.key] = document
+        }
+        // A write answered meanwhile is left out, because the cache no longer had the documents that its author saw.
+        guard bridge.isWaiting(write.id) else { continue }
+        bridge.noteSeen(contents, by: write.id, write.mutations)
+      }
+    }
+  }
+
+  /// Forgets the contents that an ended write had shown to the authors of later writes, since it came to nothing.
+  func forgetSeen(with batch: BatchID) {
+    guard let ended = seen.removeValue(forKey: batch) else { return }
+    for later in seen.keys where later > batch {
+      for mutation in ended.mutations { seen[later]?.contents[mutation.key] = .unknown }
+    }
+  }
+
+  /// Asks the backend for the versions that a write replaced, and reports those that its author had not seen.
+  func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
+    guard let seen = seen.removeValue(forKey: batch) else { return }
+    let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
+    guard !keys.isEmpty, seen.mutations.contains(where: \.replacesFields) else { return }
+    request { bridge in
+      let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds &- 1)
+      let documents: [Document]
+      do throws(RPCStatus) {
+        documents = try await bridge.datastore.lookup(keys, at: before)
+      } catch {
+        // Not every backend keeps earlier versions, nor for ever: without them nothing is reported.
+        return
+      }
+      for document in documents {
+        let fields = seen.replaced(in: document.key, theirs: UndoLog.Contents(document))
+        guard !fields.isEmpty else { continue }
+        bridge.emit(
+          .conflict(WriteConflict(batch: batch, key: document.key, fields: fields, commitTime: commitTime)))
+      }
+    }
+  }
+}
+
+extension Mutation {
+  /// Whether the mutation can replace another client's values; transforms, which compute from them, do not count.
+  fileprivate var replacesFields: Bool {
+    switch operation {
+    case .set: precondition != .exists(false)
+    case .patch(_, let mask): !mask.paths.isEmpty
+    case .delete: true
+    case .verify: false
+    }
+  }
+}

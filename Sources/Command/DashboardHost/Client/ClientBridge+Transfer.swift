@@ -1,0 +1,51 @@
+import CommandOptions
+import CommandOutput
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
+import Dashboard
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+
+extension ClientBridge {
+  /// Starts an import or export beside everything else; an existing file is replaced only if the request says so.
+  func transfer(_ request: TransferRequest) {
+    if transferring != nil { return emit(.notice(.info, "One import or export at a time.")) }
+    if case .export(let paths, let file, false) = request,
+      FileManager.default.fileExists(atPath: UserPath.absolute(file))
+    {
+      let again = Effect.client(.transfer(.export(paths, file: file, replaces: true)))
+      return emit(
+        .question(
+          title: "Replace a file", body: ["\(file) exists.", "It is replaced once the export is complete."],
+          action: "Replace", HeldEffects([again])))
+    }
+    let run = TransferRun(
+      request: request, datastore: datastore, database: transferPlace.database, backend: transferPlace.backend)
+    let (news, continuation) = AsyncStream.makeStream(of: TransferState.self, bufferingPolicy: .bufferingNewest(1))
+    emit(.transferring(TransferState(request)))
+    // The work reads and writes files, which must not block the screen's thread.
+    let work = Task.detached {
+      defer { continuation.finish() }
+      return await run.run { continuation.yield($0) }
+    }
+    transferring = Task { [weak self] in
+      await withTaskCancellationHandler {
+        for await progress in news { self?.emit(.transferring(progress)) }
+      } onCancel: {
+        work.cancel()
+      }
+      let account = await work.value
+      self?.transferring = nil
+      self?.emit(.transferred(account))
+    }
+  }
+}
+
+extension StorageOptions.Locations {
+  /// The destination of the dashboard's imports, as `hearth import` notes it.
+  func transferPlace(_ connection: BackendConnection) -> (database: DatabaseID, backend: String?) {
+    let isKept = connection.identity != nil && backend != .embedded(folder: nil)
+    return (database, isKept ? "\(backend)" : nil)
+  }
+}

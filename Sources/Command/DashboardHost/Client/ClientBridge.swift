@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import Dashboard
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreSharing
+import FirestoreSync
+
+import class Hearth.Client
+
+/// The link between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns the
+/// engine's news into the dashboard's events.
+@MainActor
+final class ClientBridge {
+  let engine: SyncEngine
+  let datastore: any Datastore
+  private let faults: FaultInjector
+  /// The reason why the data is not where the user expects it.
+  private let dataNotice: StorageNotice?
+  /// The data that other processes use too; `nil` for data in memory, and for servers.
+  let data: SharedData?
+  let emit: @MainActor (ClientEvent) -> Void
+
+  private var subscriptions: Subscriptions
+  /// Open documents with writes whose result the server has not sent.
+  private var unsettled: Set<DocumentKey> = []
+  private var requests: [Int: Task<Void, Never>] = [:]
+  /// Whether the decisions of the rules were asked for, and the answer is outstanding.
+  var isListingDecisions = false
+  private var requestCount = 0
+  private(set) var canReachBackend: Bool
+  private var news = StatusNews()
+  var undoLog = UndoLog()
+  /// The documents as the authors of waiting writes saw them.
+  var seen: [BatchID: SeenContents] = [:]
+  /// The newest of the dashboard's own writes.
+  var lastWrite: Task<Void, Never>?
+  /// The destination of imports in their notes of progress; without a backend if its data ends with the process.
+  let transferPlace: (database: DatabaseID, backend: String?)
+  /// The control of the emulator; `nil` for a server that is none.
+  let control: EmulatorControl?
+  /// The import or export that is under way.
+  var transferring: Task<Void, Never>?
+  /// The query to preview next, and whether another one is being answered.
+  var nextPreview: Query?
+  var isPreviewing = false
+  var listed = ListedCollections()
+
+  /// - Parameter startsOffline: whether the client uses no network until it is told to.
+  init(
+    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
+    transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
+    control: EmulatorControl? = nil, emit: @escaping @MainActor (ClientEvent) -> Void
+  ) {
+    engine = client.engine
+    subscriptions = Subscriptions(client.engine)
+    datastore = client.datastore
+    self.faults = faults
+    self.dataNotice = dataNotice
+    self.transferPlace = transferPlace
+    self.control = control
+    self.data = data
+    canReachBackend = !startsOffline
+    self.emit = emit
+  }
+
+  /// Passes on the engine's status until cancelled.
+  func followStatus() async {
+    let isShared = data != nil
+    let notices = [engine.cacheProblem.map { StorageNotice($0, isDataShared: isShared) }, dataNotice]
+      .compactMap(\.self)
+    if let last = notices.last {
+      emit(.storage(StorageNotice(badge: last.badge, message: notices.map(\.message).joined(separator: " "))))
+    }
+    for await status in engine.status(queueEnds: Self.queueEnds) {
+      publish(status)
+      // Each answer to a long queue changes it: a screen need not follow so fast, and the pause leaves time for
+      // sending.
+      if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
+    }
+  }
+
+  /// Reports the other users of the data until cancelled.
+  func followCompany() async {
+    guard let data else { return }
+    for await company in data.companies() { emit(.company(company)) }
+  }
+
+  /// The number of writes of a long queue that are shown from each end.
+  private static let queueEnds = 250
+
+  /// Ends every subscription and request.
+  func close() {
+    subscriptions.closeAll()
+    for request in requests.values { request.cancel() }
+    transferring?.cancel()
+  }
+
+  // MARK: Effects
+
+  func perform(_ effect: ClientEffect) {
+    switch effect {
+    case .listen(let tag, let query, let options): listen(tag, to: query, options)
+    case .unlisten(let tag): subscriptions.close(.listener(tag))
+    case .openWindow(let tag, let query): openWindow(tag, query)
+    case .closeWindow(let tag): subscriptions.close(.window(tag))
+    case .locate(let tag, let query, let offset): locate(tag, query, offset)
+    case .listCollections(let parent): listCollections(below: parent)
+    case .listMissing(let collection): listMissing(in: collection)
+    case .count(let collection): count(collection)
+    case .openDetail(let key): openDetail(key)
+    case .closeDetail(let key):
+      unsettled.remove(key)
+      subscriptions.close(.detail(key))
+    case .setNetwork(let enabled):
+      request { if enabled { await $0.engine.enableNetwork() } else { await $0.engine.disableNetwork() } }
+    case .write(let mutations): write(mutations)
+    case .edit(let edit): write(edit)
+    case .cancelWrite(let batch): request { try await $0.engine.cancelWrite(batch) }
+    case .undo(let allowed): undo(over: allowed)
+    case .redo(let allowed): redo(over: allowed)
+    case .resend(let batch, let mutations): resend(batch, as: mutations)
+    case .dropRejected(let batches):
+      news.settledRejected.formUnion(batches)
+      request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
+    case .retryNow: request { await $0.engine.retryNow() }
+    case .explain(let query): explain(query)
+    case .preview(let query): preview(query)
+    case .createIndexes(let query): createIndexes(for: query)
+    case .deleteIndexes: engine.deleteAllIndexes()
+    case .setIndexAutoCreation(let isEnabled): engine.setIndexAutoCreation(isEnabled)
+    case .transfer(let request): transfer(request)
+    case .cancelTransfer: transferring?.cancel()
+    case .listDecisions(let known): listDecisions(after: known)
+    case .setFaults(let settings): faults.apply(settings)
+    case .injectFault(let fault): faults.inject(fault)
+    }
+  }
+
+  // MARK: Listening
+
+  private func listen(_ tag: ListenerTag, to query: Query, _ options: ListenerOptions) {
+    subscriptions.open(.listener(tag), query, options) { [weak self] element in
+      switch element {
+      case .snapshot(let snapshot):
+        self?.emit(.snapshot(ListenerSnapshot(snapshot, for: tag)))
+        self?.noteCollections(of: snapshot.changes.lazy.map(\.document.key))
+      case .failed(let status):
+        self?.subscriptions.forget(.listener(tag))
+        self?.emit(.listenerFailed(tag, status))
+      }
+    }
+  }
+
+  private func openWindow(_ tag: WindowTag, _ query: Query) {
+    subscriptions.open(.window(tag), query) { [weak self] element in
+      switch element {
+      case .snapshot(let snapshot):
+        self?.emit(
+          .windowLoaded(tag, snapshot.documents.documents, isFromCache: snapshot.isFromCache, total: nil))
+      case .failed(let status):
+        self?.subscriptions.forget(.window(tag))
+        self?.emit(.windowFailed(tag, status))
+      }
+    }
+  }
+
+  private func openDetail(_ key: DocumentKey) {
+    subscriptions.open(.detail(key), Query(path: key.path)) { [weak self] element in
+      guard let self else { return }
+      switch element {
+      case .snapshot: self.readLayers(of: key)
+      case .failed(let status):
+        self.subscriptions.forget(.detail(key))
+        self.emit(.notice(.error, "\(key): \(status)"))
+      }
+    }
+  }
+
+  private func readLayers(of key: DocumentKey) {
+    request { bridge in
+      let layers = try await bridge.engine.layers(of: key)
+      guard bridge.subscriptions.isOpen(.detail(key)) else { return }
+      // A missing document raises no snapshot: the result of its deletion is noticed with the status.
+      let isUnsettled = layers.overlay != nil || layers.local?.hasPendingWrites == true
+      if isUnsettled { bridge.unsettled.insert(key) } else { bridge.unsettled.remove(key) }
+      bridge.emit(.detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local))
+    }
+  }
+
+  // MARK: Requests
+
+  /// - Parameter mutations: the writes in place of the rejected ones; `nil` for the same.
+  private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
+    news.settledRejected.insert(batch)
+    let written = mutations ?? news.rejected.first { $0.id == batch }?.mutations ?? []
+    request { bridge in
+      var contents: [DocumentKey: UndoLog.Contents] = [:]
+      for key in Set(written.map(\.key)) {
+        contents[key] = UndoLog.Contents(try await bridge.engine.cachedDocument(key))
+      }
+      let batch = try await bridge.engine.resend(batch, as: mutations).local
+      bridge.noteSeen(contents, by: batch, written)
+    }
+  }
+
+  /// Runs one request to its end or until `close`; a failure becomes a notice.
+  @discardableResult
+  func request(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) -> Task<Void, Never> {
+    requestCount += 1
+    let id = requestCount
+    let task = Task { [weak self] in
+      guard let self else { return }
+      do {
+        try await body(self)
+      } catch is CancellationError {
+        // The session is over.
+      } catch {
+        self.emit(.notice(.error, "\(error)"))
+      }
+      self.requests[id] = nil
+    }
+    requests[id] = task
+    return task
+  }
+
+  /// The document in the cache; `nil` also if the cache cannot be read.
+  func cachedDocument(_ key: DocumentKey) async -> Document? { try? await engine.cachedDocument(key) }
+
+  // MARK: Status
+
+  /// Whether a batch is in the queue that was listed last.
+  func isWaiting(_ batch: BatchID) -> Bool { news.queue?.contains { $0.id == batch } ?? false }
+
+  private func publish(_ status: ClientStatus) {
+    let couldReachBackend = canReachBackend
+    canReachBackend = !status.isOffline
+    // Collections listed while the backend was out of reach came from the cache alone.
+    if canReachBackend, !couldReachBackend { listed.parents.forEach(listCollections) }
+    for outcome in news.outcomes(of: status) {
+      if outcome.rejection != nil {
+        undoLog.forget(outcome.batch)
+        forgetSeen(with: outcome.batch)
+      }
+      emit(StatusNews.event(of: outcome))
+      if outcome.rejection == nil, let time = outcome.commitTime {
+        tellConflicts(of: outcome.batch, appliedAt: time)
+      }
+    }
+    for key in unsettled { readLayers(of: key) }
+    if news.queue == nil { noteSeen(by: status.pendingWrites) }
+    for event in news.changes(in: status) { emit(event) }
+  }
+}
+
+extension ListenerSnapshot {
+  fileprivate init(_ snapshot: ViewSnapshot, for tag: ListenerTag) {
+    self.init(
+      listener: tag,
+      changes: snapshot.changes.map { change in
+        let key = change.document.key
+        return Change(
+          change.kind, change.document, previous: snapshot.oldDocuments[key],
+          now: change.kind == .removed ? snapshot.departed[key] : nil)
+      },
+      isFromCache: snapshot.isFromCache, syncStateChanged: snapshot.syncStateChanged,
+      hasPendingWrites: snapshot.hasPendingWrites, count: snapshot.documents.count, causes: snapshot.causes)
+  }
+}

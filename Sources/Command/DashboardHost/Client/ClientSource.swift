@@ -1,0 +1,72 @@
+import CommandOptions
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import Dashboard
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSQLite
+import FirestoreSharing
+
+import class Hearth.Client
+
+/// A client of the dashboard's own: its cache, the way to its backend, and the demo that writes there beside it.
+@MainActor
+package struct ClientSource {
+  private static let cacheThreshold: Int64 = 100 * 1024 * 1024
+
+  let bridge: ClientBridge
+  private let client: Client
+  private let connection: BackendConnection
+
+  init(_ options: Session.Options, emit: @escaping @MainActor (ClientEvent) -> Void) throws(StoreError) {
+    connection = try BackendConnection.openOrFallBack(
+      options.storage.backend, options.storage.database, options.durability)
+    let faults = FaultInjector(seed: options.demoSeed)
+    client = Client(
+      options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: Self.cacheThreshold)),
+      datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
+      isNetworkEnabled: !options.startsOffline)
+    bridge = ClientBridge(
+      client, faults: faults, dataNotice: connection.problem, data: connection.data,
+      transferPlace: options.storage.transferPlace(connection), startsOffline: options.startsOffline,
+      control: EmulatorControl(of: options.storage.backend), emit: emit)
+  }
+
+  /// Begins to tell news, and opens the listeners of earlier sessions and of the command line.
+  /// - Returns: what the user should read first.
+  func begin(in group: inout TaskGroup<Void>, _ session: Session) -> [String] {
+    group.addTask { [bridge] in await bridge.followStatus() }
+    group.addTask { [bridge] in await bridge.followCompany() }
+    let options = session.options
+    if options.isDemo { addDemo(to: &group, session) }
+    session.restoreListeners(of: connection)
+    let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }
+    let weaker = connection.data?.durabilityWarning(options.durability)
+    return [former, weaker].compactMap(\.self)
+  }
+
+  private func addDemo(to group: inout TaskGroup<Void>, _ session: Session) {
+    let options = session.options
+    let demo = DemoClient(
+      datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.paths.state),
+      seed: options.demoSeed, speed: options.demoSpeed, clock: ContinuousClock())
+    let notify: @MainActor @Sendable (String) -> Void = { [weak session] in session?.notify(.warning, $0) }
+    group.addTask { await demo.run(notify: notify) }
+    for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
+      let query = Query(path: collection)
+      session.apply(
+        .listen(
+          query, name: ListenerRecord.defaultName(for: query), ListenerOptions(includeMetadataChanges: true), at: .now))
+    }
+  }
+
+  func end() async {
+    // The point is noted to which an import came.
+    await bridge.transferring?.value
+    await client.terminate()
+  }
+}

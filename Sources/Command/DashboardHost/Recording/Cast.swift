@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import Foundation
+import TerminalCanvas
+
+/// The screen as an asciicast, version 2: the bytes of the frames as they were sent, with their times.
+@MainActor
+final class Cast {
+  enum Item: Sendable {
+    case header(Size, Date)
+    case frame(seconds: Double, [UInt8])
+    case resize(seconds: Double, Size)
+  }
+
+  let file: FileRecorder<Item>
+  private let start = ContinuousClock.now
+  private var size: Size
+
+  /// - Throws: a one-line failure for a file that cannot be created.
+  init(
+    _ path: String, size: Size, limit: Int = RecordingRequest.standardLimit, replaces: Bool,
+    ended: @escaping @MainActor (String) -> Void
+  ) throws(CommandFailure) {
+    let sink = try LineSink<Item>(
+      path, limit: limit, replaces: replaces, encode: { try $0.line }, last: { _ in nil })
+    file = FileRecorder(path, sink, ended: ended)
+    self.size = size
+    file.note(.header(size, Date()), cost: 256)
+  }
+
+  func note(_ frame: [UInt8], _ size: Size) {
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    if size != self.size {
+      self.size = size
+      file.note(.resize(seconds: seconds, size), cost: 64)
+    }
+    file.note(.frame(seconds: seconds, frame), cost: frame.count)
+  }
+}
+
+extension Cast.Item {
+  private struct Header: Encodable {
+    var version = 2
+    var width: Int
+    var height: Int
+    var timestamp: Int
+    var title = "hearth"
+    var env: [String: String]
+  }
+
+  /// The event as a line of the file, with its line break.
+  package var line: Data {
+    get throws {
+      switch self {
+      case .header(let size, let date):
+        let environment = ["TERM": ProcessInfo.processInfo.environment["TERM"] ?? "xterm-256color"]
+        return try RecordingLine.data(
+          Header(
+            width: size.width, height: size.height, timestamp: Int(date.timeIntervalSince1970), env: environment))
+      case .frame(let seconds, let bytes): return try Self.event(seconds, "o", String(decoding: bytes, as: UTF8.self))
+      case .resize(let seconds, let size): return try Self.event(seconds, "r", "\(size.width)x\(size.height)")
+      }
+    }
+  }
+
+  private static func event(_ seconds: Double, _ kind: String, _ text: String) throws -> Data {
+    let micros = Int((seconds * 1_000_000).rounded())
+    let time = "\(micros / 1_000_000).\(String(1_000_000 + micros % 1_000_000).dropFirst())"
+    let line = try RecordingLine.data(text)
+    return Data("[\(time), \"\(kind)\", ".utf8) + line.dropLast() + Data("]\n".utf8)
+  }
+}

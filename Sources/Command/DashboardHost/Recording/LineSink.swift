@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import Foundation
+import Glibc
+
+/// A file that grows by whole lines up to a limit. Only its owner may read it.
+actor LineSink<Item: Sendable> {
+  /// The reason, in words, why no more is written.
+  struct Ended: Error, Hashable, Sendable {
+    var reason: String
+  }
+
+  private let descriptor: Int32
+  private let limit: Int
+  private let encode: @Sendable (Item) throws -> Data
+  private let last: @Sendable (String) throws -> Data?
+  private var size = 0
+  private var isOpen = true
+
+  /// The room in bytes kept for the last line.
+  private static var reserve: Int { 512 }
+
+  /// - Parameters:
+  ///   - limit: the largest size of the file, in bytes.
+  ///   - replaces: whether an existing file of this name may be replaced.
+  ///   - encode: makes the line of an item, with its line break.
+  ///   - last: makes the last line, if there is one, from the reason for the end.
+  init(
+    _ path: String, limit: Int, replaces: Bool, encode: @escaping @Sendable (Item) throws -> Data,
+    last: @escaping @Sendable (String) throws -> Data?
+  ) throws(CommandFailure) {
+    let mode = replaces ? O_TRUNC : O_EXCL
+    descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | mode, 0o600)
+    guard descriptor >= 0 else {
+      if errno == EEXIST {
+        throw CommandFailure(
+          .cannotCreate, "\(path) is there already: choose another name, or overwrite it with --force.")
+      }
+      throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+    // An overwritten file may have been readable for other users.
+    if OutputPlace.isFile(descriptor) { _ = fchmod(descriptor, 0o600) }
+    self.limit = limit
+    self.encode = encode
+    self.last = last
+  }
+
+  /// Writes the items' lines with as few calls as possible.
+  /// - Throws: `Ended`, once: everything written until then is whole lines.
+  func write(_ items: [Item]) throws(Ended) {
+    guard isOpen else { return }
+    var lines = Data()
+    for item in items {
+      // The reason given is for the user; the encoder's would name types of the program.
+      guard let line = try? encode(item) else { throw ended("something that happened cannot be written as a line") }
+      guard size + lines.count + line.count <= limit - Self.reserve else {
+        try put(lines)
+        throw ended("it has reached its limit of \(ByteCountText.text(limit))")
+      }
+      lines.append(line)
+    }
+    try put(lines)
+  }
+
+  /// Writes the last line and closes the file.
+  func finish(_ reason: String) {
+    guard isOpen else { return }
+    if let line = try? last(reason) { try? put(line) }
+    shut()
+  }
+
+  private func put(_ lines: Data) throws(Ended) {
+    var done = 0
+    while done < lines.count {
+      let count = lines.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, lines.count - done)
+      }
+      if count > 0 {
+        done += count
+      } else if errno != EINTR {
+        let reason = String(cString: strerror(errno))
+        // Half a line would be read as damage.
+        _ = ftruncate(descriptor, off_t(size))
+        shut()
+        throw Ended(reason: reason)
+      }
+    }
+    size += lines.count
+  }
+
+  private func ended(_ reason: String) -> Ended {
+    finish(reason)
+    return Ended(reason: reason)
+  }
+
+  private func shut() {
+    isOpen = false
+    close(descriptor)
+  }
+}
+
+/// Sizes as people write them.
+enum ByteCountText {
+  private static let units: [(name: String, factor: Int)] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)]
+
+  /// The size in the largest unit that divides it, such as `64 MB`.
+  static func text(_ count: Int) -> String {
+    guard let unit = units.first(where: { count >= $0.factor && count.isMultiple(of: $0.factor) }) else {
+      return "\(count) bytes"
+    }
+    return "\(count / unit.factor) \(unit.name)"
+  }
+
+  /// Reads `64MB`, `500 KB`, `1GB` or a number of bytes.
+  static func parse(_ text: String) -> Int? {
+    let text = text.uppercased().filter { $0 != " " }
+    for unit in units where text.hasSuffix(unit.name) {
+      guard let number = Int(text.dropLast(unit.name.count)), number > 0, number <= 1 << 20 else { return nil }
+      return number * unit.factor
+    }
+    return Int(text).flatMap { $0 > 0 ? $0 : nil }
+  }
+}

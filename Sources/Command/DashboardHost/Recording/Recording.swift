@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import Dashboard
+import FirestoreGRPC
+import FirestoreModel
+package import Foundation
+
+/// A recorded session, read from its file.
+package struct Recording: Sendable {
+  /// The largest size in bytes that is read: a session file is bounded when it is written.
+  private static let limit = 2 << 30
+
+  package let name: String
+  package let header: RecordingHeader
+  package private(set) var actions: [Action] = []
+  /// The reason for the recording's end; `nil` for one that breaks off.
+  package private(set) var end: RecordingEnd?
+  /// The lines that could not be read, and other remarks for the viewer.
+  package private(set) var problems: [String] = []
+
+  /// - Parameter path: `-` for standard input.
+  package init(path: String) throws(CommandFailure) {
+    let name = path == "-" ? "standard input" : path
+    let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
+    guard let handle else {
+      throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+    var isDirectory: ObjCBool = false
+    if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+      throw CommandFailure(.noInput, "\(path) is a directory.")
+    }
+    let data: Data
+    do { data = try handle.readToEnd() ?? Data() } catch {
+      throw CommandFailure(.noInput, "\(name) cannot be read: \(error.localizedDescription)")
+    }
+    try self.init(data, name: name)
+  }
+
+  /// - Throws: `bad-data` for a file that is no recording at all; a damaged recording is read as far as possible.
+  package init(_ data: Data, name: String) throws(CommandFailure) {
+    self.name = name
+    let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    header = try Self.header(of: lines.first ?? Data(), name)
+    if header.program != Release.version {
+      problems.append(
+        "\(name) was recorded by hearth \(header.program); this is \(Release.version), which may "
+          + "draw it differently.")
+    }
+    read(lines.dropFirst())
+  }
+
+  private static func header(of line: Data, _ name: String) throws(CommandFailure) -> RecordingHeader {
+    struct Kind: Decodable {
+      var hearth: String
+      var format: Int
+      var program: String?
+    }
+    // The message below says what the file is not.
+    guard let kind = try? RecordingLine.value(Kind.self, of: line), kind.hearth == RecordingHeader.kind else {
+      throw CommandFailure(.badData, "\(name):1: this is no session that hearth recorded.")
+    }
+    guard kind.format <= RecordingHeader.currentFormat else {
+      throw CommandFailure(
+        .badData,
+        "\(name):1: recorded in format \(kind.format) by hearth \(kind.program ?? "?"); this one reads format "
+          + "\(RecordingHeader.currentFormat). Use that version.")
+    }
+    do { return try RecordingLine.value(RecordingHeader.self, of: line) } catch {
+      throw CommandFailure(.badData, "\(name):1: \(RecordingLine.reason(error)).")
+    }
+  }
+
+  private mutating func read(_ lines: ArraySlice<Data>) {
+    let ending = Data(#"{"at":"#.utf8)
+    var damaged: [String] = []
+    var isWhole = true
+    for (index, line) in lines.enumerated() where !line.isEmpty {
+      // A line that begins like the end and is not one is read as an action, whose error is kept.
+      if line.starts(with: ending), let end = try? RecordingLine.value(RecordingEnd.self, of: line) {
+        self.end = end
+        continue
+      }
+      do {
+        actions.append(try RecordingLine.value(Action.self, of: line))
+      } catch {
+        isWhole = index < lines.count - 1
+        if isWhole { damaged.append("\(name):\(index + 2): \(RecordingLine.reason(error)); the line is left out.") }
+      }
+    }
+    problems += damaged.prefix(3)
+    if damaged.count > 3 { problems.append("\(name): \(damaged.count - 3) more lines cannot be read.") }
+    if end == nil {
+      problems.append(
+        "\(name):\(actions.count + damaged.count + 1): the recording breaks off here; what came before is shown.")
+    }
+  }
+}

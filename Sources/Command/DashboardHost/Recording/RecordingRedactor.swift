@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Dashboard
+import FirestoreModel
+import Synchronization
+import TerminalCanvas
+
+/// Redacts the actions of one recording in their order.
+///
+/// Keys are part of a recording, and may type a value. Typed text becomes as many `x`; its effects, such as a listener,
+/// are corrected by an additional action, so that the redacted recording goes on showing the same panes.
+package final class RecordingRedactor: Sendable {
+  private struct States {
+    /// The state after the original actions.
+    var original: DashboardState
+    /// The state after the redacted actions.
+    var redacted: DashboardState
+  }
+
+  package let header: RecordingHeader
+  private let redaction: Redaction
+  private let states: Mutex<States>
+
+  package init(_ redaction: Redaction, _ header: RecordingHeader) {
+    self.redaction = redaction
+    var redacted = header
+    redacted.redacted = Array(Set(redaction.names + (header.redacted ?? []))).sorted()
+    if redaction.isAll, let user = header.configuration.backend.user {
+      redacted.configuration.backend.user = redaction.hidden(user, "user")
+    }
+    self.header = redacted
+    states = Mutex(States(original: header.initialState, redacted: redacted.initialState))
+  }
+
+  /// The actions that replace an action.
+  package func redacted(_ action: Action) -> [Action] {
+    states.withLock { states in
+      let replacement = replacement(of: action, states)
+      _ = update(&states.original, action)
+      _ = update(&states.redacted, replacement)
+      return [replacement] + corrections(at: action.time, &states)
+    }
+  }
+
+  private func replacement(of action: Action, _ states: States) -> Action {
+    switch action {
+    case .input(let event, let time): .input(input(event, states.original), at: time)
+    case .client(let event, let time): .client(client(event, states), at: time)
+    case .listen(let query, let name, let options, let time):
+      .listen(redaction.query(query), name: name, options, at: time)
+    case .open(let definitions, let time): .open(definitions.map(redaction.definition), at: time)
+    case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
+    case .tick, .link, .sent, .configured: action
+    }
+  }
+
+  private func input(_ event: InputEvent, _ state: DashboardState) -> InputEvent {
+    guard let typed = state.typedText, typed == .content || redaction.isAll || redaction.hidesIDs else { return event }
+    switch event {
+    case .key(let key) where key.typedCharacter != nil: return .key(.character("x"))
+    case .paste(let text): return .paste(String(repeating: "x", count: text.count))
+    case .key, .mouse, .focus, .resize, .reply: return event
+    }
+  }
+
+  private func client(_ event: ClientEvent, _ states: States) -> ClientEvent {
+    let redacted = redaction.event(event)
+    // Different text may have led to different windows.
+    func window(_ tag: WindowTag) -> WindowTag {
+      guard let path = states.original.path(of: tag) else { return tag }
+      return states.redacted.window(of: redaction.path(path)) ?? tag
+    }
+    switch redacted {
+    case .windowLoaded(let tag, let documents, let isFromCache, let total):
+      return .windowLoaded(window(tag), documents, isFromCache: isFromCache, total: total)
+    case .windowFailed(let tag, let status): return .windowFailed(window(tag), status)
+    case .located(let tag, let key, let count): return .located(window(tag), key, cachedCount: count)
+    default: return redacted
+    }
+  }
+
+  /// The actions that bring about the effects which redacted text did not have.
+  private func corrections(at time: Timestamp, _ states: inout States) -> [Action] {
+    var corrections: [Action] = []
+    func correct(_ action: Action) {
+      corrections.append(action)
+      _ = update(&states.redacted, action)
+    }
+    for _ in 0..<3 where states.redacted.hasOverlay && !states.original.hasOverlay {
+      correct(.input(.key(Key(.escape)), at: time))
+    }
+    let wanted = states.original.listeners.map(listener)
+    let there = states.redacted.listeners
+    if wanted.map(\.tag) != there.map(\.tag) || wanted.map(\.query) != there.map(\.query) {
+      correct(.adopt(wanted, at: time))
+    }
+    return corrections
+  }
+
+  private func listener(_ listener: ListenerRecord) -> ListenerRecord {
+    var listener = listener
+    listener.query = redaction.query(listener.query)
+    listener.failure = listener.failure.map(redaction.status)
+    return listener
+  }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
+package import Dashboard
+import FirestoreClientState
+package import FirestoreModel
+
+// Cases are listed without a default, so that a new event cannot be forgotten.
+
+extension Redaction {
+  package func event(_ event: ClientEvent) -> ClientEvent {
+    switch event {
+    case .snapshot(let snapshot): .snapshot(self.snapshot(snapshot))
+    case .listenerFailed(let tag, let status): .listenerFailed(tag, self.status(status))
+    case .listenerStopped, .snapshotsMissed, .faults: event
+    case .attachmentEnded(let reason): .attachmentEnded(text(reason))
+    case .windowLoaded(let tag, let documents, let isFromCache, let total):
+      .windowLoaded(tag, documents.map(document), isFromCache: isFromCache, total: total)
+    case .windowFailed(let tag, let status): .windowFailed(tag, self.status(status))
+    case .located(let tag, let key, let count): .located(tag, key.map(self.key), cachedCount: count)
+    case .collections(let parent, let ids): .collections(below: path(parent), ids)
+    case .collectionsUnlisted(let parent, let status): .collectionsUnlisted(below: path(parent), self.status(status))
+    case .missingDocuments(let path, let keys): .missingDocuments(in: self.path(path), keys.map(key))
+    case .counted(let path, let count): .counted(self.path(path), count)
+    case .status(let status): .status(self.status(status))
+    case .storage(let notice):
+      .storage(StorageNotice(badge: notice.badge, message: text(notice.message)))
+    case .company(let company): .company(self.company(company))
+    case .pendingWrites(let writes, let size):
+      .pendingWrites(writes.map(pending), of: size)
+    case .writeAcknowledged, .writeCancelled, .rejectedWritesForgotten, .indexes: event
+    case .writeRejected(let batch, let status): .writeRejected(batch, self.status(status))
+    case .rejectedWrites(let writes): .rejectedWrites(writes.map(rejected))
+    case .detail(let key, let remote, let overlay, let local):
+      .detail(
+        self.key(key), remote: remote.map(document), overlay: overlay.map(mutation), local: local.map(document))
+    case .conflict(let conflict):
+      .conflict(
+        WriteConflict(
+          batch: conflict.batch, key: key(conflict.key), fields: conflict.fields.map(field),
+          commitTime: conflict.commitTime))
+    case .editConflict(let conflict): .editConflict(self.conflict(conflict))
+    case .undoConflict(let conflict): .undoConflict(self.conflict(conflict))
+    case .editorFailed(let request, let line, let column, let reason):
+      .editorFailed(self.request(request), line: line, column: column, reason: hidden(reason, "reason"))
+    case .editorGaveUp(let reason): .editorGaveUp(text(reason))
+    case .explained(let query, let result): .explained(self.query(query), self.result(result))
+    case .decisions(let result): .decisions(self.result(result))
+    case .previewed(let query, let result): .previewed(self.query(query), self.result(result))
+    case .transferring(let transfer): .transferring(self.transfer(transfer))
+    case .transferred(let account): .transferred(self.account(account))
+    case .listenersRead(let definitions, let file): .listenersRead(definitions.map(definition), from: file)
+    case .question(let title, let body, let action, _):
+      .question(title: text(title), body: body.map(text), action: action, HeldEffects([]))
+    case .notice(let kind, let text): .notice(kind, self.text(text))
+    }
+  }
+
+  // MARK: Listeners and files
+
+  package func definition(_ definition: ListenerDefinition) -> ListenerDefinition {
+    ListenerDefinition(name: text(definition.name), query: query(definition.query), options: definition.options)
+  }
+
+  private func request(_ request: TransferRequest) -> TransferRequest {
+    switch request {
+    case .export(let paths, let file, let replaces): .export(paths?.map(path), file: file, replaces: replaces)
+    case .importing(let file, let collection): .importing(file: file, into: collection.map(path))
+    }
+  }
+
+  private func transfer(_ transfer: TransferState) -> TransferState {
+    var transfer = transfer
+    transfer.request = request(transfer.request)
+    return transfer
+  }
+
+  /// Redacts an account: refused lines quote documents.
+  private func account(_ account: TransferAccount) -> TransferAccount {
+    var account = account
+    account.request = request(account.request)
+    account.refused = account.refused.map { hidden($0, "refusal") }
+    account.notes = account.notes.map(text)
+    if case .failed(let reason) = account.end { account.end = .failed(text(reason)) }
+    return account
+  }
+
+  private func result(_ result: ClientEvent.PreviewResult) -> ClientEvent.PreviewResult {
+    switch result {
+    case .success(var preview):
+      preview.query = query(preview.query)
+      return .success(preview)
+    case .failure(let status): return .failure(self.status(status))
+    }
+  }
+
+  private func snapshot(_ snapshot: ListenerSnapshot) -> ListenerSnapshot {
+    var snapshot = snapshot
+    snapshot.changes = snapshot.changes.map { change in
+      ListenerSnapshot.Change(
+        change.kind, document(change.document), previous: change.previous.map(document), now: change.now.map(document))
+    }
+    snapshot.causes = snapshot.causes.map { cause in
+      switch cause {
+      case .limboResolved(let key): .limboResolved(self.key(key))
+      case .rejected(let batch, let status): .rejected(batch, self.status(status))
+      default: cause
+      }
+    }
+    return snapshot
+  }
+
+  /// Redacts the names of programs, which they give themselves.
+  private func company(_ company: DataCompany) -> DataCompany {
+    func named(_ member: DataMember) -> DataMember { DataMember(process: member.process, name: text(member.name)) }
+    let standing: DataCompany.Standing =
+      switch company.standing {
+      case .owner: .owner
+      case .attached(let owner): .attached(to: named(owner))
+      case .unreachable(let reason): .unreachable(text(reason))
+      }
+    return DataCompany(standing, others: company.others.map(named))
+  }
+
+  // MARK: Words
+
+  /// Redacts a program's message, which may quote anything.
+  package func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
+
+  package func status(_ status: RPCStatus) -> RPCStatus { RPCStatus(status.code, text(status.message)) }
+
+  private func status(_ status: ClientStatus) -> ClientStatus {
+    var status = status
+    if case .failed(let failure)? = status.reason { status.reason = .failed(self.status(failure)) }
+    status.watch.lastError = status.watch.lastError.map(self.status)
+    status.write.lastError = status.write.lastError.map(self.status)
+    status.storeFailure = status.storeFailure.map(self.status)
+    status.reads = status.reads.map { ReadMeter(target: target($0.target), sent: $0.sent, kept: $0.kept) }
+    status.pendingWrites = status.pendingWrites.map(pending)
+    status.rejectedWrites = status.rejectedWrites.map(rejected)
+    status.recentOutcomes = []
+    return status
+  }
+
+  // MARK: Writes
+
+  private func pending(_ write: PendingWrite) -> PendingWrite {
+    var write = write
+    write.mutations = write.mutations.map(mutation)
+    write.lastError = write.lastError.map(status)
+    return write
+  }
+
+  private func rejected(_ write: RejectedWrite) -> RejectedWrite {
+    var write = write
+    write.mutations = write.mutations.map(mutation)
+    write.rejection.status = status(write.rejection.status)
+    return write
+  }
+
+  private func field(_ field: WriteConflict.Field) -> WriteConflict.Field {
+    func shown(_ value: Value?) -> Value? { value.map { self.value($0, at: field.path) } }
+    return WriteConflict.Field(
+      path: field.path, base: shown(field.base), mine: shown(field.mine), theirs: shown(field.theirs))
+  }
+
+  private func conflict(_ conflict: EditConflict) -> EditConflict {
+    EditConflict(
+      key: key(conflict.key), fields: conflict.fields.map(field), isDeleted: conflict.isDeleted,
+      overwriting: conflict.overwriting.map(mutation), keepingTheirs: conflict.keepingTheirs.map(mutation),
+      replacing: conflict.replacing.map(mutation), again: again(conflict.again))
+  }
+
+  private func conflict(_ conflict: UndoConflict) -> UndoConflict {
+    UndoConflict(
+      batch: conflict.batch, isRedo: conflict.isRedo,
+      documents: conflict.documents.map { document in
+        UndoConflict.Document(
+          key: key(document.key), left: document.left.map(fields), now: document.now.map(fields))
+      })
+  }
+
+  private func again(_ again: EditConflict.Again) -> EditConflict.Again {
+    switch again {
+    case .text(let request): .text(self.request(request))
+    case .fields(let fields): .fields(over: fields.map(self.fields))
+    }
+  }
+
+  private func request(_ request: EditRequest) -> EditRequest {
+    let subject: EditRequest.Subject =
+      switch request.subject {
+      case .document(let key): .document(self.key(key))
+      case .newDocument(let path): .newDocument(in: self.path(path))
+      case .documentToCreate(let key): .documentToCreate(self.key(key))
+      case .rejectedWrite: request.subject
+      }
+    return EditRequest(subject, text: hidden(request.text, "text"))
+  }
+
+  private func result(_ result: ClientEvent.DecisionsResult) -> ClientEvent.DecisionsResult {
+    switch result {
+    case .success(let decisions):
+      .success(
+        decisions.map { decision in
+          var decision = decision
+          decision.path = path(decision.path)
+          decision.user = decision.user.map { hidden($0, "user") }
+          decision.reason = text(decision.reason)
+          return decision
+        })
+    case .failure(let status): .failure(self.status(status))
+    }
+  }
+
+  private func result(_ result: ClientEvent.ExplanationResult) -> ClientEvent.ExplanationResult {
+    switch result {
+    case .success(var explanation):
+      explanation.query = query(explanation.query)
+      for index in explanation.indexes.indices {
+        explanation.indexes[index].servedFilters = explanation.indexes[index].servedFilters.map(condition)
+      }
+      return .success(explanation)
+    case .failure(let status): return .failure(self.status(status))
+    }
+  }
+}

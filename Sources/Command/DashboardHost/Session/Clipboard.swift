@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
+import Dispatch
+import Foundation
+
+/// Copies text in the first way that works here: to the desktop's clipboard, to tmux inside of tmux (which drops OSC 52
+/// by default), else by the terminal itself (OSC 52), which also works over ssh.
+struct Clipboard: Sendable {
+  /// A program that takes the text on its standard input.
+  struct Program: Hashable, Sendable {
+    var name: String
+    var arguments: [String]
+  }
+
+  package struct Outcome: Hashable, Sendable {
+    var isCopied: Bool
+    /// The way in which the text was copied; or why it was not, with the remedy.
+    var message: String
+    /// The sequence to send to the dashboard's own terminal; `nil` for none.
+    var sequence: String?
+  }
+
+  /// The longest base64 text that terminals are known to accept whole.
+  static let longestSequence = 74_994
+  private static let patience = DispatchTimeInterval.seconds(2)
+
+  let programs: [Program]
+
+  init(environment: [String: String]) {
+    func has(_ name: String) -> Bool { environment[name]?.isEmpty == false }
+    var programs: [Program] = []
+    // The desktop's clipboard is left out over ssh: it would be that of the remote machine.
+    if !has("SSH_CONNECTION") {
+      if has("WAYLAND_DISPLAY") { programs.append(Program(name: "wl-copy", arguments: [])) }
+      if has("DISPLAY") {
+        programs.append(Program(name: "xclip", arguments: ["-selection", "clipboard", "-in"]))
+        programs.append(Program(name: "xsel", arguments: ["--clipboard", "--input"]))
+      }
+    }
+    if has("TMUX") {
+      programs.append(Program(name: "tmux", arguments: ["load-buffer", "-w", "-"]))
+      // Versions of tmux before 3.2 have no -w: they get the text in their own buffer only.
+      programs.append(Program(name: "tmux", arguments: ["load-buffer", "-"]))
+    }
+    self.programs = programs
+  }
+
+  /// - Parameter run: runs a program on the text; `true` if it took it.
+  func copy(
+    _ text: String, run: @Sendable (Program, String) async -> Bool = Clipboard.run
+  ) async -> Outcome {
+    let size = "\(text.utf8.count) byte\(text.utf8.count == 1 ? "" : "s")"
+    for program in programs where await run(program, text) {
+      let isBufferOnly = program.name == "tmux" && !program.arguments.contains("-w")
+      return Outcome(
+        isCopied: true, message: "Copied \(size) via \(program.name)\(isBufferOnly ? "'s own buffer" : "").")
+    }
+    let failed = programs.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    let tried = failed.isEmpty ? "" : " \(failed.joined(separator: ", ")) failed."
+    let encoded = Data(text.utf8).base64EncodedString()
+    guard encoded.utf8.count <= Self.longestSequence else {
+      let most = Self.longestSequence / 4 * 3
+      return Outcome(
+        isCopied: false,
+        message: "Nothing was copied: \(size) are more than the \(most) that a terminal takes (OSC 52).\(tried) "
+          + "Copy less, or install wl-copy or xclip.")
+    }
+    return Outcome(
+      isCopied: true, message: "Sent \(size) to the terminal's clipboard (OSC 52), which says no more.\(tried)",
+      sequence: "\u{1b}]52;c;\(encoded)\u{7}")
+  }
+
+  /// Runs a program that may not exist, or may hang with its display.
+  static func run(_ program: Program, on text: String) async -> Bool {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: runNow(program, on: text)) }
+    }
+  }
+
+  private static func runNow(_ program: Program, on text: String) -> Bool {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [program.name] + program.arguments
+    let input = Pipe()
+    process.standardInput = input
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    do { try process.run() } catch { return false }
+    // A program that hangs is ended, which ends the writing and the waiting too.
+    let deadline = DispatchSource.makeTimerSource(queue: .global())
+    deadline.schedule(deadline: .now() + patience)
+    deadline.setEventHandler { process.terminate() }
+    deadline.activate()
+    defer { deadline.cancel() }
+    do {
+      try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+      try input.fileHandleForWriting.close()
+    } catch {
+      // The program reads no input: its exit status alone tells whether it worked.
+      process.terminate()
+    }
+    process.waitUntilExit()
+    return process.terminationReason == .exit && process.terminationStatus == 0
+  }
+}

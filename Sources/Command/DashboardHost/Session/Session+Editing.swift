@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+package import Dashboard
+import FirestoreJSON
+import FirestoreModel
+import FirestoreSharing
+import Foundation
+import Terminal
+
+/// Texts in the user's editor, and what becomes of them.
+extension Session {
+  /// Lends the terminal to the user's editor; the client goes on meanwhile.
+  package func edit(_ request: EditRequest) {
+    guard let reader, editing == nil else { return }
+    let data = source?.data
+    editing = Task {
+      do {
+        let file = try EditorFile(for: request, below: options.paths.state)
+        defer { file.remove() }
+        let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+        let program = ForegroundProgram(editor.command(for: file.path))
+        let status = try await screen.withSuspendedScreen(input: reader) {
+          try await program.run(
+            on: screen.inputDescriptor, beforeStop: { [weak data] in await data?.handOver() },
+            afterStop: { [weak data] in data?.takeUp() })
+        }
+        adoptSize()
+        if status == 0 { await write(try file.text(), for: request) }
+        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now)) }
+      } catch {
+        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now))
+      }
+      editing = nil
+    }
+  }
+
+  private func write(_ edited: String, for request: EditRequest) async {
+    do throws(JSONError) {
+      let mutations = try DocumentEdit.mutations(
+        for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
+      guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
+      if case .rejectedWrite(let batch) = request.subject {
+        source?.perform(.resend(batch, as: mutations))
+        return
+      }
+      switch try await standing(of: request, edited, mutations) {
+      case .alone: break
+      case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
+      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now))
+      }
+      source?.perform(.write(mutations))
+    } catch {
+      var kept = request
+      kept.text = edited
+      apply(.client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now))
+    }
+  }
+
+  /// Compares an edit with what the cache knows now; a document that it does not know is no obstacle.
+  private func standing(
+    of request: EditRequest, _ edited: String, _ mutations: [Mutation]
+  ) async throws(JSONError) -> EditStanding {
+    guard case .document(let key) = request.subject, let now = await source?.cachedDocument(key) else {
+      return .alone
+    }
+    return try DocumentEdit.standing(
+      of: request, edited: edited, mutations, now: now, database: options.storage.database)
+  }
+}

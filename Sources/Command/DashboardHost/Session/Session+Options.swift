@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOptions
+package import CommandOutput
+package import Dashboard
+package import FirestoreBackend
+
+extension Session {
+  /// The options of one run of the dashboard.
+  package struct Options {
+    package var storage: StorageOptions.Locations
+    package var durability: BackendConfiguration.Durability
+    package var isDemo: Bool
+    package var demoSeed: UInt64
+    package var demoSpeed: Double
+    package var startsOffline: Bool
+    package var isReadOnly: Bool
+    /// Whether the last session's listeners come back, and this one's at the next start.
+    package var restoresListeners: Bool
+    /// The listeners of the command line.
+    package var listeners: [ListenerDefinition]
+    /// The command line's options for the screen.
+    package var appearance: AppearanceOptions
+    /// The settings in the user's files.
+    package var preferences: Preferences
+    package var theme: ThemeChoice
+    package var paths: Paths
+    /// Messages for the user at the start.
+    package var notices: [String]
+    /// The files that keep the session.
+    package var keeping = Keeping()
+    package var subject = Subject.client
+
+    package init(
+      storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,
+      demoSpeed: Double, startsOffline: Bool, isReadOnly: Bool, restoresListeners: Bool,
+      listeners: [ListenerDefinition], appearance: AppearanceOptions, preferences: Preferences, theme: ThemeChoice,
+      paths: Paths, notices: [String], keeping: Keeping = Keeping(), subject: Subject = Subject.client
+    ) {
+      self.storage = storage
+      self.durability = durability
+      self.isDemo = isDemo
+      self.demoSeed = demoSeed
+      self.demoSpeed = demoSpeed
+      self.startsOffline = startsOffline
+      self.isReadOnly = isReadOnly
+      self.restoresListeners = restoresListeners
+      self.listeners = listeners
+      self.appearance = appearance
+      self.preferences = preferences
+      self.theme = theme
+      self.paths = paths
+      self.notices = notices
+      self.keeping = keeping
+      self.subject = subject
+    }
+
+    package var attachment: Attachment? { if case .program(let attachment) = subject { attachment } else { nil } }
+    package var replay: ReplayRequest? { if case .recording(let replay) = subject { replay } else { nil } }
+  }
+
+  /// The thing that is shown.
+  package enum Subject {
+    /// A client of the dashboard's own.
+    case client
+    /// Another program's client.
+    case program(Attachment)
+    /// A recorded session.
+    case recording(ReplayRequest)
+  }
+}

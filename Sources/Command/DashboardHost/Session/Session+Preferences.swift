@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import Dashboard
+import FirestoreModel
+import Foundation
+import Glibc
+import Terminal
+import TerminalTheme
+
+/// The user's themes, keys and other settings: applied, and read again when their files change.
+extension Session {
+  func setTheme(_ slug: String) {
+    do {
+      screen.setTheme(try preferences.catalog.theme(named: slug).theme)
+      setNeedsFrame(for: .input)
+    } catch {
+      notify(.error, options.paths.short("\(error)"))
+    }
+  }
+
+  /// Keeps a choice of the picker for the next start, and says where a setting overrides it.
+  func rememberTheme(_ slug: String) {
+    // A theme that cannot be shown was reported when it was tried.
+    guard (try? preferences.catalog.theme(named: slug)) != nil else { return }
+    preferences.remembered.theme = slug
+    do {
+      try preferences.remembered.write(options.paths.memoryFile)
+    } catch {
+      let file = options.paths.short(options.paths.memoryFile)
+      return notify(.warning, "Theme \(slug) until you quit: \(file) cannot be written.")
+    }
+    if options.appearance.theme == nil { themeSource = .remembered }
+    // A configured theme that cannot be used gives way to the remembered one.
+    guard let configured = preferences.file.theme, configured != slug,
+      (try? preferences.catalog.theme(named: configured)) != nil
+    else {
+      return notify(.info, "Theme \(slug), at the next start too.")
+    }
+    let line = preferences.file.themeLine.map { ":\($0)" } ?? ""
+    notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
+  }
+
+  /// Keeps the palette's commands; if they cannot be written, they stay until the session ends.
+  func rememberCommands(_ commands: [String]) {
+    preferences.remembered.commands = commands
+    do { try preferences.remembered.write(options.paths.memoryFile) } catch {
+      // A lost history costs some typing; a message after every command would cost more.
+    }
+  }
+
+  // MARK: The terminal's background
+
+  /// The time in which an answer may still change the screen.
+  private static let backgroundPatience = Duration.seconds(2)
+
+  /// Asks whether the terminal is dark or light, if no theme was chosen. The first frame does not wait for the answer.
+  func askForBackground() {
+    guard themeSource == .terminal, screen.depth >= .c256 else { return }
+    backgroundDeadline = .now + Self.backgroundPatience
+    screen.send(sequence: Theme.Variant.backgroundQuery)
+  }
+
+  func adoptBackground(_ report: String) {
+    guard let deadline = backgroundDeadline, let variant = Theme.Variant(backgroundReport: report) else { return }
+    backgroundDeadline = nil
+    background = variant
+    guard themeSource == .terminal, .now < deadline else { return }
+    let theme = ThemeChoice.byDefault(variant, preferences.catalog)
+    guard theme.slug != state.screen.theme else { return }
+    screen.setTheme(theme)
+    configure { $0.theme = theme.slug }
+  }
+
+  // MARK: Files that change
+
+  func watchFiles() {
+    let folders = [URL(filePath: options.paths.configurationFile).deletingLastPathComponent().path]
+    fileWatch = FileWatch(folders: folders + options.paths.themeFolders) { [weak self] in self?.readAgain() }
+  }
+
+  /// Adopts changes of the user's files. Errors are reported, and the values before stay.
+  private func readAgain() {
+    let old = preferences
+    let new = Preferences.read(options.paths)
+    preferences = new
+    let isBroken = !new.file.problems.isEmpty
+    // A missing setting may be the one that cannot be read.
+    if isBroken {
+      preferences.file.theme = new.file.theme ?? old.file.theme
+      preferences.file.themeLine = new.file.theme == nil ? old.file.themeLine : new.file.themeLine
+      preferences.file.mouse = new.file.mouse ?? old.file.mouse
+      preferences.file.glyphs = new.file.glyphs ?? old.file.glyphs
+    }
+    if new.hasKeyProblems || isBroken && new.file.keys.isEmpty {
+      preferences.keymap = old.keymap
+      preferences.file.keys = old.file.keys
+    }
+    var problems = new.problems
+    let theme = themeAgain(old, &problems)
+    if let theme { screen.setTheme(theme) }
+    let mouse = options.appearance.mouse(configured: preferences.file.mouse)
+    let isMouseNew = preferences.file.mouse != old.file.mouse
+    if isMouseNew { screen.setMouse(mouse) }
+    configure { now in
+      now.themes = preferences.themes
+      now.theme = theme?.slug ?? now.theme
+      now.keymap = preferences.keymap
+      if preferences.file.glyphs != old.file.glyphs { now.glyphs = preferences.file.glyphs?.choice ?? screen.glyphs }
+      if isMouseNew { now.isMouseOn = mouse }
+    }
+    let told = Set(old.problems)
+    let fresh = problems.map(options.paths.short).filter { !told.contains($0) }
+    for problem in fresh { notify(.warning, problem) }
+    if fresh.isEmpty, preferences.file != old.file { notify(.info, "\(preferences.fileName) was read again.") }
+  }
+
+  /// The theme to show now: a new one only if the configuration names another, else the present one from its present
+  /// file; `nil` if that cannot be used.
+  private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
+    let catalog = preferences.catalog
+    if options.appearance.theme == nil, preferences.file.theme != old.file.theme {
+      // Only an option can throw, and none is passed.
+      guard let choice = try? ThemeChoice.make(option: nil, preferences, background: background) else { return nil }
+      problems += choice.problems.map(options.paths.short).filter { !problems.contains($0) }
+      if choice.problems.isEmpty {
+        themeSource = choice.source
+        return choice.theme
+      }
+    }
+    // Faults of the theme's file are among the problems of all files.
+    return try? catalog.theme(named: state.screen.theme).theme
+  }
+
+  private func configure(_ change: (inout DashboardPreferences) -> Void) {
+    var now = DashboardPreferences(
+      themes: state.configuration.themes, theme: state.screen.theme, keymap: state.configuration.keymap,
+      glyphs: state.configuration.glyphs, isMouseOn: state.screen.isMouseOn)
+    change(&now)
+    apply(.configured(now, at: .now))
+  }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+package import CommandOutput
+package import Dashboard
+import Dispatch
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreSharing
+import Foundation
+import Glibc
+import Logging
+package import Terminal
+import TerminalCanvas
+package import TerminalTheme
+
+/// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
+@MainActor
+package final class Session {
+  package let options: Options
+  package let screen: Screen
+  private let frames: FramePacer
+  private var frameCount = 0
+  private(set) var reader: InputReader?
+  private var ticker = Ticker()
+  /// Actions since the last frame on a slow line; at most as many as arrive within `FrameGate.patience`.
+  private var news: [Action] = []
+  package var dashboard: DashboardSession
+  /// The state that the screen shows.
+  package var state: DashboardState { dashboard.shown }
+  /// The listeners that come back at the next start; `nil` before they are read, and if none come back.
+  var keptListeners: KeptListeners?
+  var recorder: FileRecorder<RecordedItem>?
+  var cast: Cast?
+  package var preferences: Preferences
+  var themeSource: ThemeChoice.Source
+  /// The brightness of the terminal's background, if it is known.
+  package var background: Theme.Variant?
+  /// The time until which the terminal's answer about its background counts.
+  var backgroundDeadline: ContinuousClock.Instant?
+  var fileWatch: FileWatch?
+  /// The source of what is shown; `nil` before it is open.
+  private(set) var source: SessionSource?
+  private var suspending: Task<Void, Never>?
+  var editing: Task<Void, Never>?
+  var copying: Task<Void, Never>?
+  private var exitCode: Int32?
+  private var exitWaiter: CheckedContinuation<Int32, Never>?
+
+  /// Takes the terminal over and shows the first frame.
+  /// - Throws: a one-line failure for a terminal that cannot show a dashboard.
+  package init(_ options: Options) throws {
+    self.options = options
+    preferences = options.preferences
+    themeSource = options.theme.source
+    background = options.theme.background
+    let mouse = options.appearance.mouse(configured: options.preferences.file.mouse)
+    screen = try Screen(
+      theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
+      preferences: TerminalPreferences(
+        depth: options.appearance.color.depth, glyphs: options.preferences.file.glyphs?.choice, usesMouse: mouse))
+    let configuration = DashboardConfiguration(
+      database: options.storage.database,
+      backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
+      utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
+      themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
+      // Rows are not highlighted over a line that may be slow, so that a move of the cursor sends little.
+      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
+      keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
+      commandHistory: options.preferences.remembered.commands ?? [],
+      connections: ConnectionsFile.read(options.paths).connections.map(\.name))
+    let fresh = DashboardState(configuration, size: screen.size, now: .now)
+    dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
+    frames = FramePacer(screen)
+    do {
+      if let request = options.keeping.recording { try record(request) }
+      if let path = options.keeping.cast { try startCast(path, replaces: options.keeping.replaces) }
+    } catch {
+      screen.close()
+      throw error
+    }
+    // Input is read before the first frame and before storage is opened, which may take its time: a signal restores the
+    // terminal, and a new size is not lost.
+    startReading()
+    if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
+    // Files that are saved while the first frame is on the screen are noticed.
+    watchFiles()
+    show()
+    askForBackground()
+  }
+
+  /// Runs until the user quits or the terminal goes away; returns the process's exit status.
+  package func run() async -> Int32 {
+    let source: SessionSource
+    do throws(StoreError) {
+      source = try SessionSource(options) { [weak self] in self?.apply($0) }
+    } catch {
+      reader?.stop()
+      screen.close()
+      let failure = CommandFailure(opening: error)
+      StandardError.write("hearth: \(failure.message)")
+      return failure.status.rawValue
+    }
+    self.source = source
+    return await withTaskGroup(of: Void.self) { group in
+      let notices = source.begin(in: &group, self)
+      for notice in options.notices + notices { notify(.warning, notice) }
+      perform(DashboardState.initialEffects)
+      let code = await untilExit()
+      let deadline = await leaveScreen(code)
+      source.close()
+      group.cancelAll()
+      await group.waitForAll()
+      await source.end()
+      deadline.cancel()
+      return code
+    }
+  }
+
+  /// Gives the terminal back first, so that the user has it while files and client end.
+  private func leaveScreen(_ code: Int32) async -> ExitDeadline {
+    reader?.stop()
+    fileWatch?.stop()
+    screen.close()
+    let deadline = ExitDeadline(status: code)
+    await endFiles()
+    return deadline
+  }
+
+  // MARK: The loop
+
+  /// Runs one turn of the loop: applies the action, performs its effects, and draws a frame when the pace allows. On a
+  /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
+  package func apply(_ action: Action) {
+    switch action {
+    case .input, .configured, .listen, .open, .adopt:
+      perform(happen(action))
+      keepListeners()
+      setNeedsFrame(for: .input)
+    case .tick, .client, .link, .sent:
+      if screen.gate.holdsNews { news.append(action) } else { perform(happen(action)) }
+      setNeedsFrame(for: .news)
+    }
+  }
+
+  private func applyNews() {
+    let actions = news
+    news.removeAll()
+    for action in actions { perform(happen(action)) }
+  }
+
+  private func happen(_ action: Action) -> [Effect] {
+    let turn = dashboard.apply(action)
+    for action in turn.happened { recorder?.note(.action(action), cost: action.cost) }
+    return turn.effects
+  }
+
+  func setNeedsFrame(for cause: FrameGate.Cause) { frames.request(for: cause) { [weak self] in self?.show() } }
+
+  private func show() {
+    let now = FrameGate.Moment.now
+    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { applyNews() }
+    if !news.isEmpty { setNeedsFrame(for: .news) }
+    screen.present(view(state))
+    if screen.lastFrameBytes > 0 { frameCount += 1 }
+    ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
+  }
+
+  private func tick() {
+    // The traffic is reported with the tick, so that its figures need no frame of their own.
+    _ = happen(.sent(TerminalTraffic(bytes: screen.totalBytes, frames: frameCount), at: .now))
+    apply(.tick(.now))
+  }
+
+  private func startReading() {
+    let reader = InputReader(descriptor: screen.inputDescriptor) { [weak self] event in
+      switch event {
+      case .input(let events): for event in events { self?.handle(event) }
+      case .signal(let signal): self?.handle(signal)
+      }
+    }
+    self.reader = reader
+    reader.start()
+  }
+
+  private func handle(_ event: InputEvent) {
+    if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
+    guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
+    screen.drawn()
+    let isSlow = screen.gate.isSlow
+    if isSlow != state.screen.isLinkSlow { apply(.link(isSlow: isSlow, at: .now)) }
+    frames.reconsider()
+  }
+
+  private func handle(_ signal: TerminalSignal) {
+    switch signal {
+    case .resized: adoptSize()
+    case .terminated(let number): exit(128 + number)
+    case .hungUp:
+      screen.close()
+      exit(128 + SIGHUP)
+    case .stopRequested: suspend()
+    case .continued:
+      screen.resume()
+      adoptSize()
+    }
+  }
+
+  func adoptSize() {
+    _ = screen.updateSize()
+    apply(.input(.resize(screen.size), at: .now))
+  }
+
+  private func suspend() {
+    guard suspending == nil else { return }
+    let data = source?.data
+    suspending = Task { [weak data] in
+      // A stopped process answers no request, so that it hands the data over first.
+      await data?.handOver()
+      if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
+      data?.takeUp()
+      suspending = nil
+    }
+  }
+
+  private func exit(_ code: Int32) {
+    exitCode = exitCode ?? code
+    exitWaiter?.resume(returning: code)
+    exitWaiter = nil
+  }
+
+  private func untilExit() async -> Int32 {
+    if let exitCode { return exitCode }
+    return await withCheckedContinuation { exitWaiter = $0 }
+  }
+
+  // MARK: Effects
+
+  package func perform(_ effects: [Effect]) {
+    for effect in effects {
+      switch effect {
+      case .client(let effect): source?.perform(effect)
+      case .terminal(let effect): perform(effect)
+      case .recording(let effect): perform(effect)
+      // The session has handled these.
+      case .timeline: break
+      }
+    }
+  }
+
+  private func perform(_ effect: TerminalEffect) {
+    switch effect {
+    case .edit(let request): edit(request)
+    case .copy(let text): copy(text)
+    case .setTheme(let slug): setTheme(slug)
+    case .rememberTheme(let slug): rememberTheme(slug)
+    case .rememberCommands(let commands): rememberCommands(commands)
+    case .setMouse(let on): screen.setMouse(on)
+    case .saveListeners(let definitions, let file, let replaces): saveListeners(definitions, file, replaces: replaces)
+    case .openListeners(let file): openListeners(file)
+    case .suspend: suspend()
+    case .redraw:
+      screen.invalidate()
+      setNeedsFrame(for: .input)
+    case .quit(let code): exit(code)
+    }
+  }
+
+  func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }
+}

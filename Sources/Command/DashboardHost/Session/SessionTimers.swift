@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+import Dispatch
+import FirestoreModel
+import Glibc
+import Terminal
+
+/// Draws when something asks for it and the terminal is ready for another frame: everything that happens until then
+/// shares that frame.
+@MainActor
+final class FramePacer {
+  private struct Request {
+    var cause: FrameGate.Cause
+    var due: FrameGate.Moment
+    var draw: @MainActor () -> Void
+  }
+
+  private let screen: Screen
+  private var request: Request?
+
+  init(_ screen: Screen) { self.screen = screen }
+
+  /// Calls `draw` once, soon; requests until then are the same one, and as urgent as the most urgent of them.
+  func request(for cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
+    if let request, request.cause >= cause { return }
+    schedule(cause, draw)
+  }
+
+  /// Asks the gate again, which may have opened.
+  func reconsider() {
+    if let request { schedule(request.cause, request.draw) }
+  }
+
+  private func schedule(_ cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
+    let now = FrameGate.Moment.now
+    let due = screen.gate.due(for: cause, at: now)
+    if let request, request.due <= due {
+      self.request?.cause = max(request.cause, cause)
+      return
+    }
+    request = Request(cause: cause, due: due, draw: draw)
+    let delay = Int(((due - now) / .microseconds(1)).rounded(.up))
+    DispatchQueue.main.asyncAfter(deadline: .now() + .microseconds(delay)) { [weak self] in
+      MainActor.assumeIsolated { self?.fire(due) }
+    }
+  }
+
+  private func fire(_ due: FrameGate.Moment) {
+    // One that was asked for earlier since then has drawn, or will.
+    guard let request, request.due == due else { return }
+    self.request = nil
+    request.draw()
+  }
+}
+
+/// Wakes the dashboard at the moment that its state names, if there is something on screen that ages.
+@MainActor
+struct Ticker {
+  private var timer: (any DispatchSourceTimer)?
+  private var due: Timestamp?
+
+  /// Replaces the earlier appointment; `nil` means none, and no CPU.
+  mutating func schedule(at moment: Timestamp?, _ fire: @escaping @MainActor () -> Void) {
+    guard moment != due else { return }
+    timer?.cancel()
+    timer = nil
+    due = moment
+    guard let moment else { return }
+    let (wait, isTooLong) = moment.microseconds.subtractingReportingOverflow(Timestamp.now.microseconds)
+    let delay = isTooLong ? 0 : max(0, wait)
+    let timer = DispatchSource.makeTimerSource(queue: .main)
+    timer.schedule(deadline: .now() + .microseconds(Int(min(delay, 86_400_000_000))))
+    timer.setEventHandler { MainActor.assumeIsolated { fire() } }
+    timer.activate()
+    self.timer = timer
+  }
+}
+
+/// Ends the process if its client does not end by itself: a user who quits gets the shell back, whatever a server, a
+/// disk or a connection does. Nothing is lost, because what was accepted is on the disk before it is shown (S10).
+struct ExitDeadline {
+  private static let patience = DispatchTimeInterval.seconds(5)
+
+  private let timer: any DispatchSourceTimer
+
+  /// Begins to wait; not on the main queue, which may be what does not go on.
+  init(status: Int32) {
+    timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.schedule(deadline: .now() + Self.patience)
+    timer.setEventHandler {
+      StandardError.write("hearth: the client did not end in time and was left behind; what was written is kept.")
+      _exit(status)
+    }
+    timer.activate()
+  }
+
+  func cancel() { timer.cancel() }
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import Foundation
-
-extension Timestamp {
-  /// This device's clock, in microseconds.
-  static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
-}
