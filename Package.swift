@@ -440,8 +440,9 @@ let package = Package(
     tests(
       "HearthTests",
       [
-        "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
-        "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync", "LocalSockets",
+        "FirestoreTesting", "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync",
+        "LocalSockets",
       ]),
     tests("ArticleTests", ["Hearth"]),
     tests(

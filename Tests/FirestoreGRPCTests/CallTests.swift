@@ -39,7 +39,7 @@ struct CallTests {
         ReadResponse(document: Samples.document, readTime: Samples.version), DocumentNames(Samples.database))
       try await send.write(writer.bytes)
     } _: { datastore in
-      _ = try await datastore.lookup([Samples.key], at: Samples.version)
+      _ = try await datastore.lookup([Samples.key], ReadView(at: Samples.version))
       _ = try await datastore.lookup([Samples.key])
     }
     let times = asked.withLock { $0 }

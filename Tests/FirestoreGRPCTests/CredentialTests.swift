@@ -2,6 +2,7 @@
 import CryptoExtras
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreProtocol
 import Foundation
 import GRPCCore
 import NIOHTTP1

@@ -2,11 +2,12 @@
 import ClientTesting
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreProtocol
 import NIOCore
 import NIOPosix
 import Testing
 
-/// What somebody reads who got an address, a port or a key wrong: one line that says what and how to mend it.
+/// The message for a user who got an address, a port or a key wrong: one line that says what and how to mend it.
 @Suite("Failures to reach a backend", .timeLimit(.minutes(5)))
 struct FailureTests {
   private func failure(at endpoint: Endpoint) async throws -> RPCStatus {
@@ -152,7 +153,7 @@ private final class AlertHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
   private let answer: [UInt8]
 
-  /// By default a fatal TLS alert: unexpected message.
+  /// Answers with a fatal TLS alert by default: unexpected message.
   init(answer: [UInt8] = [0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x0a]) { self.answer = answer }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 /// A watch stream that is alive and says nothing.

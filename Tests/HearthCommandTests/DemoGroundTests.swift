@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreTesting
 import Foundation
 import Testing

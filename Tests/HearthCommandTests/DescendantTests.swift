@@ -97,39 +97,18 @@ struct DescendantTests {
   }
 }
 
-/// A way to a backend that has queries over all collections, or has not.
-private protocol Wrapper: Datastore {
-  var base: InProcessDatastore { get }
-}
+/// A way to a backend that reads one collection at a time.
+private struct Unaware: DatastoreWrapper {
+  let base: any Datastore
 
-extension Wrapper {
-  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { try await base.commit(mutations) }
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { try await base.aggregate(target, aggregations) }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await base.listCollectionIDs(below: parent)
-  }
-  func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await base.missingDocuments(in: collection)
-  }
-  func watch(
-    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) {}
-  func write(
-    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
-  ) async throws(RPCStatus) {}
-}
-
-private struct Unaware: Wrapper {
-  let base: InProcessDatastore
+  func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) { throw RPCStatus(.unimplemented, "This backend has no queries over all collections.") }
 }
 
 /// Cuts each answer off behind its first document.
-private struct OneByOne: Wrapper {
-  let base: InProcessDatastore
+private struct OneByOne: DatastoreWrapper {
+  let base: any Datastore
 
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
@@ -145,11 +124,11 @@ private struct OneByOne: Wrapper {
   }
 }
 
-private final class Counting: Wrapper {
-  let base: InProcessDatastore
+private final class Counting: DatastoreWrapper {
+  let base: any Datastore
   let calls = Atomic(0)
 
-  init(base: InProcessDatastore) { self.base = base }
+  init(base: any Datastore) { self.base = base }
 
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
@@ -158,8 +137,8 @@ private final class Counting: Wrapper {
     try await base.visitDescendants(request, deliver: deliver)
   }
 
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    calls.add(1, ordering: .relaxed)
-    return try await base.listCollectionIDs(below: parent)
+  func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    if read is CollectionIDsRead { calls.add(1, ordering: .relaxed) }
+    return try await base.read(read)
   }
 }

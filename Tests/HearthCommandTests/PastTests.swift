@@ -45,6 +45,9 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
     #expect(try await past.count(Query(path: ResourcePath("x"))) == 1)
     #expect(try await past.key(at: 0, of: Query(path: ResourcePath("x")).target) == key("x/y"))
     #expect(try await past.key(at: 1, of: Query(path: ResourcePath("x")).target) == nil)
+    #expect(try await past.databases(of: nil) == [database])
+    let status = await #expect(throws: RPCStatus.self) { try await past.execute(PipelineMessage([])) }
+    #expect(status?.code == .unimplemented)
   }
 
   @Test("A time that is too old, or in the future, is refused in a user's words, and nothing is written to the past")
@@ -176,22 +179,13 @@ private final class Clock: Sendable {
 }
 
 /// A backend that answers for the present only.
-private struct UnavailablePast: Datastore {
-  let base: InProcessDatastore
+private struct UnavailablePast: DatastoreWrapper {
+  let base: any Datastore
 
-  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { try await base.commit(mutations) }
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { try await base.aggregate(target, aggregations) }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await base.listCollectionIDs(below: parent)
+  func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    if let read = read as? any TimedRead, read.view.time != nil {
+      throw RPCStatus(.unimplemented, "This backend answers for the present only.")
+    }
+    return try await base.read(read)
   }
-  func watch(
-    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) {}
-  func write(
-    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
-  ) async throws(RPCStatus) {}
 }

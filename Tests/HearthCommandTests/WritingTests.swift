@@ -262,9 +262,9 @@ private struct Ground {
   }
 }
 
-/// A database in which somebody changes a document each time before it is deleted.
-private struct StaleDatastore: Datastore {
-  let base: InProcessDatastore
+/// A database in which a document is changed each time before it is deleted.
+private struct StaleDatastore: DatastoreWrapper {
+  let base: any Datastore
   let stale: DocumentKey
 
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
@@ -273,22 +273,4 @@ private struct StaleDatastore: Datastore {
     }
     return try await base.commit(mutations)
   }
-
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { try await base.aggregate(target, aggregations) }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await base.listCollectionIDs(below: parent)
-  }
-  func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await base.missingDocuments(in: collection)
-  }
-  func watch(
-    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) {}
-  func write(
-    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
-  ) async throws(RPCStatus) {}
 }

@@ -3,6 +3,7 @@ import ClientTesting
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -50,40 +51,40 @@ struct SnapshotCauseTests {
 
   @Test("What the server says, and what is concluded from what it does not say, is named")
   func server() async throws {
-    let datastore = PlayedDatastore()
+    let datastore = ScriptedDatastore()
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
     let causes = Events<[SnapshotCause]>()
     db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
       if let snapshot { causes.send(snapshot.metadata.causes) }
     }
-    let stream = try #require(await datastore.streams.next())
+    let stream = try #require(await datastore.watches.next())
     let target = try #require(await stream.target()).id
 
-    stream.send(
+    await stream.send(
       .added([target]), .document(city("A"), updated: [target], removed: []),
       .document(city("B"), updated: [target], removed: []), .current([target], ResumeToken([1])),
       .snapshot(version(5), nil))
     #expect(await causes.next() == [.listenerAdded, .server(Hearth.Timestamp(seconds: 5, nanoseconds: 0))])
 
-    stream.send(.filter(target, ExistenceFilter(count: 1)), .snapshot(version(6), nil))
+    await stream.send(.filter(target, ExistenceFilter(count: 1)), .snapshot(version(6), nil))
     let counted = await causes.first { $0.contains(.existenceFilter) }
     #expect(counted == [.server(Hearth.Timestamp(seconds: 6, nanoseconds: 0)), .existenceFilter])
 
     // The target is watched anew without its old result; B is not in the new one, so it is looked up.
     #expect(await stream.target()?.id == target)
-    stream.send(
+    await stream.send(
       .removed([target], cause: nil), .added([target]), .document(city("A"), updated: [target], removed: []),
       .current([target], ResumeToken([2])), .snapshot(version(7), nil))
     let lookup = try #require(await stream.target())
     #expect(lookup.purpose == .limboResolution)
-    stream.send(.added([lookup.id]), .current([lookup.id], ResumeToken([3])), .snapshot(version(8), nil))
+    await stream.send(.added([lookup.id]), .current([lookup.id], ResumeToken([3])), .snapshot(version(8), nil))
     let resolved = await causes.first { $0.contains(.limboResolved(path: "cities/B")) }
     #expect(resolved?.map(\.description).last == "looked up cities/B")
 
     // Losing an open connection may be nothing; not getting a new one means offline.
-    stream.changes.send(nil)
-    let second = try #require(await datastore.streams.next())
-    second.changes.send(nil)
+    stream.fail(RPCStatus(.unavailable, "gone"))
+    let second = try #require(await datastore.watches.next())
+    second.fail(RPCStatus(.unavailable, "gone"))
     #expect(await causes.first { $0.contains(.offline) } == [.offline])
     try await db.terminate()
   }
@@ -108,8 +109,14 @@ struct SnapshotCauseTests {
   private func version(_ seconds: Int64) -> SnapshotVersion { SnapshotVersion(microseconds: seconds * 1_000_000) }
 }
 
-extension PlayedDatastore.Stream {
-  fileprivate func send(_ changes: WatchChange...) {
-    for change in changes { self.changes.send(change) }
+extension ScriptedDatastore.Connection<WatchRequest, WatchEvent> {
+  /// The next target that the client wants to watch.
+  fileprivate func target() async -> WatchTarget? {
+    while let request = await request() { if case .add(let target) = request { return target } }
+    return nil
+  }
+
+  fileprivate func send(_ changes: WatchChange...) async {
+    for change in changes { await send(.changes([change])) }
   }
 }

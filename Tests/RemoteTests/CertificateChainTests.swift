@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreProtocol
 import Foundation
 import Glibc
 import Testing

@@ -3,6 +3,7 @@ import ClientTesting
 import FirestoreEmulator
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreProtocol
 import Foundation
 import Hearth
 import Testing

@@ -2,10 +2,10 @@
 package import FirestoreModel
 import FirestorePipelines
 package import FirestoreProtocol
-package import FirestoreQuery
+import FirestoreQuery
 
 /// One database of the embedded backend, as a client sees it.
-package struct InProcessDatastore: Datastore {
+package struct InProcessDatastore: AnsweringDatastore {
   private let backend: LocalBackend
   private let database: DatabaseID
 
@@ -92,23 +92,6 @@ package struct InProcessDatastore: Datastore {
     try await backend.commit(mutations, in: database, request: request)
   }
 
-  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
-    try await backend.documents(keys, in: database).documents
-  }
-
-  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    view.shown(try await backend.documents(keys, ReadConsistency(view.time), in: database).documents)
-  }
-
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    try await runQuery(target, .whole)
-  }
-
-  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    let query = ServedQuery(target, projection: view.projection)
-    return view.shown(try await backend.run(ReadRequest(query, ReadConsistency(view.time), in: database)).documents)
-  }
-
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
@@ -123,71 +106,39 @@ package struct InProcessDatastore: Datastore {
     }
   }
 
-  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    var target = target
-    target.limit = 1
-    let query = ServedQuery(target, offset: offset, projection: FieldMask([]))
-    return try await backend.run(ReadRequest(query, in: database)).documents.first?.key
+  package func answer(_ read: LookupRead) async throws(RPCStatus) -> [Document] {
+    read.view.shown(try await backend.documents(read.keys, ReadConsistency(read.view.time), in: database).documents)
   }
 
-  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    try await backend.run(ReadRequest(ServedQuery(target, projection: FieldMask([])), in: database)).documents.map(
-      \.key)
+  package func answer(_ read: QueryRead) async throws(RPCStatus) -> [Document] {
+    let query = ServedQuery(read.target, offset: read.offset, projection: read.view.projection)
+    let request = ReadRequest(query, ReadConsistency(read.view.time), in: database)
+    return read.view.shown(try await backend.run(request).documents)
   }
 
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await aggregate(target, aggregations, .latest)
+  package func answer(_ read: AggregationRead) async throws(RPCStatus) -> [String: Value] {
+    let request = ReadRequest(ServedQuery(read.target), ReadConsistency(read.view.time), in: database)
+    return try await backend.aggregate(request, read.aggregations).values
   }
 
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await aggregate(target, aggregations, ReadConsistency(time))
-  }
-
-  private func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], _ consistency: ReadConsistency
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await backend.aggregate(ReadRequest(ServedQuery(target), consistency, in: database), aggregations).values
-  }
-
-  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
-    var executed = try await backend.execute(try Pipeline(pipeline, in: database), in: database)
+  package func answer(_ read: PipelineExecution) async throws(RPCStatus) -> PipelineResponse {
+    var executed = try await backend.execute(try Pipeline(read.pipeline, in: database), in: database)
     var response = PipelineResponse(executionTime: executed.time)
     while let slice = try await executed.results.next() { response.results += slice }
     return response
   }
 
-  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
-    try await backend.occupiedDatabases().filter { project == nil || $0.project == project }
+  package func answer(_ read: DatabasesRead) async throws(RPCStatus) -> [DatabaseID] {
+    try await backend.occupiedDatabases().filter { read.project == nil || $0.project == read.project }
   }
 
-  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await backend.collectionIDs(below: parent, in: database)
+  package func answer(_ read: CollectionIDsRead) async throws(RPCStatus) -> [String] {
+    try await backend.collectionIDs(below: read.parent, ReadConsistency(read.view.time), in: database)
   }
 
-  package func listCollectionIDs(
-    below parent: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String] {
-    try await backend.collectionIDs(below: parent, ReadConsistency(time), in: database)
-  }
-
-  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await missingDocuments(in: collection, .latest)
-  }
-
-  package func missingDocuments(
-    in collection: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [DocumentKey] {
-    try await missingDocuments(in: collection, ReadConsistency(time))
-  }
-
-  private func missingDocuments(
-    in collection: ResourcePath, _ consistency: ReadConsistency
-  ) async throws(RPCStatus) -> [DocumentKey] {
-    let parents = try await backend.parents(in: collection, consistency, in: database)
+  package func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey] {
+    let consistency = ReadConsistency(read.view.time)
+    let parents = try await backend.parents(in: read.collection, consistency, in: database)
     return try await backend.documents(parents, consistency, in: database).documents.filter { !$0.exists }.map(\.key)
   }
 }

@@ -3,7 +3,6 @@ import FirestoreBackend
 import FirestoreGRPC
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreQuery
 import Synchronization
 
 /// One database of data that several processes use together. A call that its owner did not live to answer is repeated
@@ -164,20 +163,8 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
-    try await call { datastore throws(RPCStatus) in try await datastore.lookup(keys) }
-  }
-
-  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await call { datastore throws(RPCStatus) in try await datastore.lookup(keys, view) }
-  }
-
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    try await call { datastore throws(RPCStatus) in try await datastore.runQuery(target) }
-  }
-
-  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await call { datastore throws(RPCStatus) in try await datastore.runQuery(target, view) }
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    try await call(isRepeatable: read.isRepeatable) { datastore throws(RPCStatus) in try await datastore.read(read) }
   }
 
   package func visitDescendants(
@@ -197,56 +184,6 @@ package final class SharedDatastore: Datastore {
         return isWanted
       }
     }
-  }
-
-  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    try await call { datastore throws(RPCStatus) in try await datastore.key(at: offset, of: target) }
-  }
-
-  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    try await call { datastore throws(RPCStatus) in try await datastore.keys(of: target) }
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await call { datastore throws(RPCStatus) in try await datastore.aggregate(target, aggregations) }
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await call { datastore throws(RPCStatus) in try await datastore.aggregate(target, aggregations, at: time) }
-  }
-
-  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
-    try await call(isRepeatable: !pipeline.writes) { datastore throws(RPCStatus) in
-      try await datastore.execute(pipeline)
-    }
-  }
-
-  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
-    try await call { datastore throws(RPCStatus) in try await datastore.databases(of: project) }
-  }
-
-  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await call { datastore throws(RPCStatus) in try await datastore.listCollectionIDs(below: parent) }
-  }
-
-  package func listCollectionIDs(
-    below parent: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String] {
-    try await call { datastore throws(RPCStatus) in try await datastore.listCollectionIDs(below: parent, at: time) }
-  }
-
-  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await call { datastore throws(RPCStatus) in try await datastore.missingDocuments(in: collection) }
-  }
-
-  package func missingDocuments(
-    in collection: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [DocumentKey] {
-    try await call { datastore throws(RPCStatus) in try await datastore.missingDocuments(in: collection, at: time) }
   }
 }
 

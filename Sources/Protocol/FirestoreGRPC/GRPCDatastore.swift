@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreQuery
+import FirestoreQuery
 import NIOHPACK
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
 /// The connection is made by the first call and closed by `close()`, with this object, or after a minute without calls.
-package final class GRPCDatastore: Datastore {
+package final class GRPCDatastore: AnsweringDatastore {
   package let endpoint: Endpoint
   package let database: DatabaseID
   let names: DocumentNames
@@ -57,13 +57,10 @@ package final class GRPCDatastore: Datastore {
     return try await unary(.commit, request) { reader throws(WireError) in try reader.commitResponse() }
   }
 
-  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
-    try await lookup(keys, .whole)
-  }
-
-  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
+  package func answer(_ read: LookupRead) async throws(RPCStatus) -> [Document] {
+    let keys = read.keys
     if keys.isEmpty { return [] }
-    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, view, in: database) }, names)
+    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, read.view, in: database) }, names)
     let responses = try await collect(.batchGetDocuments, request) { reader throws(WireError) in
       try reader.batchGetResponse(names)
     }
@@ -79,20 +76,19 @@ package final class GRPCDatastore: Datastore {
     return documents
   }
 
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await runQuery(target, .whole) }
-
-  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await runQuery(target, view, passing: 0)
-  }
-
-  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    var target = target
-    target.limit = 1
-    return try await runQuery(target, .names, passing: offset).first?.key
-  }
-
-  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    try await runQuery(target, .names).map(\.key)
+  package func answer(_ read: QueryRead) async throws(RPCStatus) -> [Document] {
+    let target = read.target
+    if target.isDocumentTarget {
+      return try await lookup([DocumentKey(unchecked: target.path)], read.view).filter(\.exists)
+    }
+    let request = WireWriter.message {
+      $0.runQueryRequest(target, read.view, passing: read.offset, in: database)
+    }
+    let names = names
+    let responses = try await collect(.runQuery, request) { reader throws(WireError) in
+      try reader.runQueryResponse(names)
+    }
+    return responses.compactMap(\.document)
   }
 
   package func visitDescendants(
@@ -112,41 +108,11 @@ package final class GRPCDatastore: Datastore {
     }
   }
 
-  /// Runs a query.
-  /// - Parameter offset: the number of documents to leave out before the limit.
-  private func runQuery(
-    _ target: Target, _ view: ReadView, passing offset: Int
-  ) async throws(RPCStatus) -> [Document] {
-    if target.isDocumentTarget { return try await lookup([DocumentKey(unchecked: target.path)], view).filter(\.exists) }
-    let request = WireWriter.message { $0.runQueryRequest(target, view, passing: offset, in: database) }
-    let names = names
-    let responses = try await collect(.runQuery, request) { reader throws(WireError) in
-      try reader.runQueryResponse(names)
-    }
-    return responses.compactMap(\.document)
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await aggregate(target, aggregations, asOf: nil)
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await aggregate(target, aggregations, asOf: time)
-  }
-
-  /// Works out figures.
-  /// - Parameter time: the read time; `nil` for now, also in the functions below.
-  private func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], asOf time: SnapshotVersion?
-  ) async throws(RPCStatus) -> [String: Value] {
+  package func answer(_ read: AggregationRead) async throws(RPCStatus) -> [String: Value] {
     // Aliases are numbered, because backends are strict about them and callers need not be.
-    let numbered = aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
+    let numbered = read.aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
     let asked = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function) }
-    let request = WireWriter.message { $0.aggregationRequest(target, asked, at: time, in: database) }
+    let request = WireWriter.message { $0.aggregationRequest(read.target, asked, at: read.view.time, in: database) }
     let responses = try await collect(.runAggregationQuery, request) { reader throws(WireError) in
       try reader.aggregationResponse()
     }
@@ -160,8 +126,8 @@ package final class GRPCDatastore: Datastore {
     return figures
   }
 
-  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
-    let request = WireWriter.message { $0.executePipelineRequest(pipeline, in: database) }
+  package func answer(_ read: PipelineExecution) async throws(RPCStatus) -> PipelineResponse {
+    let request = WireWriter.message { $0.executePipelineRequest(read.pipeline, in: database) }
     let names = names
     let responses = try await collect(.executePipeline, request) { reader throws(WireError) in
       try reader.executePipelineResponse(names)
@@ -170,25 +136,13 @@ package final class GRPCDatastore: Datastore {
       results: responses.flatMap(\.results), executionTime: responses.lazy.compactMap(\.executionTime).first)
   }
 
-  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await listCollectionIDs(below: parent, asOf: nil)
-  }
-
-  package func listCollectionIDs(
-    below parent: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String] {
-    try await listCollectionIDs(below: parent, asOf: time)
-  }
-
-  private func listCollectionIDs(
-    below parent: ResourcePath, asOf time: SnapshotVersion?
-  ) async throws(RPCStatus) -> [String] {
+  package func answer(_ read: CollectionIDsRead) async throws(RPCStatus) -> [String] {
     var ids: [String] = []
     var token = ""
     repeat {
       let request = WireWriter.message { writer in
         writer.listCollectionIDsRequest(
-          below: parent, at: time, in: database, pageSize: Self.pageSize, pageToken: token)
+          below: read.parent, at: read.view.time, in: database, pageSize: Self.pageSize, pageToken: token)
       }
       let page = try await unary(.listCollectionIDs, request) { reader throws(WireError) in
         try reader.listCollectionIDsResponse()
@@ -199,27 +153,15 @@ package final class GRPCDatastore: Datastore {
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
-  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await missingDocuments(in: collection, asOf: nil)
-  }
-
-  package func missingDocuments(
-    in collection: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [DocumentKey] {
-    try await missingDocuments(in: collection, asOf: time)
-  }
-
   /// Asks for the names of all documents of the collection: there is no way to ask for the missing ones alone.
-  private func missingDocuments(
-    in collection: ResourcePath, asOf time: SnapshotVersion?
-  ) async throws(RPCStatus) -> [DocumentKey] {
+  package func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey] {
     let names = names
     var keys: [DocumentKey] = []
     var token = ""
     repeat {
       let request = WireWriter.message { writer in
         writer.listNamesRequest(
-          in: collection, at: time, of: database, pageSize: Self.pageSize, pageToken: token)
+          in: read.collection, at: read.view.time, of: database, pageSize: Self.pageSize, pageToken: token)
       }
       let page = try await unary(.listDocuments, request) { reader throws(WireError) in
         try reader.listDocumentsResponse(names)
@@ -230,8 +172,8 @@ package final class GRPCDatastore: Datastore {
     return keys.sorted()
   }
 
-  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
-    let request = WireWriter.message { $0.listDatabasesRequest(of: project) }
+  package func answer(_ read: DatabasesRead) async throws(RPCStatus) -> [DatabaseID] {
+    let request = WireWriter.message { $0.listDatabasesRequest(of: read.project) }
     return try await unary(.listDatabases, request) { reader throws(WireError) in
       try reader.listDatabasesResponse()
     }.sorted { $0.name < $1.name }

@@ -12,7 +12,7 @@ package struct DescendantsRequest: Hashable, Sendable {
   package var limit: Int
   package var view: ReadView
 
-  package init(_ path: ResourcePath, limit: Int, _ view: ReadView = .whole) {
+  package init(_ path: ResourcePath, limit: Int, _ view: ReadView = .latest) {
     self.path = path
     self.limit = limit
     self.view = view

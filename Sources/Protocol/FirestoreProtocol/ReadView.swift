@@ -14,7 +14,7 @@ package struct ReadView: Hashable, Sendable {
   }
 
   /// The newest documents as a whole.
-  package static let whole = ReadView()
+  package static let latest = ReadView()
   /// The newest documents without their fields.
   package static let names = ReadView(projection: FieldMask([]))
 

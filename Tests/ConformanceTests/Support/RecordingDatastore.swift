@@ -18,7 +18,7 @@ final class RecordingDatastore: Datastore {
   private let state = Mutex(State())
 
   var commits: [[Mutation]] { state.withLock { $0.commits } }
-  /// What listeners asked for; look-ups that the client makes by itself do not count.
+  /// The targets of listeners; look-ups that the client makes by itself do not count.
   var targets: [Target] { state.withLock { $0.targets } }
 
   private func nextVersion() -> SnapshotVersion {
@@ -59,12 +59,10 @@ final class RecordingDatastore: Datastore {
   }
 
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unexpected }
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { throw Self.unexpected }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { throw Self.unexpected }
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { throw Self.unexpected }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] { throw Self.unexpected }
+  func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer { throw Self.unexpected }
+  func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) { throw Self.unexpected }
 
   private static let unexpected = RPCStatus(.unimplemented, "No call of these tests uses this request.")
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientTesting
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Hearth
 import Synchronization
 
 /// The embedded backend behind a record of what it was asked, which refuses listens on one collection.
-final class ObservedDatastore: Datastore {
-  private let base: any Datastore
+final class ObservedDatastore: DatastoreWrapper {
+  let base: any Datastore
   private let refusedCollection: String?
   private let listenedPaths = Mutex<[String]>([])
 
@@ -44,22 +44,6 @@ final class ObservedDatastore: Datastore {
               return .removed([id], cause: RPCStatus(.permissionDenied, "Missing or insufficient permissions."))
             }))
       })
-  }
-
-  func write(
-    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
-  ) async throws(RPCStatus) {
-    try await base.write(requests: requests, deliver: deliver)
-  }
-
-  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { try await base.commit(mutations) }
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { try await base.aggregate(target, aggregations) }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await base.listCollectionIDs(below: parent)
   }
 }
 

@@ -2,11 +2,10 @@
 import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
-import FirestoreQuery
 import FirestoreTesting
 import Synchronization
 
-/// What one cache had committed, and what was seen to be wrong meanwhile.
+/// The commits of one cache, and the violations that were seen meanwhile.
 final class CommitBook: Sendable {
   private let commits = Mutex<[BatchID: SnapshotVersion]>([:])
   private let violations = Mutex<[Violation]>([])
@@ -19,20 +18,12 @@ final class CommitBook: Sendable {
 }
 
 /// The way from an engine to the observed backend: its commits are compared with the model.
-struct ObservedDatastore: Datastore {
+struct ObservedDatastore: DatastoreWrapper {
   let backend: LocalBackend
   let server: ObservedBackend
   let book: CommitBook
 
-  private var base: InProcessDatastore { InProcessDatastore(backend: backend, database: server.database) }
-
-  var canFallSilent: Bool { false }
-
-  func watch(
-    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) {
-    try await base.watch(requests: requests, deliver: deliver)
-  }
+  var base: any Datastore { InProcessDatastore(backend: backend, database: server.database) }
 
   func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
@@ -48,7 +39,7 @@ struct ObservedDatastore: Datastore {
   }
 
   private func commit(_ mutations: [Mutation], _ request: WriteRequestID?) async throws(RPCStatus) -> CommitResponse {
-    // After a violation everything is refused, so that the run comes to its end.
+    // Everything is refused once there is a violation, so that the run comes to its end.
     if book.violation != nil { throw RPCStatus(.dataLoss, "The backend has gone wrong.") }
     do {
       return try await server.commit(mutations, request: request, on: backend)
@@ -61,12 +52,4 @@ struct ObservedDatastore: Datastore {
   }
 
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { try await commit(mutations, nil) }
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
-  func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value] {
-    try await base.aggregate(target, aggregations)
-  }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await base.listCollectionIDs(below: parent)
-  }
 }

@@ -2,7 +2,6 @@
 import FirestoreClientState
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreQuery
 import Synchronization
 
 /// Any datastore behind a network that can be broken.
@@ -65,70 +64,14 @@ package struct FaultyDatastore: Datastore {
     }
   }
 
-  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
-    try await call { () async throws(RPCStatus) in try await base.lookup(keys) }
-  }
-
-  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await call { () async throws(RPCStatus) in try await base.lookup(keys, view) }
-  }
-
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    try await call { () async throws(RPCStatus) in try await base.runQuery(target) }
-  }
-
-  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await call { () async throws(RPCStatus) in try await base.runQuery(target, view) }
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    try await call { () async throws(RPCStatus) in try await base.read(read) }
   }
 
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
     try await call { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
-  }
-
-  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    try await call { () async throws(RPCStatus) in try await base.key(at: offset, of: target) }
-  }
-
-  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    try await call { () async throws(RPCStatus) in try await base.keys(of: target) }
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await call { () async throws(RPCStatus) in try await base.aggregate(target, aggregations) }
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String: Value] {
-    try await call { () async throws(RPCStatus) in try await base.aggregate(target, aggregations, at: time) }
-  }
-
-  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
-    try await call { () async throws(RPCStatus) in try await base.execute(pipeline) }
-  }
-
-  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent) }
-  }
-
-  package func listCollectionIDs(
-    below parent: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String] {
-    try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent, at: time) }
-  }
-
-  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await call { () async throws(RPCStatus) in try await base.missingDocuments(in: collection) }
-  }
-
-  package func missingDocuments(
-    in collection: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [DocumentKey] {
-    try await call { () async throws(RPCStatus) in try await base.missingDocuments(in: collection, at: time) }
   }
 
   /// Runs a stream until it ends or is broken; no part of it runs afterwards.

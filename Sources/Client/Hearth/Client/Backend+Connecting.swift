@@ -4,7 +4,6 @@ import FirestoreGRPC
 import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreQuery
 import FirestoreSQLite
 import FirestoreSharing
 import Synchronization
@@ -104,11 +103,8 @@ package struct UnavailableDatastore: Datastore {
   ) async throws(RPCStatus) { throw status }
 
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw status }
-  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { throw status }
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { throw status }
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { throw status }
-  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] { throw status }
-  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse { throw status }
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer { throw status }
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) { throw status }
 }

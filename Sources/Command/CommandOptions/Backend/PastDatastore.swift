@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreQuery
 
 /// A database as it was at one moment: whatever is read is of that moment, and nothing can be written.
 package struct PastDatastore: Datastore {
@@ -17,56 +16,20 @@ package struct PastDatastore: Datastore {
   package var canFallSilent: Bool { base.canFallSilent }
   package func reconnect() { base.reconnect() }
 
-  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await lookup(keys, .whole) }
-
-  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await read { () async throws(RPCStatus) in try await base.lookup(keys, past(view)) }
-  }
-
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await runQuery(target, .whole) }
-
-  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try await read { () async throws(RPCStatus) in try await base.runQuery(target, past(view)) }
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    try await explaining { () async throws(RPCStatus) in try await base.read(try read.at(time)) }
   }
 
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
     var request = request
-    request.view = past(request.view)
-    try await read { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
+    request.view.time = time
+    try await explaining { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
   }
-
-  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    var target = target
-    target.limit = offset + 1
-    return try await keys(of: target).dropFirst(offset).first
-  }
-
-  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    try await runQuery(target, .names).map(\.key)
-  }
-
-  package func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value] {
-    try await read { () async throws(RPCStatus) in try await base.aggregate(target, aggregations, at: time) }
-  }
-
-  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
-    try await base.databases(of: project)
-  }
-
-  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await read { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent, at: time) }
-  }
-
-  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await read { () async throws(RPCStatus) in try await base.missingDocuments(in: collection, at: time) }
-  }
-
-  private func past(_ view: ReadView) -> ReadView { ReadView(at: time, projection: view.projection) }
 
   /// Says in a user's words what a backend says of the time of a read.
-  private func read<Result>(
+  private func explaining<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
     do throws(RPCStatus) { return try await body() } catch {

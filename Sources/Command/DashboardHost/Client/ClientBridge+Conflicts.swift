@@ -94,7 +94,7 @@ extension ClientBridge {
       let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds &- 1)
       let documents: [Document]
       do throws(RPCStatus) {
-        documents = try await bridge.datastore.lookup(keys, at: before)
+        documents = try await bridge.datastore.lookup(keys, ReadView(at: before))
       } catch {
         // Not every backend keeps earlier versions, nor for ever: without them nothing is reported.
         return

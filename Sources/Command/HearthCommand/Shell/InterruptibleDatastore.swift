@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
-import FirestoreQuery
 
 /// A way to a backend on which work that was cancelled goes no further.
 struct InterruptibleDatastore: Datastore {
@@ -27,24 +26,9 @@ struct InterruptibleDatastore: Datastore {
     return try await datastore.commit(mutations)
   }
 
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
+  func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
     try check()
-    return try await datastore.lookup(keys)
-  }
-
-  func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try check()
-    return try await datastore.lookup(keys, view)
-  }
-
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    try check()
-    return try await datastore.runQuery(target)
-  }
-
-  func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
-    try check()
-    return try await datastore.runQuery(target, view)
+    return try await datastore.read(read)
   }
 
   func visitDescendants(
@@ -52,62 +36,6 @@ struct InterruptibleDatastore: Datastore {
   ) async throws(RPCStatus) {
     try check()
     try await datastore.visitDescendants(request, deliver: deliver)
-  }
-
-  func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    try check()
-    return try await datastore.key(at: offset, of: target)
-  }
-
-  func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    try check()
-    return try await datastore.keys(of: target)
-  }
-
-  func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value] {
-    try check()
-    return try await datastore.aggregate(target, aggregations)
-  }
-
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String: Value] {
-    try check()
-    return try await datastore.aggregate(target, aggregations, at: time)
-  }
-
-  func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
-    try check()
-    return try await datastore.execute(pipeline)
-  }
-
-  func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
-    try check()
-    return try await datastore.databases(of: project)
-  }
-
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try check()
-    return try await datastore.listCollectionIDs(below: parent)
-  }
-
-  func listCollectionIDs(
-    below parent: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [String] {
-    try check()
-    return try await datastore.listCollectionIDs(below: parent, at: time)
-  }
-
-  func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try check()
-    return try await datastore.missingDocuments(in: collection)
-  }
-
-  func missingDocuments(
-    in collection: ResourcePath, at time: SnapshotVersion
-  ) async throws(RPCStatus) -> [DocumentKey] {
-    try check()
-    return try await datastore.missingDocuments(in: collection, at: time)
   }
 
   var canFallSilent: Bool { datastore.canFallSilent }

@@ -127,7 +127,7 @@ package struct ReadResponse: Sendable {
 extension WireWriter {
   /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
   package mutating func batchGetRequest(
-    _ keys: [DocumentKey], _ view: ReadView = .whole, in database: DatabaseID
+    _ keys: [DocumentKey], _ view: ReadView = .latest, in database: DatabaseID
   ) {
     let names = DocumentNames(database)
     field(1, string: database.name)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import FirestoreProtocol
-import FirestoreQuery
-import Synchronization
+package import FirestoreModel
+package import FirestoreProtocol
+package import Synchronization
 
 /// A backend that a test plays: it takes the streams that the client opens, reads requests and sends answers.
-final class ScriptedDatastore: Datastore {
-  let watches = Inbox<Connection<WatchRequest, WatchEvent>>()
-  let writes = Inbox<Connection<WriteRequest, WriteEvent>>()
-  /// Whether write streams are open at once; otherwise nobody is at the other end.
-  let opensWrites = Mutex(true)
+package final class ScriptedDatastore: Datastore {
+  package let watches = Inbox<Connection<WatchRequest, WatchEvent>>()
+  package let writes = Inbox<Connection<WriteRequest, WriteEvent>>()
+  /// The state of write streams: open at once (`true`), or without an answer.
+  package let opensWrites = Mutex(true)
 
-  final class Connection<Request: Sendable, Event: Sendable>: Sendable {
+  package init() {}
+
+  package final class Connection<Request: Sendable, Event: Sendable>: Sendable {
     private struct Item: Sendable {
       var event: Event
       var delivered: @Sendable () -> Void
@@ -23,22 +24,22 @@ final class ScriptedDatastore: Datastore {
     private let status = Mutex<RPCStatus?>(nil)
 
     /// The next request; `nil` after the client has ended the stream.
-    func request() async -> Request? { await sent.next() }
+    package func request() async -> Request? { await sent.next() }
 
     /// Returns when the client has taken the event.
-    func send(_ event: Event) async {
+    package func send(_ event: Event) async {
       await withCheckedContinuation { continuation in
         items.put(Item(event: event) { continuation.resume() })
       }
     }
 
-    func fail(_ status: RPCStatus) {
+    package func fail(_ status: RPCStatus) {
       self.status.withLock { $0 = status }
       items.finish()
     }
 
     /// Returns when the client no longer uses the stream.
-    func waitForEnd() async { _ = await ended.next() }
+    package func waitForEnd() async { _ = await ended.next() }
 
     fileprivate func run(
       _ requests: StreamRequests<Request>, _ opened: Event?, _ deliver: @Sendable (Event) async -> Void
@@ -60,7 +61,7 @@ final class ScriptedDatastore: Datastore {
     }
   }
 
-  func watch(
+  package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
     let connection = Connection<WatchRequest, WatchEvent>()
@@ -68,7 +69,7 @@ final class ScriptedDatastore: Datastore {
     try await connection.run(requests, .opened, deliver)
   }
 
-  func write(
+  package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
     let connection = Connection<WriteRequest, WriteEvent>()
@@ -78,11 +79,9 @@ final class ScriptedDatastore: Datastore {
   }
 
   private static let unasked = RPCStatus(.unimplemented, "The test does not play this call.")
-  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unasked }
-  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { throw Self.unasked }
-  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { throw Self.unasked }
-  func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
-  ) async throws(RPCStatus) -> [String: Value] { throw Self.unasked }
-  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] { throw Self.unasked }
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unasked }
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer { throw Self.unasked }
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) { throw Self.unasked }
 }

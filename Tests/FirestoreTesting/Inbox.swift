@@ -2,7 +2,7 @@
 import Synchronization
 
 /// Elements in order for one reader, which waits for the next.
-final class Inbox<Element: Sendable>: Sendable {
+package final class Inbox<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
     var isFinished = false
@@ -11,7 +11,9 @@ final class Inbox<Element: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  func put(_ element: Element) {
+  package init() {}
+
+  package func put(_ element: Element) {
     let reader = state.withLock { state in
       if state.reader == nil, !state.isFinished { state.elements.append(element) }
       return state.reader.take()
@@ -20,7 +22,7 @@ final class Inbox<Element: Sendable>: Sendable {
   }
 
   /// `nil` after `finish`, once everything was read, and when the reader is cancelled.
-  func next() async -> Element? {
+  package func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let ready = state.withLock { state -> Element?? in
@@ -36,7 +38,7 @@ final class Inbox<Element: Sendable>: Sendable {
     }
   }
 
-  func finish() {
+  package func finish() {
     let reader = state.withLock { state in
       state.isFinished = true
       return state.reader.take()

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// A call with one request and one answer. A wrapper passes it on without knowing which it is; a backend has a function
+/// for each.
+package protocol DatastoreRead<Answer>: Sendable {
+  associatedtype Answer: Sendable
+
+  /// Whether the call changes nothing, so that it may happen twice.
+  var isRepeatable: Bool { get }
+  /// The same read as of a time.
+  /// - Throws: `unimplemented` for a read that has no past.
+  func at(_ time: SnapshotVersion) throws(RPCStatus) -> Self
+  /// Asks a backend for the answer.
+  func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> Answer
+}
+
+extension DatastoreRead {
+  package var isRepeatable: Bool { true }
+}
+
+/// A read of documents at one time, which may be a past one.
+package protocol TimedRead: DatastoreRead {
+  var view: ReadView { get set }
+}
+
+extension TimedRead {
+  package func at(_ time: SnapshotVersion) -> Self {
+    var past = self
+    past.view.time = time
+    return past
+  }
+}
+
+/// A datastore that answers reads itself.
+package protocol AnsweringDatastore: Datastore {
+  func answer(_ read: LookupRead) async throws(RPCStatus) -> [Document]
+  func answer(_ read: QueryRead) async throws(RPCStatus) -> [Document]
+  func answer(_ read: AggregationRead) async throws(RPCStatus) -> [String: Value]
+  func answer(_ read: CollectionIDsRead) async throws(RPCStatus) -> [String]
+  func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey]
+  func answer(_ read: DatabasesRead) async throws(RPCStatus) -> [DatabaseID]
+  func answer(_ read: PipelineExecution) async throws(RPCStatus) -> PipelineResponse
+}
+
+extension AnsweringDatastore {
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    try await read.answer(by: self)
+  }
+}
+
+// MARK: Reads
+
+/// Documents at one version, in the order of the keys; a document that does not exist comes as `missing`.
+package struct LookupRead: TimedRead {
+  package let keys: [DocumentKey]
+  package var view: ReadView
+
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [Document] {
+    try await backend.answer(self)
+  }
+}
+
+/// The documents that a query finds, in its order.
+package struct QueryRead: TimedRead {
+  package let target: Target
+  /// The number of documents to leave out before the limit; none of a target that is one document.
+  package var offset = 0
+  package var view: ReadView
+
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [Document] {
+    try await backend.answer(self)
+  }
+}
+
+/// Figures over the documents that a query finds, by their aliases.
+package struct AggregationRead: TimedRead {
+  package let target: Target
+  package let aggregations: [Aggregation]
+  package var view: ReadView
+
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [String: Value] {
+    try await backend.answer(self)
+  }
+}
+
+/// The ids of the collections directly below a document, or of the root; sorted by UTF-8.
+package struct CollectionIDsRead: TimedRead {
+  package let parent: ResourcePath
+  package var view: ReadView
+
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [String] {
+    try await backend.answer(self)
+  }
+}
+
+/// The documents of a collection that do not exist while documents below them do; in key order.
+package struct MissingDocumentsRead: TimedRead {
+  package let collection: ResourcePath
+  package var view: ReadView
+
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [DocumentKey] {
+    try await backend.answer(self)
+  }
+}
+
+/// The databases that have documents, by their names.
+package struct DatabasesRead: DatastoreRead {
+  /// The project of the databases; `nil` for all projects.
+  package let project: String?
+
+  /// The databases there are now: no backend tells earlier ones.
+  package func at(_ time: SnapshotVersion) -> DatabasesRead { self }
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [DatabaseID] {
+    try await backend.answer(self)
+  }
+}
+
+/// All results of a pipeline, which may also write.
+package struct PipelineExecution: DatastoreRead {
+  package let pipeline: PipelineMessage
+
+  package var isRepeatable: Bool { !pipeline.writes }
+  package func at(_ time: SnapshotVersion) throws(RPCStatus) -> PipelineExecution {
+    throw RPCStatus(.unimplemented, "Pipelines are executed in the present only.")
+  }
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> PipelineResponse {
+    try await backend.answer(self)
+  }
+}
+
+// MARK: Asking
+
+extension Datastore {
+  package func lookup(_ keys: [DocumentKey], _ view: ReadView = .latest) async throws(RPCStatus) -> [Document] {
+    try await read(LookupRead(keys: keys, view: view))
+  }
+
+  package func runQuery(_ target: Target, _ view: ReadView = .latest) async throws(RPCStatus) -> [Document] {
+    try await read(QueryRead(target: target, view: view))
+  }
+
+  /// The names of the documents that `runQuery` finds, in its order.
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await runQuery(target, .names).map(\.key)
+  }
+
+  /// The name of the document at an offset in the target's order, without its limit; `nil` if there is none.
+  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    var target = target
+    target.limit = 1
+    return try await read(QueryRead(target: target, offset: offset, view: .names)).first?.key
+  }
+
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await read(AggregationRead(target: target, aggregations: aggregations, view: ReadView(at: time)))
+  }
+
+  package func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion? = nil
+  ) async throws(RPCStatus) -> [String] {
+    try await read(CollectionIDsRead(parent: parent, view: ReadView(at: time)))
+  }
+
+  package func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion? = nil
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    try await read(MissingDocumentsRead(collection: collection, view: ReadView(at: time)))
+  }
+
+  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    try await read(DatabasesRead(project: project))
+  }
+
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    try await read(PipelineExecution(pipeline: pipeline))
+  }
+}
