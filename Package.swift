@@ -23,7 +23,9 @@ let groups: KeyValuePairs = [
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": ["FirestoreLocal", "FirestoreSync", "FirestoreInspection", "FirestoreSharing", "Hearth"],
   "Emulator": ["FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator"],
-  "Screen": ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "Dashboard"],
+  "Screen": [
+    "TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "DashboardModel", "Dashboard",
+  ],
   "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost", "HearthCommand"],
   "Tools": ["FirestoreSpec", "SpecRunner", "Benchmarks"],
 ]
@@ -230,17 +232,23 @@ let package = Package(
     cModule("CTerminalRestore"),
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
     module(
-      "Dashboard",
+      "DashboardModel",
       [
         "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
         "LinearPatterns",
+      ]),
+    module(
+      "Dashboard",
+      [
+        "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText",
+        "FirestoreClientState",
       ]),
 
     module(
       "CommandOutput",
       [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreSQLite",
-        "FirestoreBackend", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Dashboard", "Spelling",
+        "FirestoreBackend", "TOMLReading", "TerminalCanvas", "TerminalTheme", "DashboardModel", "Dashboard", "Spelling",
         "ByteCompression",
         arguments, log,
       ]),
@@ -249,14 +257,14 @@ let package = Package(
       [
         "CommandOutput", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
-        "TOMLReading", "TerminalTheme", "Dashboard", "Spelling", arguments, log,
+        "TOMLReading", "TerminalTheme", "DashboardModel", "Dashboard", "Spelling", arguments, log,
       ]),
     module(
       "CommandTransfer",
       [
         "CommandOutput", "CommandOptions", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON",
         "FirestoreText", "FirestoreProtocol", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC",
-        "FirestoreExports", "Dashboard", "Spelling", "ByteCompression", arguments,
+        "FirestoreExports", "DashboardModel", "Dashboard", "Spelling", "ByteCompression", arguments,
       ]),
     module(
       "DashboardHost",
@@ -265,7 +273,7 @@ let package = Package(
         "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
         "FirestoreInspection", "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Terminal",
-        "Dashboard", "SeededRandom", "Spelling", "CAllocator", arguments, log,
+        "DashboardModel", "Dashboard", "SeededRandom", "Spelling", "CAllocator", arguments, log,
       ]),
     executable(
       "HearthCommand",
@@ -275,7 +283,7 @@ let package = Package(
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
         "FirestoreSharing", "FirestoreInspection", "TransportSecurity", "TerminalCanvas", "TerminalTheme", "Terminal",
-        "Dashboard", "Spelling", "ByteCompression", arguments,
+        "DashboardModel", "Dashboard", "Spelling", "ByteCompression", arguments,
       ],
       exclude: ["Manual"]),
     module(
@@ -294,7 +302,8 @@ let package = Package(
       "Benchmarks",
       [
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "Dashboard", "TerminalCanvas",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "DashboardModel", "Dashboard",
+        "TerminalCanvas",
         arguments,
       ] + (coreOnly ? [] : ["Hearth"]),
       coreOnly ? [.define("HEARTH_CORE")] : []),
@@ -461,14 +470,16 @@ let package = Package(
       "TerminalTests",
       [
         "FirestoreTesting", "TerminalTesting",
-        "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel",
+        "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "DashboardModel", "Dashboard",
+        "FirestoreModel",
         "FirestoreQuery", "FirestoreClientState",
       ]),
     tests(
       "DashboardTests",
       [
         "FirestoreTesting", "TerminalTesting",
-        "SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "SeededRandom", "DashboardModel", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery",
+        "FirestoreClientState",
         "FirestoreJSON", "FirestoreText", "LinearPatterns",
       ],
       exclude: ["Goldens"]),
@@ -479,7 +490,8 @@ let package = Package(
         "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreText", "FirestoreRules", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "Dashboard", "TerminalTheme", "TerminalCanvas",
+        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "DashboardModel", "Dashboard", "TerminalTheme",
+        "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",
         arguments,
       ]),

@@ -3,6 +3,7 @@ import SeededRandom
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("A list in blocks")
 struct BlockListTests {

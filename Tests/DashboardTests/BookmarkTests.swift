@@ -6,6 +6,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Marked rows and wrapped texts")
 struct BookmarkTests {

@@ -4,6 +4,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Who uses the data together")
 struct CompanyTests {

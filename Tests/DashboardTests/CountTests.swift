@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {

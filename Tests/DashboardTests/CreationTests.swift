@@ -5,6 +5,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// Documents are made anywhere, in an empty database too.
 @Suite struct CreationTests {

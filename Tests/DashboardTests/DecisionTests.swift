@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What is asked before something is overwritten, and what is said of what was.
 @Suite("Decisions")

@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What the feed says of a document: it follows the document, not what made the snapshot fire.
 @Suite("Labels of documents")

@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("How the cache answers a query")
 struct ExplanationTests {

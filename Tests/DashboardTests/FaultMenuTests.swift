@@ -6,6 +6,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Faults on purpose")
 struct FaultMenuTests {

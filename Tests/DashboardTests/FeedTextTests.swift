@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What a feed row says first, and what is done so that it can be read.
 @Suite("Feed rows say what matters")

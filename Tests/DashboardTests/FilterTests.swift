@@ -9,6 +9,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("What / understands")
 struct FilterTests {

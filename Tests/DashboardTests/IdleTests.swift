@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What the screen says of times, and that it is so.
 @Suite("Times on the screen")

@@ -4,6 +4,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Keys of the user's own")
 struct KeyBindingTests {

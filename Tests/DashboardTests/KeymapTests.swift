@@ -4,6 +4,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite struct KeymapTests {
   @Test("A key means one thing in each context")

@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("The listener editor shows what the cache has and which index is missing")
 struct ListenerPreviewTests {

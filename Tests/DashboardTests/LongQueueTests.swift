@@ -7,6 +7,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// A queue of which the screen knows the ends.
 @Suite struct LongQueueTests {

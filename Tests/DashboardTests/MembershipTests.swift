@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Why a document is, or is not, in a listener's results")
 struct MembershipTests {

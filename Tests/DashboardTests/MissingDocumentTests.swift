@@ -6,6 +6,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Documents that do not exist and have others below them")
 struct MissingDocumentTests {

@@ -4,6 +4,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("A read-only dashboard")
 struct ReadOnlyTests {

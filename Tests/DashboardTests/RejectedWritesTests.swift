@@ -8,6 +8,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// Rejected writes in pane 2: what their keys do, and what is said of them.
 @Suite("Rejected writes in the dashboard")

@@ -5,6 +5,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("What the server's security rules decided")
 struct RequestsTests {

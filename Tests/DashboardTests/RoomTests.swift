@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// How the room of the screen is used, and moved by hand.
 @Suite("Room of panes")

@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// Rows of a collection that is larger than its window.
 @Suite("Going to a row of a collection")

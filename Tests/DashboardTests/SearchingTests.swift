@@ -5,6 +5,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Filtering writes, searching documents, undoing")
 struct SearchingTests {

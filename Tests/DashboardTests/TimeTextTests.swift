@@ -4,6 +4,7 @@ import FirestoreTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite struct TimeTextTests {
   @Test(

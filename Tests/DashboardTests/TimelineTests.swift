@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Moving through the time of a session")
 struct TimelineTests {

@@ -6,6 +6,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Import and export inside the dashboard")
 struct TransferTests {

@@ -7,6 +7,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// The values beside the documents of the tree, while they change.
 @Suite("Columns of the tree")

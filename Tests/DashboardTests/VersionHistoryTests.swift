@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What Diff and History know of a document.
 @Suite("Versions of documents")

@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What belongs to one write, and what an outage came to.
 @Suite("Threads of writes")

@@ -18,7 +18,8 @@ import Testing
   private static func examples() throws -> [Example] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "Sources/Command/HearthCommand/Manual/Queries.md"), encoding: .utf8)
+    let page = try String(
+      contentsOf: root.appending(path: "Sources/Command/HearthCommand/Manual/Queries.md"), encoding: .utf8)
     var examples: [Example] = []
     var block: [Substring]?
     for line in page.split(separator: "\n") {

@@ -5,6 +5,7 @@ import TerminalTheme
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 @testable import HearthCommand
 
 @Suite("Screens without a terminal")

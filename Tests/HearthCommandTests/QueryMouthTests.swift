@@ -13,6 +13,7 @@ import Testing
 @testable import CommandOptions
 @testable import Dashboard
 @testable import DashboardHost
+@testable import DashboardModel
 @testable import HearthCommand
 
 /// A place where people type conditions, orders, values or durations.

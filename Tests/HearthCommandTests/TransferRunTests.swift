@@ -1,4 +1,5 @@
 import Dashboard
+import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery

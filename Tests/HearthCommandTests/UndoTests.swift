@@ -1,4 +1,5 @@
 import Dashboard
+import DashboardModel
 import FirestoreModel
 import FirestoreTesting
 import Testing

@@ -6,6 +6,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What is where in the editor, and what others do meanwhile.
 extension FieldEditorTests {

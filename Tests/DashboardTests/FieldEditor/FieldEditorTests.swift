@@ -6,6 +6,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// A document's fields edited in place, key by key, and the write that comes of it.
 @Suite("The field editor")

@@ -4,6 +4,7 @@ import FirestoreTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// Text as values, type by type: what is right reads back as it was, what is wrong is named with its column.
 @Suite("Typed fields")

@@ -6,6 +6,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// Every screen as text and roles. `UPDATE_GOLDENS=1` rewrites the files; without it a missing one fails.
 @Suite("Screens look as agreed")

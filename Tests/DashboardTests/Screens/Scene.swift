@@ -6,6 +6,7 @@ import FirestoreTesting
 import TerminalCanvas
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// A dashboard and a pretended client: times, keys and events in, a state to draw out. Windows of the browser are
 /// answered from `store`.

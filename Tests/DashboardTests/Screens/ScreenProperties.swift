@@ -8,6 +8,7 @@ import TerminalTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// What holds of every screen at every size.
 @Suite("Screens at any size")

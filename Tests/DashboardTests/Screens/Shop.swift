@@ -6,6 +6,7 @@ import FirestoreTesting
 import TerminalCanvas
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// An example shop, as the mock-ups show it.
 enum Shop {

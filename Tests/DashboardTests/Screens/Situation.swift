@@ -7,6 +7,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 /// The situations whose screens are kept as goldens.
 enum Situation: String, CaseIterable, CustomTestStringConvertible {

@@ -4,6 +4,7 @@ import FirestoreTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("The field editors that are not on the screen")
 struct EditingStateTests {

@@ -6,6 +6,7 @@ import FirestoreTesting
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Listeners as a value")
 struct ListeningTests {

@@ -4,6 +4,7 @@ import FirestoreModel
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("What the user is told, as values")
 struct NoticesTests {

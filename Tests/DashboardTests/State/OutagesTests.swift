@@ -4,6 +4,7 @@ import FirestoreModel
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Outages as a value")
 struct OutagesTests {

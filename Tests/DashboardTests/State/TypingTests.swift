@@ -4,6 +4,7 @@ import TerminalCanvas
 import Testing
 
 @testable import Dashboard
+@testable import DashboardModel
 
 @Suite("Input over several keys as a value")
 struct TypingTests {

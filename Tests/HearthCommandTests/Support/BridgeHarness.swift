@@ -1,5 +1,6 @@
 import ClientTesting
 import Dashboard
+import DashboardModel
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreLocal

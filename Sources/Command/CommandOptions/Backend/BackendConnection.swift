@@ -2,6 +2,7 @@ import ArgumentParser
 // SPDX-License-Identifier: Apache-2.0
 package import CommandOutput
 package import Dashboard
+package import DashboardModel
 package import FirestoreBackend
 package import FirestoreGRPC
 package import FirestoreLocal

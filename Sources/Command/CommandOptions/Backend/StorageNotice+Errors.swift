@@ -1,5 +1,6 @@
+import Dashboard
 // SPDX-License-Identifier: Apache-2.0
-package import Dashboard
+package import DashboardModel
 import FirestoreBackend
 import FirestoreLocal
 package import FirestoreSQLite

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreModel
 import FirestoreSync
 

@@ -3,6 +3,7 @@ import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import Dashboard
+import DashboardModel
 import FirestoreModel
 import FirestoreProtocol
 import Foundation

@@ -2,6 +2,7 @@ import CommandOptions
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 import Dashboard
+import DashboardModel
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC

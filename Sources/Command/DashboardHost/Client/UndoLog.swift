@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreModel
 
 /// The dashboard's own writes, which can be undone and redone: a waiting write is cancelled, and after an acknowledged

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery

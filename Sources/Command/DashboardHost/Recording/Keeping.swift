@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 package import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 
 /// The files that keep a session.
 package struct Keeping: Sendable {

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 package import ArgumentParser
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalTheme
 
 /// The options that record a session, or replay a recorded one.

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
-package import Dashboard
+import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
-package import Dashboard
+import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 import FirestoreJSON
 import FirestoreModel
 import FirestoreSharing

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
 import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import Foundation
 
 /// Listeners that outlive the session: the ones open at its end, and the ones in files.

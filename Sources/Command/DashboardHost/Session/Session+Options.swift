@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 package import CommandOutput
-package import Dashboard
+import Dashboard
+// SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 package import FirestoreBackend
 
 extension Session {

@@ -1,7 +1,8 @@
 package import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
-package import Dashboard
+import Dashboard
+package import DashboardModel
 import FirestoreModel
 import Foundation
 import Terminal

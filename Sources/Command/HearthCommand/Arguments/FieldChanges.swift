@@ -1,6 +1,7 @@
 import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreJSON
 import FirestoreModel
 import FirestoreText

@@ -2,6 +2,7 @@ import CommandOutput
 import CommandTransfer
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreJSON
 import FirestoreModel
 import FirestoreText

@@ -4,6 +4,7 @@ import CommandOutput
 import Dashboard
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreBackend
 import FirestoreInspection
 import FirestoreLocal

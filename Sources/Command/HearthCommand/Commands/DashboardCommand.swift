@@ -5,6 +5,7 @@ import CommandTransfer
 import Dashboard
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery

@@ -1,6 +1,7 @@
 import ArgumentParser
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import Foundation
 
 /// The commands with their options and arguments, as the parser describes them: nothing is listed twice.

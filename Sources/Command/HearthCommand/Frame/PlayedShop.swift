@@ -2,6 +2,7 @@ import ArgumentParser
 import Dashboard
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery

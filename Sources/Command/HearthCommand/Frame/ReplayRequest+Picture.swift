@@ -1,6 +1,7 @@
 import Dashboard
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import TerminalTheme
 
 extension ReplayRequest {

@@ -3,6 +3,7 @@ import CommandOutput
 import CommandTransfer
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel

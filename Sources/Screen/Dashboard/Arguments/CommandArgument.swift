@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreText
 
 /// The argument that a command of the palette takes: `offline 30s`.

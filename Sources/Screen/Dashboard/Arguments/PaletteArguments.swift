@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreText
 
 /// The palette while a command's argument is typed, and the history of typed commands.

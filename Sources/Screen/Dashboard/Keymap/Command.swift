@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 package import TerminalCanvas
 
 /// One action that a key, a click or the palette can trigger, as one record: its keys, its texts, its condition and its

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 
 /// The commands of the field editor, in each of its steps.
 extension Keymap {

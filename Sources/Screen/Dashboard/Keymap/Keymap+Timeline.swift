@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 
 /// The commands that move through the time of a session, and keep sessions in files.
 extension Keymap {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 package import TerminalCanvas
 
 /// The one table of commands and their keys; to add a key is to add a record.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreModel
 
 /// The fields of a collection, from which the user chooses those shown beside its documents.

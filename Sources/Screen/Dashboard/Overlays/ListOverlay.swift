@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
@@ -73,27 +74,6 @@ package struct ListOverlay: Sendable {
   }
 
   func items(of palette: Palette) -> [Palette.Item] { palette.items(matching: field?.text ?? "") }
-}
-
-/// A row of a short list of choices.
-struct MenuItem: Sendable {
-  enum Choice: Sendable {
-    case copy(String)
-    case newDocument(in: ResourcePath)
-    case newDocumentAtPath
-    case newListener
-    /// Resume the edit that was sent last, over the document as others have left it.
-    case editFields(over: Fields?)
-    case open(DocumentKey)
-    /// Perform effects, and show a message if they show none.
-    case perform([Effect], saying: String? = nil)
-  }
-
-  var letter: Character
-  var title: String
-  /// The effect or the result of the choice; shown muted.
-  var detail: String
-  var choice: Choice
 }
 
 extension DashboardState {

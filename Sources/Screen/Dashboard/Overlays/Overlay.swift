@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 import FirestoreModel
 
 /// The dialog or line over the panes that takes the keys. At most one at a time; `esc` always closes it.

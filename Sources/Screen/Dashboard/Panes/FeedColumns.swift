@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The columns of the feed. Narrow screens lose, in this order: hours, words for sources, the listener, all but the end

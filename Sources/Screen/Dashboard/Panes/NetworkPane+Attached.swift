@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The lines about the program whose client is shown.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreClientState
 
 /// A guide in three steps for first-time users, in one line that disappears by itself: unplug the network, write, plug

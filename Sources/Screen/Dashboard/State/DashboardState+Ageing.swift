@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 
@@ -49,20 +50,5 @@ extension DashboardState {
     network.nextRetry = network.nextRetry.map(moved)
     headerClock.move(moved)
     typing.forgetMoments()
-  }
-}
-
-extension Browser {
-  /// The time at which the next tint fades.
-  func nextMarkExpiry(after now: Timestamp) -> Timestamp? { marks.values.map(\.until).filter { $0 > now }.min() }
-
-  /// Removes expired marks; documents with pending writes stay marked, without a tint.
-  mutating func forgetMarks(at now: Timestamp) {
-    guard !marks.isEmpty else { return }
-    marks = marks.filter { $1.until > now || document($0)?.hasPendingWrites == true }
-  }
-
-  func isMarked(_ key: DocumentKey, _ name: String) -> Bool {
-    marks[key]?.names.contains { $0.equalsUTF8(name) } ?? false
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 package import FirestoreModel
 
 // Facts about a state that the redaction of a recording needs.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreModel
 
 /// The actions of a dashboard, with states from which they can be played again. Bounded: the oldest go first.

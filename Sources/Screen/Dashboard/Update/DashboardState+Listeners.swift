@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 package import FirestoreClientState
 import FirestoreModel
 package import FirestoreQuery

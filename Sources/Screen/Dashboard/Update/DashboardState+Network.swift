@@ -1,3 +1,4 @@
+import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The last message, in place of the footer's keys for a while: never over the rows that it is about. A message that is

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import FirestoreModel
 
 /// The events of a dashboard as lines for screen readers, pipes and logs: the feed, the connection, the queue, and

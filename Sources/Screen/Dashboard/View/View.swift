@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 package import TerminalCanvas
 
 /// Draws the whole screen. Pure and total: the same state gives the same canvas, at any size.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandOptions
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreLocal
 import FirestoreModel
 import FirestoreText

@@ -4,6 +4,7 @@ import CommandOutput
 import CommandTransfer
 // SPDX-License-Identifier: Apache-2.0
 import DashboardHost
+import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 import FirestoreText

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The places of the parts of a question, used by drawing and by the mouse.

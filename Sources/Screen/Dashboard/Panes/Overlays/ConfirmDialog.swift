@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// A question. The safe answer is selected first; brackets and the gutter say which one is, not colour alone.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The dialog of a decision: the values that would be overwritten, field by field, and the answers.

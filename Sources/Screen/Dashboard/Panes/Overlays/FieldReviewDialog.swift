@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The write that an edit comes to, before it is sent: its kind, mask and condition, and each field's old and new

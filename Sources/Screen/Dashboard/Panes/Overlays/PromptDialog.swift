@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The dialog of a prompt: its sentences, the line, and the reason for a refusal.

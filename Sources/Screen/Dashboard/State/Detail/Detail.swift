@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
 package import FirestoreModel
 
 /// The open document of pane 0.
@@ -17,8 +18,6 @@ package struct Detail: Sendable {
     }
   }
 
-  enum Folding: Hashable, Sendable { case automatic, open, folded }
-
   package let key: DocumentKey
   package internal(set) var tab = Tab.data
   /// The backend's version as cached.
@@ -30,7 +29,7 @@ package struct Detail: Sendable {
   var isLoaded = false { didSet { fieldLines = nil } }
   /// Whether this is only a preview with the tree's data, while the tree's cursor passes.
   var isPreview = false { didSet { fieldLines = nil } }
-  var folding = Folding.automatic { didSet { fieldLines = nil } }
+  var folding = FieldTree.Folding.automatic { didSet { fieldLines = nil } }
   /// The fields whose folding differs from `folding`.
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
   /// The version that the Diff tab shows; `nil` for the newest.
@@ -52,7 +51,7 @@ package struct Detail: Sendable {
   }
 
   /// Folds or unfolds all fields.
-  mutating func fold(_ folding: Folding) {
+  mutating func fold(_ folding: FieldTree.Folding) {
     self.folding = folding
     toggled = []
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 
 /// The names of pane 0's tabs, side by side. Drawing and the mouse go by it.
 enum DetailTabs {

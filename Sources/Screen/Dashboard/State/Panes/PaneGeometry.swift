@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// The parts of a pane from top to bottom: heads, the rows of its list, a line about the selected row, a row of keys.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DashboardModel
 import TerminalCanvas
 
 /// A row of keys inside a large pane, taken from the keymap; impossible commands are muted. Used by drawing and by the

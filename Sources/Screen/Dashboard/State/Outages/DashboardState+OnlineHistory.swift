@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+
+extension DashboardState {
+  /// The time until the network comes back by itself, `back in 0:18`; `nil` if it does not.
+  var returnText: String? {
+    guard let networkReturn = outages.networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
+    // The current second counts as a whole one.
+    let left = networkReturn.milliseconds(since: now)
+    return "back in " + TimeText.elapsed(seconds: (left + 999) / 1000)
+  }
+
+  /// The length of the present outage, `0:42`; `nil` while online.
+  var outageText: String? {
+    guard network.isOffline, !attachment.isOver else { return nil }
+    let start = outages.start ?? network.since
+    return TimeText.elapsed(seconds: now.wholeSeconds(since: start))
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreQuery
+
+/// The effects of changed documents on the tree: their marks, and the statistics of their fields.
+extension Browser {
+  /// The time at which the tint of a change fades: within three seconds, at a full one, so that it shares the clock's
+  /// frame.
+  private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
+
+  /// Notes documents that came for another place in the collection: they decide on the columns.
+  mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
+    for document in documents { statistics[path, default: FieldStatistics()].note(document) }
+    columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
+  }
+
+  /// Marks the changes of the shown documents, for the signs beside them.
+  /// - Parameter edge: the place of the window, if it was full: a document that enters at its edge is not new.
+  package mutating func mark(
+    changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Place?, at now: Timestamp
+  ) {
+    let (old, path) = (window.loaded, window.path)
+    forgetMarks(at: now)
+    let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    var changed: Set<String> = []
+    for document in new {
+      guard let previous = before[document.key] else {
+        statistics[path, default: FieldStatistics()].note(document)
+        // A document that the cache did not have need not be new.
+        guard !window.isFromCache || document.hasPendingWrites, !isOutside(document.key, of: old, edge) else {
+          continue
+        }
+        marks[document.key] = Mark(names: [], isNew: true, until: Self.fading(from: now))
+        continue
+      }
+      guard let data = document.data, let earlier = previous.data, data != earlier else { continue }
+      let changes = FieldChange.between(earlier.fields, data.fields)
+      for change in changes { statistics[path, default: FieldStatistics()].note(change) }
+      let names = Set(changes.map(\.path.first))
+      changed.formUnion(names)
+      let kept = marks[document.key]
+      marks[document.key] = Mark(
+        names: (kept?.names ?? []).union(names), isNew: kept?.isNew ?? false,
+        until: Self.fading(from: now))
+      columns[path]?.note(document)
+    }
+    let known = statistics[path] ?? FieldStatistics()
+    if columns[path]?.isOutgrown(by: new.count) != false {
+      columns[path, default: TreeColumns()].decide(for: new, known)
+    } else if !changed.isEmpty {
+      columns[path]?.admit(changed, new, known)
+    }
+  }
+
+  /// Whether a document came into a full window because another one left it.
+  private func isOutside(_ key: DocumentKey, of old: [Document], _ edge: CollectionWindow.Place?) -> Bool {
+    guard let edge, let first = old.first?.key, let last = old.last?.key else { return false }
+    switch edge {
+    case .start, .from: return last < key
+    case .end, .until: return key < first
+    }
+  }
+
+  /// Notes the fields of a document that a listener reports and no window shows.
+  package mutating func noteFields(of document: Document, previous: Document?) {
+    let path = document.key.collection
+    statistics[path, default: FieldStatistics()].note(document)
+    guard let data = document.data, let earlier = previous?.data, data != earlier else { return }
+    for change in FieldChange.between(earlier.fields, data.fields) { statistics[path]?.note(change) }
+  }
+}

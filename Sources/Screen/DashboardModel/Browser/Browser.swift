@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreQuery
+
+/// The tree of pane 1: collections, the documents in their windows, fields and sub-collections.
+package struct Browser: Sendable {
+  package enum Item: Hashable, Sendable {
+    case collection(ResourcePath)
+    case document(DocumentKey)
+    case field(DocumentKey, String)
+    /// A row for further documents before or after the window.
+    case before(ResourcePath)
+    case after(ResourcePath)
+    /// The reason why a collection shows no documents.
+    case note(ResourcePath)
+  }
+
+  package struct Row: Hashable, Sendable {
+    package var item: Item
+    package var depth: Int
+  }
+
+  /// The mark of a recent change beside a document, which is tinted for a moment.
+  package struct Mark: Sendable {
+    /// The fields that changed.
+    package var names: Set<String>
+    /// Whether the document was not there before.
+    package var isNew = false
+    package var until: Timestamp
+
+    package init(names: Set<String>, isNew: Bool = false, until: Timestamp) {
+      (self.names, self.isNew, self.until) = (names, isNew, until)
+    }
+  }
+
+  package var cursor = Cursor<Item>()
+  /// The item at which the selected range begins.
+  package var anchor: Item?
+  /// The collections at the root; `nil` until they are known.
+  package var roots: [String]?
+  /// The reason why the backend did not list them when last asked.
+  package var rootsFailure: RPCStatus?
+  package var windows: [ResourcePath: CollectionWindow] = [:]
+  package var subcollections: [ResourcePath: [String]] = [:]
+  /// Documents that do not exist while documents below them do, by collection and in key order.
+  package var missing: [ResourcePath: [DocumentKey]] = [:]
+  package var expanded: Set<ResourcePath> = []
+  package var marks: [DocumentKey: Mark] = [:]
+  /// The statistics of the fields of each collection, from the windows here and from listeners.
+  package var statistics: [ResourcePath: FieldStatistics] = [:]
+  /// The columns beside the documents of each collection that was open.
+  package var columns: [ResourcePath: TreeColumns] = [:]
+  /// The collections in which documents came or went since the last count, with the times of their next counts.
+  package var recounts: [ResourcePath: Timestamp] = [:]
+  /// The time at which data that other clients may have changed is asked for again; `nil` until there was a change.
+  package var nextReview: Timestamp?
+  /// Whether another client has changed data since it was last asked for.
+  package var hasNewsFromOthers = false
+  /// The row that is being searched for, to open a window around it.
+  package var search: RowSearch?
+
+  package init() {}
+  private var nextTag = 1
+
+  /// All rows of the tree in order.
+  package var rows: [Row] {
+    var rows: [Row] = []
+    for root in roots ?? [] { append(collection: ResourcePath(root), depth: 0, to: &rows) }
+    return rows
+  }
+
+  private func append(collection path: ResourcePath, depth: Int, to rows: inout [Row]) {
+    rows.append(Row(item: .collection(path), depth: depth))
+    guard expanded.contains(path), let window = windows[path] else { return }
+    if window.hasBefore { rows.append(Row(item: .before(path), depth: depth + 1)) }
+    var missing = missing(in: window)[...]
+    for document in window.documents {
+      while let key = missing.first, key < document.key { append(missing.removeFirst(), nil, depth: depth, to: &rows) }
+      if missing.first == document.key { missing.removeFirst() }
+      append(document.key, document, depth: depth, to: &rows)
+    }
+    for key in missing { append(key, nil, depth: depth, to: &rows) }
+    let isEmpty = window.documents.isEmpty && self.missing(in: window).isEmpty
+    if isEmpty || window.failure != nil { rows.append(Row(item: .note(path), depth: depth + 1)) }
+    if window.hasAfter { rows.append(Row(item: .after(path), depth: depth + 1)) }
+  }
+
+  /// - Parameter document: the document; `nil` for one that does not exist and has documents below it.
+  private func append(_ key: DocumentKey, _ document: Document?, depth: Int, to rows: inout [Row]) {
+    rows.append(Row(item: .document(key), depth: depth + 1))
+    guard expanded.contains(key.path) else { return }
+    for entry in document?.data?.fields.entries ?? [] {
+      rows.append(Row(item: .field(key, entry.name), depth: depth + 2))
+    }
+    for id in subcollections[key.path] ?? [] {
+      append(collection: key.path.appending(id), depth: depth + 2, to: &rows)
+    }
+  }
+
+  /// The missing documents that lie in a window; none if it has a filter, which is for documents that exist.
+  private func missing(in window: CollectionWindow) -> [DocumentKey] {
+    guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
+      return []
+    }
+    let first = window.hasBefore ? window.documents.first?.key : nil
+    let last = window.hasAfter ? window.documents.last?.key : nil
+    return missing.filter { key in first.map { $0 < key } != false && last.map { key < $0 } != false }
+  }
+
+  package func document(_ key: DocumentKey) -> Document? {
+    windows[key.collection]?.loaded.first { $0.key == key }
+  }
+
+  // MARK: Windows
+
+  package mutating func takeTag() -> WindowTag {
+    defer { nextTag += 1 }
+    return WindowTag(nextTag)
+  }
+
+  /// Asks for a window; the shown one stays until it arrives.
+  package mutating func open(
+    _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
+    offset: Int? = nil, in database: DatabaseID
+  ) -> [Effect] {
+    var window = windows[path] ?? CollectionWindow(path: path)
+    let limit = window.filter?.searches == true ? max(limit, BrowserFilter.searchedAtOnce) : limit
+    let tag = takeTag()
+    var effects = window.requested.map { [Effect.client(.closeWindow($0.tag))] } ?? []
+    window.requested = CollectionWindow.Request(
+      tag: tag, place: place, limit: max(1, limit), landing: landing, offset: offset)
+    window.failure = nil
+    let query = CollectionWindow.query(path, filter: window.filter, at: place, limit: limit, in: database)
+    windows[path] = window
+    effects.append(.client(.openWindow(tag, query)))
+    return effects
+  }
+
+  package mutating func expand(_ path: ResourcePath, limit: Int, in database: DatabaseID) -> [Effect] {
+    guard expanded.insert(path).inserted else { return [] }
+    if path.isDocument { return [.client(.listCollections(below: path))] }
+    return open(path, at: .start, landing: .stay, limit: limit, in: database) + [
+      .client(.listMissing(in: path)), .client(.count(path)),
+    ]
+  }
+
+  package mutating func collapse(_ path: ResourcePath) -> [Effect] {
+    guard expanded.remove(path) != nil else { return [] }
+    var effects: [Effect] = []
+    for inner in expanded where path.isPrefix(of: inner) { expanded.remove(inner) }
+    for (other, window) in windows where path.isPrefix(of: other) {
+      effects += [window.shown, window.requested].compactMap { $0.map { .client(.closeWindow($0.tag)) } }
+      var closed = CollectionWindow(path: other)
+      closed.total = window.total
+      windows[other] = closed
+    }
+    return effects.sorted { "\($0)" < "\($1)" }
+  }
+
+  /// Slides the window of a collection by half when the cursor stands on one of its edges.
+  package mutating func slide(_ item: Item, limit: Int, in database: DatabaseID) -> [Effect] {
+    switch item {
+    case .after(let path):
+      guard let window = windows[path], !window.isLoading, let last = window.loaded.last else { return [] }
+      let middle = window.loaded[window.loaded.count / 2].key
+      return open(path, at: .from(middle), landing: .after(last.key), limit: limit, in: database)
+    case .before(let path):
+      guard let window = windows[path], !window.isLoading, let first = window.loaded.first else { return [] }
+      let middle = window.loaded[window.loaded.count / 2].key
+      return open(path, at: .until(middle), landing: .before(first.key), limit: limit, in: database)
+    default: return []
+    }
+  }
+
+  // MARK: Events
+
+  /// The collection that a window shows or will show.
+  package func path(of tag: WindowTag) -> ResourcePath? {
+    windows.first { $1.shown?.tag == tag || $1.requested?.tag == tag }?.key
+  }
+
+  package mutating func load(
+    _ tag: WindowTag, _ documents: [Document], isFromCache: Bool, total: Int?, at now: Timestamp
+  ) -> [Effect] {
+    guard let path = path(of: tag), var window = windows[path] else { return [] }
+    var effects: [Effect] = []
+    var landing = CollectionWindow.Landing.stay
+    if let request = window.requested, request.tag == tag {
+      if let old = window.shown { effects.append(.client(.closeWindow(old.tag))) }
+      window.offset = offset(of: request, documents, after: window, total: total ?? window.total)
+      window.shown = request
+      window.requested = nil
+      landing = request.landing
+      noteContents(documents, in: path)
+    } else {
+      let edge = window.loaded.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
+      mark(changesFrom: window, to: documents, cutAt: edge, at: now)
+      // A deleted document may have others below it.
+      let keys = Set(documents.map(\.key))
+      let areGone = !window.loaded.allSatisfy { keys.contains($0.key) }
+      if areGone { effects.append(.client(.listMissing(in: path))) }
+      if areGone || keys.count > window.loaded.count { noteChange(in: path, at: now) }
+    }
+    window.loaded = documents
+    window.isFromCache = isFromCache
+    window.failure = nil
+    if let total { window.total = total }
+    if window.isWhole { window.total = documents.count }
+    windows[path] = window
+    land(landing, window.documents)
+    return effects
+  }
+
+  package mutating func fail(_ tag: WindowTag, _ status: RPCStatus) {
+    guard let path = path(of: tag) else { return }
+    windows[path]?.failure = status
+    windows[path]?.requested = nil
+    if windows[path]?.shown?.tag == tag { windows[path]?.shown = nil }
+  }
+
+  private mutating func land(_ landing: CollectionWindow.Landing, _ documents: [Document]) {
+    switch landing {
+    case .stay: break
+    case .after(let key):
+      if let next = documents.first(where: { key < $0.key }) ?? documents.last { cursor.select(.document(next.key)) }
+    case .before(let key):
+      if let previous = documents.last(where: { $0.key < key }) ?? documents.first {
+        cursor.select(.document(previous.key))
+      }
+    case .first: if let first = documents.first { cursor.select(.document(first.key)) }
+    case .last: if let last = documents.last { cursor.select(.document(last.key)) }
+    case .at(let index):
+      if let document = documents.dropFirst(index).first ?? documents.last { cursor.select(.document(document.key)) }
+    }
+  }
+
+  private func offset(
+    of request: CollectionWindow.Request, _ documents: [Document], after old: CollectionWindow, total: Int?
+  ) -> Int? {
+    if let offset = request.offset { return offset }
+    switch request.place {
+    case .start: return 0
+    case .end: return old.filter == nil ? total.map { max(0, $0 - documents.count) } : nil
+    case .from, .until:
+      guard let offset = old.offset, let first = documents.first else { return nil }
+      if let shared = old.loaded.firstIndex(where: { $0.key == first.key }) { return offset + shared }
+      guard let oldFirst = old.loaded.first,
+        let shared = documents.firstIndex(where: { $0.key == oldFirst.key })
+      else { return nil }
+      return max(0, offset - shared)
+    }
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import TerminalCanvas
+
+/// The fields that are shown beside the documents of a collection, and their widths: decided when documents arrive for
+/// a place in the collection, and kept when their values change, so that no column moves under the eye.
+package struct TreeColumns: Sendable {
+  package struct Column: Hashable, Sendable {
+    package var name: String
+    package var width: Int
+    /// Whether the column takes the rest of the row, if that is less than its width.
+    var isText: Bool
+    package var isNumber = false
+    /// The width up to which the column takes spare room: later values may be longer.
+    package var reserve = 0
+  }
+
+  private static let mostColumns = 8
+  private static let widest = 20
+  private static let widestText = 40
+  /// Texts up to this width are columns like numbers.
+  private static let shortText = 12
+
+  /// The columns in the order in which they are shown.
+  package private(set) var columns: [Column] = []
+  /// The width of the widest id, up to a limit.
+  package private(set) var idWidth = 0
+  /// The fields that the user picked; `nil` while the columns are chosen by the documents.
+  package var picked: [String]?
+
+  package init() {}
+  /// The number of documents that the columns were decided for.
+  private var documentCount = 0
+  /// The fields that became columns because they changed.
+  private var admitted: Set<String> = []
+  /// The hue of each value of the fields that have few.
+  private var hues: [String: [String: Int]] = [:]
+
+  /// Decides on columns for documents that came for another place, or that are many more than before. Existing columns
+  /// stay and get no narrower.
+  package mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
+    guard !documents.isEmpty else { return }
+    if documentCount == 0 { columns = [] }
+    // A decision on a document or two says little about a collection.
+    let isSettled = documentCount >= 4
+    documentCount = documents.count
+    idWidth = max(idWidth, min(Self.widest, documents.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))
+    let names = picked ?? (isSettled ? columns.map(\.name) : [])
+    arrange(names, statistics)
+    widen(for: documents)
+  }
+
+  /// Whether there are now twice as many documents as the columns were decided for.
+  func isOutgrown(by count: Int) -> Bool { documentCount == 0 ? count > 0 : count >= documentCount * 2 }
+
+  /// Adds a field that changed and has no column, in place of one that never changed; once per field.
+  mutating func admit(_ names: Set<String>, _ documents: [Document], _ statistics: FieldStatistics) {
+    guard picked == nil else { return }
+    let new = names.filter { name in
+      guard let field = statistics.fields[name], field.kind != .container, field.kind != .time else { return false }
+      return field.changes >= 3 && !admitted.contains(name) && !columns.prefix(2).contains { $0.name == name }
+    }
+    guard !new.isEmpty, columns.prefix(2).contains(where: { statistics.fields[$0.name]?.changes == 0 }) else { return }
+    admitted.formUnion(new)
+    columns = []
+    arrange([], statistics)
+    widen(for: documents)
+  }
+
+  /// Shows the fields that the user picked, or with `nil` again the most telling ones.
+  package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
+    picked = names
+    columns = []
+    arrange(names ?? [], statistics)
+    widen(for: documents)
+  }
+
+  private mutating func arrange(_ kept: [String], _ statistics: FieldStatistics) {
+    let names = picked ?? kept + statistics.worthColumns.filter { !kept.contains($0) }
+    let old = Dictionary(columns.map { ($0.name, $0.width) }, uniquingKeysWith: { first, _ in first })
+    columns = names.prefix(Self.mostColumns).map { name in
+      let field = statistics.fields[name]
+      let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
+      let isNumber = field?.kind == .number
+      // The reserve makes room for the name above the column, and for later values.
+      let reserve = max(field?.kind == .text ? 9 : isNumber ? 6 : 0, min(12, SafeText.columns(of: name)))
+      return Column(name: name, width: old[name] ?? 0, isText: isText, isNumber: isNumber, reserve: reserve)
+    }
+    for column in columns {
+      guard let field = statistics.fields[column.name], field.isEnumeration else { continue }
+      for value in field.values.sorted() { note(value, of: column.name) }
+    }
+  }
+
+  private mutating func widen(for documents: [Document]) {
+    for index in columns.indices {
+      let path = FieldPath(columns[index].name)
+      let natural = documents.compactMap { $0.data?[path] }.map { SafeText.columns(of: ColumnText.text(of: $0)) }.max()
+      let limit = columns[index].isText ? Self.widestText : Self.widest
+      columns[index].width = max(columns[index].width, min(limit, natural ?? 0))
+    }
+    if picked == nil { columns.removeAll { $0.width == 0 } }
+  }
+
+  // MARK: Hues
+
+  /// Notes a value of a field that has few, so that the value gets a hue of its own.
+  private mutating func note(_ value: String, of name: String) {
+    var known = hues[name] ?? [:]
+    guard known[value] == nil else { return }
+    // A value has the same hue every day, unless another value took it first.
+    let wanted = Int(value.utf8.reduce(UInt32(5381)) { ($0 << 5) &+ $0 &+ UInt32($1) } % UInt32(Role.valueHues))
+    let taken = Set(known.values)
+    let free = (0..<Role.valueHues).map { (wanted + $0) % Role.valueHues }.first { !taken.contains($0) }
+    known[value] = free ?? wanted
+    hues[name] = known
+  }
+
+  /// The hue of a value of a field that has few; `nil` for other fields.
+  package func hue(of value: Value, in name: String) -> Int? {
+    guard let known = hues[name], case .string(let text) = value else { return nil }
+    return known[text]
+  }
+
+  /// Gives hues to new values too.
+  package mutating func note(_ document: Document) {
+    for name in hues.keys {
+      if case .string(let text)? = document.data?[FieldPath(name)], text.utf8.count <= 32 { note(text, of: name) }
+    }
+  }
+}
+
+extension TreeColumns {
+  /// The columns that fit into a row, and the width left for the id: the same for the same room, whatever changes.
+  package struct Fitting: Hashable, Sendable {
+    package var idWidth: Int
+    package var columns: [Column]
+  }
+
+  /// - Parameters:
+  ///   - room: the columns for the id and all values.
+  ///   - wanted: the number of values that are worth cutting ids for.
+  package func fitting(room: Int, wanted: Int) -> Fitting {
+    let shortest = min(idWidth, 10)
+    var left = room - shortest
+    var shown: [Column] = []
+    for column in columns {
+      // Values beyond the wanted number only use spare room.
+      let spare = shown.count < wanted ? left : left - (idWidth - shortest)
+      if column.width + 2 <= spare {
+        shown.append(column)
+        left -= column.width + 2
+      } else if column.isText, spare >= 10 {
+        shown.append(Column(name: column.name, width: spare - 2, isText: true))
+        left -= spare
+      }
+    }
+    // Short columns come first: a part of an id is enough to tell it apart.
+    for index in shown.indices where !shown[index].isText {
+      let more = max(0, min(left, shown[index].reserve - shown[index].width))
+      shown[index].width += more
+      left -= more
+    }
+    // Texts of any length come last and take the rest.
+    shown = shown.filter { !$0.isText } + shown.filter(\.isText)
+    let id = min(idWidth, shortest + max(0, left))
+    left -= id - shortest
+    if let last = shown.indices.last, shown[last].isText { shown[last].width += max(0, left) }
+    return Fitting(idWidth: max(1, id), columns: shown)
+  }
+}

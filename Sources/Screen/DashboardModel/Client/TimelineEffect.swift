@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A move of the screen through the session's history. Performed by `DashboardSession`.
+package enum TimelineEffect: Equatable, Sendable {
+  case earlier, later
+  case seek(TimelinePlace)
+  /// Return to the present.
+  case leave
+  case togglePlaying, faster, slower
+}
+
+/// A recording of the session that is to begin or end. Performed by the command, which has files.
+package enum RecordingEffect: Equatable, Sendable {
+  case start(String)
+  case stop
+  case startCast(String)
+  case stopCast
+}
+
+/// A moment in the form in which people name it.
+package enum TimelinePlace: Equatable, Sendable {
+  case start, end
+  /// A time of day since midnight, in the session's zone; `milliseconds` is the last one that belongs to the moment.
+  case timeOfDay(milliseconds: Int)
+  /// A time before the shown moment.
+  case ago(seconds: Int)
+  /// An event, counted from 1.
+  case event(Int)
+
+  /// Reads `12:04:16`, `12:04`, `12:04:16.250`, `-30s`, `-5m`, `42`, `start` and `end`.
+  /// - Returns: `nil` for any other text.
+  package init?(_ text: String) {
+    switch text {
+    case "start": self = .start
+    case "end": self = .end
+    default:
+      if let number = Int(text), number > 0 {
+        self = .event(number)
+      } else if text.hasPrefix("-") {
+        guard let unit = text.last, let factor = ["s": 1, "m": 60, "h": 3600][unit],
+          let number = Int(text.dropFirst().dropLast()), (1...1_000_000).contains(number)
+        else { return nil }
+        self = .ago(seconds: number * factor)
+      } else if let milliseconds = Self.timeOfDay(text) {
+        self = .timeOfDay(milliseconds: milliseconds)
+      } else {
+        return nil
+      }
+    }
+  }
+
+  private static func timeOfDay(_ text: String) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard (2...3).contains(parts.count), let hour = number(parts[0], below: 24),
+      let minute = number(parts[1], below: 60)
+    else { return nil }
+    let start = (hour * 60 + minute) * 60_000
+    guard parts.count == 3 else { return start + 59_999 }
+    let seconds = parts[2].split(separator: ".", omittingEmptySubsequences: false)
+    guard let second = number(seconds[0], below: 60) else { return nil }
+    if seconds.count == 1 { return start + second * 1000 + 999 }
+    guard seconds.count == 2, (1...3).contains(seconds[1].count), let fraction = Int(seconds[1]), fraction >= 0 else {
+      return nil
+    }
+    let scale = [1: 100, 2: 10, 3: 1][seconds[1].count] ?? 1
+    return start + second * 1000 + fraction * scale + scale - 1
+  }
+
+  private static func number(_ text: Substring, below limit: Int) -> Int? {
+    guard (1...2).contains(text.count), text.allSatisfy(\.isNumber), let number = Int(text), number < limit else {
+      return nil
+    }
+    return number
+  }
+}
+
+extension StringProtocol {
+  /// The text without blanks at the ends.
+  package var trimmed: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

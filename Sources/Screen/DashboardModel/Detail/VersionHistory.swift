@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The versions of documents that were seen in this session, from a listener, the browser or the open document. Bounded
+/// in number and bytes; the oldest go first.
+package struct VersionHistory: Sendable {
+  /// One version, and its origin.
+  package struct Version: Sendable {
+    /// The number of the version, consecutive over all documents.
+    package fileprivate(set) var id = 0
+    /// The time at which the version was seen.
+    package let time: Timestamp
+    package let document: Document
+    package var kind: FeedRow.Kind
+    package var isLocal: Bool
+    /// The unacknowledged batch that the version shows.
+    package var batch: BatchID?
+    /// The batch whose acknowledgement brought the version.
+    package var acknowledges: BatchID?
+    package var summary: String
+    /// The reason why the version was seen, if the other parts do not tell it.
+    package var why: String?
+    fileprivate(set) var byteCount = 0
+
+    package init(
+      time: Timestamp, document: Document, kind: FeedRow.Kind, isLocal: Bool, batch: BatchID? = nil,
+      acknowledges: BatchID? = nil, summary: String, why: String? = nil
+    ) {
+      (self.time, self.document, self.kind, self.isLocal) = (time, document, kind, isLocal)
+      (self.batch, self.acknowledges, self.summary, self.why) = (batch, acknowledges, summary, why)
+    }
+
+    package var key: DocumentKey { document.key }
+
+    /// Whether the version created the document.
+    package var isCreation: Bool {
+      guard document.exists else { return false }
+      return document.hasPendingWrites
+        ? document.createTime == nil : document.version != nil && document.createTime == document.version
+    }
+  }
+
+  static let capacity = 4096
+  static let byteLimit = 8 << 20
+  /// The number of versions that are dropped together, so that one more costs no shift of all.
+  private static let slack = 256
+
+  private var versions = BlockList<Version>()
+  private var ids: [DocumentKey: [Int]] = [:]
+  private var nextID = 1
+  package private(set) var byteCount = 0
+  /// The number of versions that were dropped for want of room.
+  package private(set) var forgotten = 0
+
+  package init() {}
+
+  package var count: Int { versions.count }
+
+  package func contains(_ key: DocumentKey) -> Bool { ids[key] != nil }
+
+  /// The versions of a document that are kept, oldest first.
+  package func versions(of key: DocumentKey) -> [Version] { (ids[key] ?? []).compactMap { self[$0] } }
+
+  package func newest(of key: DocumentKey) -> Version? { ids[key]?.last.flatMap { self[$0] } }
+
+  package subscript(id: Int) -> Version? {
+    guard let first = versions.first?.id, id >= first, id - first < versions.count else { return nil }
+    return versions[id - first]
+  }
+
+  /// Keeps a version, unless it repeats the newest one of its document, or is older than the server's last one.
+  /// - Returns: the number of the kept version; `nil` if it was out of date.
+  @discardableResult
+  package mutating func note(_ version: Version) -> Int? {
+    if let newest = newest(of: version.key) {
+      if newest.document == version.document {
+        tell(newest.id, as: version)
+        return newest.id
+      }
+      if let known = newest.document.version, let new = version.document.version, new < known,
+        !newest.document.hasPendingWrites, !version.document.hasPendingWrites
+      {
+        return nil
+      }
+    }
+    var version = version
+    version.id = nextID
+    version.byteCount = version.key.path.text.utf8.count + (version.document.data?.encoded.bytes.count ?? 0)
+    nextID += 1
+    byteCount += version.byteCount
+    ids[version.key, default: []].append(version.id)
+    versions.append(version)
+    forgetOldest()
+    return version.id
+  }
+
+  /// Completes a version that a window brought first with a listener's knowledge.
+  private mutating func tell(_ id: Int, as version: Version) {
+    guard let first = versions.first?.id else { return }
+    let index = id - first
+    versions[index].batch = versions[index].batch ?? version.batch
+    versions[index].acknowledges = versions[index].acknowledges ?? version.acknowledges
+    versions[index].why = versions[index].why ?? version.why
+  }
+
+  /// Adds the duration of an acknowledgement to versions that came before it was known.
+  package mutating func note(_ batch: BatchID, after time: Duration) {
+    for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == batch {
+      versions[index].summary = ChangeAccount.timed(versions[index].summary, of: batch, after: time)
+    }
+  }
+
+  private mutating func forgetOldest() {
+    guard versions.count > Self.capacity + Self.slack || byteCount > Self.byteLimit else { return }
+    var surplus = max(0, versions.count - Self.capacity)
+    var bytes = versions.prefix(surplus).reduce(byteCount) { $0 - $1.byteCount }
+    // The newest version stays, however large it is. A tenth is freed, so that this is not repeated for each version.
+    while bytes > Self.byteLimit / 10 * 9, surplus < versions.count - 1 {
+      bytes -= versions[surplus].byteCount
+      surplus += 1
+    }
+    for version in versions.prefix(surplus) {
+      ids[version.key]?.removeFirst()
+      if ids[version.key]?.isEmpty == true { ids[version.key] = nil }
+    }
+    versions.removeFirst(surplus)
+    byteCount = bytes
+    forgotten += surplus
+  }
+}

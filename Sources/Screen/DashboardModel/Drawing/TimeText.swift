@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+extension Timestamp {
+  /// Seconds may be any 64-bit number in a document, so the sum wraps instead of trapping.
+  package func advanced(seconds amount: Int64) -> Timestamp {
+    Timestamp(seconds: seconds &+ amount, nanoseconds: nanoseconds)
+  }
+
+  /// Whole seconds that have passed since `earlier`, never negative.
+  package func wholeSeconds(since earlier: Timestamp) -> Int64 {
+    guard self > earlier else { return 0 }
+    let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
+    if overflow { return .max }
+    return nanoseconds < earlier.nanoseconds ? difference - 1 : difference
+  }
+
+  /// Milliseconds that have passed since `earlier`, never negative; saturates.
+  package func milliseconds(since earlier: Timestamp) -> Int64 {
+    guard self > earlier else { return 0 }
+    let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
+    guard !overflow, difference < .max / 2000 else { return .max }
+    return difference * 1000 + (Int64(nanoseconds) - Int64(earlier.nanoseconds)) / 1_000_000
+  }
+
+  /// The next full second after this moment.
+  package var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
+  package var nextMinute: Timestamp { Timestamp(seconds: (seconds / 60 &+ 1) &* 60) }
+  package var nextMillisecond: Timestamp { Timestamp(microseconds: microseconds &+ 1000) }
+}
+
+/// Times and durations as people read them, without a locale.
+package enum TimeText {
+  package enum Precision { case hours, minutes, seconds }
+
+  /// `12:04:17` in the time zone that lies `offset` seconds east of UTC.
+  package static func clock(_ time: Timestamp, offset: Int) -> String {
+    let (hour, minute, second) = timeOfDay(time, offset: offset)
+    return "\(two(hour)):\(two(minute)):\(two(second))"
+  }
+
+  /// `12:04:15.118`, without hours `04:15.118`, without minutes `15.118`.
+  package static func milliseconds(_ time: Timestamp, offset: Int, from precision: Precision) -> String {
+    let (hour, minute, second) = timeOfDay(time, offset: offset)
+    let fraction = three(Int(time.nanoseconds) / 1_000_000)
+    switch precision {
+    case .hours: return "\(two(hour)):\(two(minute)):\(two(second)).\(fraction)"
+    case .minutes: return "\(two(minute)):\(two(second)).\(fraction)"
+    case .seconds: return "\(two(second)).\(fraction)"
+    }
+  }
+
+  /// `0:42`, `12:05`, `1:02:03`, `3d 4:05:06`.
+  package static func elapsed(seconds: Int64) -> String {
+    let seconds = max(0, seconds)
+    let minutes = seconds / 60 % 60
+    let hours = seconds / 3600 % 24
+    let days = seconds / 86_400
+    if days > 0 { return "\(days)d \(hours):\(two(Int(minutes))):\(two(Int(seconds % 60)))" }
+    if hours > 0 { return "\(hours):\(two(Int(minutes))):\(two(Int(seconds % 60)))" }
+    return "\(minutes):\(two(Int(seconds % 60)))"
+  }
+
+  /// `2026-03-02 11:58:03.120Z`, to the microsecond: the fraction is as long as it needs to be.
+  package static func date(_ time: Timestamp) -> String {
+    Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
+  }
+
+  /// `184 ms`, `2.4 s`.
+  package static func latency(_ duration: Duration) -> String {
+    let milliseconds = wholeMilliseconds(duration)
+    return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
+  }
+
+  package static func wholeMilliseconds(_ duration: Duration) -> Int64 {
+    max(0, duration.wholeMicroseconds / 1000)
+  }
+
+  /// `3.4s` until a moment; `now` once it has passed.
+  package static func countdown(to end: Timestamp, from now: Timestamp) -> String {
+    let left = end.milliseconds(since: now)
+    if left <= 0 { return "now" }
+    return left < 10_000 ? "\(left / 1000).\(left / 100 % 10)s" : "\(left / 1000)s"
+  }
+
+  private static func timeOfDay(_ time: Timestamp, offset: Int) -> (Int, Int, Int) {
+    let local = time.seconds &+ Int64(offset)
+    let remainder = Int(local % 86_400)
+    let second = remainder < 0 ? remainder + 86_400 : remainder
+    return (second / 3600, second / 60 % 60, second % 60)
+  }
+
+  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  private static func three(_ number: Int) -> String {
+    number < 10 ? "00\(number)" : number < 100 ? "0\(number)" : "\(number)"
+  }
+}
+
+/// `1 000 000`: groups of three, parted by a space, the same in every country.
+package func grouped(_ number: Int) -> String {
+  let digits = String(number.magnitude)
+  var text = ""
+  for (index, digit) in digits.enumerated() {
+    if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(" ") }
+    text.append(digit)
+  }
+  return number < 0 ? "-" + text : text
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One value on one line, short enough for a row, so mostly a part of it. `DocumentJSON` writes the whole value.
+package enum ValueText {
+  /// The length to which strings are cut first; no row is wider.
+  private static let longest = 250
+
+  package static func short(_ value: Value) -> String {
+    switch value {
+    case .null: "null"
+    case .boolean(let flag): flag ? "true" : "false"
+    case .integer(let number): "\(number)"
+    case .double(let number): double(number)
+    case .timestamp(let time): TimeText.date(time)
+    case .serverTimestamp: "pending server time"
+    case .string(let text): "\"\(cut(text))\""
+    case .bytes(let bytes): "\(grouped(bytes.count)) bytes"
+    case .reference(_, let key): "ref \(cut(key.path.text))"
+    case .geoPoint(let point): "\(double(point.latitude)), \(double(point.longitude))"
+    case .array(let values): values.isEmpty ? "[]" : "[\(values.count)]"
+    case .vector(let values): "vector[\(values.count)]"
+    case .map(let fields): fields.isEmpty ? "{}" : "{\(fields.count)}"
+    }
+  }
+
+  /// The value without quotes, for columns in which every value is a string.
+  package static func bare(_ value: Value) -> String {
+    if case .string(let text) = value { cut(text) } else { short(value) }
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.utf8.count <= longest ? text : String(text.prefix(longest))
+  }
+
+  private static func double(_ number: Double) -> String {
+    if number.isNaN { return "NaN" }
+    if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
+    return number.description
+  }
+}
+
+/// Sizes in the form that people read, in powers of 1 024 as the SDK counts its 100 MB of cache.
+package enum ByteText {
+  /// A size such as `512 B`, `1.2 kB`, `34 MB`: two digits from a kilobyte on, at most 6 columns.
+  package static func short(_ count: Int) -> String {
+    var value = Double(max(0, count))
+    var unit = 0
+    let units = ["B", "kB", "MB", "GB", "TB"]
+    while value >= 999.5, unit < units.count - 1 {
+      value /= 1024
+      unit += 1
+    }
+    let isFine = unit > 0 && value < 9.95
+    let tenths = Int((value * 10).rounded())
+    return isFine ? "\(tenths / 10).\(tenths % 10) \(units[unit])" : "\(Int(value.rounded())) \(units[unit])"
+  }
+}

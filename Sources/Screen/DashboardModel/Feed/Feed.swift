@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The rows of pane 4: a bounded ring, and the part of it that passes the filter.
+package struct Feed: Sendable {
+  /// Older rows are forgotten; the total goes on counting.
+  package static let capacity = 5000
+  /// Rows are dropped in blocks, so that an event costs no shift of the whole ring.
+  private static let slack = 256
+
+  package private(set) var rows = BlockList<FeedRow>()
+  /// Events that were told, also in rows that are forgotten.
+  package private(set) var total = 0
+  /// Ids of the rows that pass filter and restriction, ascending.
+  package private(set) var visible: [Int] = []
+  /// The last row that a paused feed shows; `nil` while it follows the tail.
+  package private(set) var pausedAt: Int?
+  package var cursor = Cursor<Int>()
+  package var filter = RowFilter.none { didSet { refilter() } }
+  package var onlyListener: ListenerTag? { didSet { refilter() } }
+  package var onlyDocument: DocumentKey? { didSet { refilter() } }
+  /// Whether the time column shows the distance to the row above.
+  package var showsDeltas = false
+  /// Whether the selected row stands below the list in full.
+  package var isOpened = false
+  package private(set) var rate = EventRate()
+
+  package init() {}
+  private var nextID = 1
+
+  package var isPaused: Bool { pausedAt != nil }
+
+  /// Rows on the page: all visible ones, up to where the feed was paused.
+  package var shown: ArraySlice<Int> {
+    guard let pausedAt else { return visible[...] }
+    return visible[..<visibleIndex(after: pausedAt)]
+  }
+
+  /// Events behind the pause.
+  package var newCount: Int { visible.count - shown.count }
+
+  package subscript(id: Int) -> FeedRow? {
+    guard let first = rows.first?.id, id >= first, id - first < rows.count else { return nil }
+    return rows[id - first]
+  }
+
+  /// The row that commands mean: the selected one, or the newest while following.
+  package var selected: FeedRow? {
+    if isPaused, let id = cursor.id { return self[id] }
+    return shown.last.flatMap { self[$0] }
+  }
+
+  package mutating func append(_ row: FeedRow) {
+    var row = row
+    row.id = nextID
+    nextID += 1
+    if row.kind != .divider { total += row.count }
+    rows.append(row)
+    if passes(row) { visible.append(row.id) }
+    guard rows.count > Self.capacity + Self.slack else { return }
+    rows.removeFirst(rows.count - Self.capacity)
+    guard let oldest = rows.first?.id else { return }
+    visible.removeFirst(visibleIndex(after: oldest - 1))
+  }
+
+  /// Counts events for the rate.
+  package mutating func countEvents(_ count: Int = 1, at now: Timestamp) { rate.note(count, at: now) }
+
+  package mutating func pause() {
+    guard pausedAt == nil else { return }
+    pausedAt = nextID - 1
+    if let last = visible.last {
+      cursor.select(index: visible.count - 1, in: visible)
+      cursor.select(last)
+    }
+  }
+
+  package mutating func follow() { pausedAt = nil }
+
+  /// Shows the selected row's listener only, or all again.
+  package mutating func toggleOnlyListener() {
+    onlyListener = onlyListener == nil ? selected?.listener : nil
+    follow()
+  }
+
+  package mutating func toggleOnlyDocument() {
+    onlyDocument = onlyDocument == nil ? selected?.key : nil
+    follow()
+  }
+
+  package var isFiltered: Bool { onlyListener != nil || onlyDocument != nil || !filter.isEmpty }
+
+  package mutating func clearFilter() {
+    onlyListener = nil
+    onlyDocument = nil
+    filter = RowFilter.none
+  }
+
+  package var reasonAgainstOnlyListener: String? {
+    onlyListener == nil && selected?.listener == nil ? "no listener's row is selected" : nil
+  }
+
+  package var reasonAgainstOnlyDocument: String? {
+    onlyDocument == nil && selected?.key == nil ? "no document's row is selected" : nil
+  }
+
+  package mutating func clear() {
+    rows.removeAll()
+    visible.removeAll()
+    pausedAt = nil
+  }
+
+  /// Rows of late that may tell of an acknowledgement before it is known how long it took.
+  private static let late = 256
+
+  /// Replaces the summary of a row.
+  package mutating func retell(_ id: Int, as summary: String) {
+    guard let first = rows.first?.id, id >= first, id - first < rows.count else { return }
+    rows[id - first].summary = summary
+  }
+
+  /// Gives the rows of a listener to the one that takes its place, or another name.
+  package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag, name: String) {
+    for index in rows.indices where rows[index].listener == old {
+      rows[index].listener = tag
+      rows[index].listenerName = name
+    }
+    if onlyListener == old { onlyListener = tag } else { refilter() }
+  }
+
+  /// Adds how long an acknowledgement took to the rows that came before that was known.
+  package mutating func note(_ batch: BatchID, after time: Duration) {
+    for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == batch {
+      rows[index].summary = ChangeAccount.timed(rows[index].summary, of: batch, after: time)
+    }
+  }
+
+  /// The rows of late in which listeners showed a batch as waiting, one for each listener.
+  package func echoes(of batch: BatchID, in key: DocumentKey) -> [FeedRow] {
+    var seen: Set<ListenerTag> = []
+    return rows.suffix(Self.late).filter { row in
+      guard row.batch == batch, row.key == key, let listener = row.listener else { return false }
+      return seen.insert(listener).inserted
+    }
+  }
+
+  private mutating func refilter() {
+    visible = rows.filter(passes).map(\.id)
+  }
+
+  private func passes(_ row: FeedRow) -> Bool {
+    if let onlyListener, row.listener != onlyListener, row.kind != .divider { return false }
+    if let onlyDocument, row.key != onlyDocument { return false }
+    return filter.matches(row.searchText, in: row.filteredDocuments)
+  }
+
+  private func visibleIndex(after id: Int) -> Int { visible.indices.partitioningIndex { visible[$0] > id } }
+}
+
+/// Feed events per second over the last seconds: the figure and the sparkline of the header. The second that is not
+/// over does not count, so that the header changes once a second and not with every event.
+package struct EventRate: Sendable {
+  private static let span: Int64 = 8
+  /// The figure is the mean of so many seconds.
+  private static let window: Int64 = 4
+
+  private var counts: [Int64: Int] = [:]
+
+  package mutating func note(_ count: Int, at time: Timestamp) {
+    counts = counts.filter { $0.key >= time.seconds &- Self.span && $0.key <= time.seconds }
+    counts[time.seconds, default: 0] += count
+  }
+
+  /// Events of each of the last `span` whole seconds, oldest first.
+  package func history(at now: Timestamp) -> [Double] {
+    (0..<Self.span).map { Double(counts[now.seconds &- (Self.span - $0)] ?? 0) }
+  }
+
+  /// Events of the second that is not over.
+  package func uncounted(at now: Timestamp) -> Int { counts[now.seconds] ?? 0 }
+
+  package func perSecond(at now: Timestamp) -> Int {
+    let sum = history(at: now).suffix(Int(Self.window)).reduce(0, +)
+    return Int((sum / Double(Self.window)).rounded(.up))
+  }
+
+  /// Whether the figure or the sparkline will change by itself as time passes.
+  package func isDecaying(at now: Timestamp) -> Bool { uncounted(at: now) > 0 || history(at: now).contains { $0 > 0 } }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+import FirestoreQuery
+
+/// The listeners in their order, what their last snapshots said, and the tags that are free.
+package struct Listening: Sendable {
+  /// The largest limit of listeners whose results are kept.
+  private static let keptResults = 500
+
+  package private(set) var records: [ListenerRecord] = []
+
+  package init() {}
+  /// The results of listeners with a limit, so that a document's place in them is known.
+  private var limitedResults: [ListenerTag: [DocumentKey: Document]] = [:]
+  private var nextTag = 1
+
+  package subscript(tag: ListenerTag) -> ListenerRecord? { index(of: tag).map { records[$0] } }
+
+  private func index(of tag: ListenerTag) -> Int? { records.firstIndex { $0.tag == tag } }
+
+  private mutating func takeTag() -> ListenerTag {
+    defer { nextTag += 1 }
+    return ListenerTag(nextTag)
+  }
+
+  // MARK: Beginning and end
+
+  /// Adds a listener under a name of its own: where another has it, a number follows.
+  package mutating func start(_ definition: ListenerDefinition) -> ListenerRecord {
+    let record = ListenerRecord(
+      tag: takeTag(), name: freeName(like: definition.name), query: definition.query, options: definition.options)
+    records.append(record)
+    return record
+  }
+
+  package mutating func remove(_ tag: ListenerTag) -> ListenerRecord? {
+    guard let index = index(of: tag) else { return nil }
+    limitedResults[tag] = nil
+    return records.remove(at: index)
+  }
+
+  /// Removes the listeners that ended by an error and asked for the same.
+  package mutating func removeEnded(like definition: ListenerDefinition) {
+    for record in records where record.failure != nil && record.definition == definition { _ = remove(record.tag) }
+  }
+
+  /// Puts another listener in the place of one, under a tag of its own: what is still on the way for the old query is
+  /// dropped.
+  package mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> ListenerTag? {
+    guard let index = index(of: tag) else { return nil }
+    let new = takeTag()
+    limitedResults[tag] = nil
+    records[index] = ListenerRecord(
+      tag: new, name: definition.name, query: definition.query, options: definition.options)
+    return new
+  }
+
+  /// Takes over listeners that have their tags already.
+  package mutating func adopt(_ listeners: [ListenerRecord]) {
+    records = listeners
+    nextTag = max(nextTag, (listeners.map(\.tag.rawValue).max() ?? 0) + 1)
+  }
+
+  // MARK: Names
+
+  /// - Returns: whether the listener had another name.
+  package mutating func rename(_ tag: ListenerTag, to name: String) -> Bool {
+    guard let index = index(of: tag), records[index].name != name else { return false }
+    records[index].name = name
+    return true
+  }
+
+  /// The name itself, or the name with the first number that makes it unique.
+  package func freeName(like name: String, besides tag: ListenerTag? = nil) -> String {
+    var free = name
+    var number = 1
+    while isTaken(free, besides: tag) {
+      number += 1
+      free = "\(name) \(number)"
+    }
+    return free
+  }
+
+  package func isTaken(_ name: String, besides tag: ListenerTag? = nil) -> Bool {
+    records.contains { $0.tag != tag && $0.name.equalsUTF8(name) }
+  }
+
+  // MARK: News
+
+  /// Takes what a snapshot says of its listener's result as a whole.
+  /// - Parameter keepsResults: whether the snapshots have told all of the result.
+  /// - Returns: the listener as it is then.
+  @discardableResult
+  package mutating func note(_ snapshot: ListenerSnapshot, keepsResults: Bool) -> ListenerRecord? {
+    guard let index = index(of: snapshot.listener) else { return nil }
+    records[index].count = snapshot.count
+    records[index].isFromCache = snapshot.isFromCache
+    records[index].hasPendingWrites = snapshot.hasPendingWrites
+    guard keepsResults, let limit = records[index].query.limit, limit <= Self.keptResults else { return records[index] }
+    if limitedResults[snapshot.listener] == nil { limitedResults[snapshot.listener] = [:] }
+    for change in snapshot.changes {
+      limitedResults[snapshot.listener]?[change.document.key] = change.kind == .removed ? nil : change.document
+    }
+    return records[index]
+  }
+
+  /// Takes what a listener has, whatever was told of the way there.
+  package mutating func note(_ result: ListenerState.Result, of tag: ListenerTag) {
+    guard let index = index(of: tag) else { return }
+    records[index].count = result.count
+    records[index].isFromCache = result.isFromCache
+    records[index].hasPendingWrites = result.hasPendingWrites
+  }
+
+  package mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
+    if let index = index(of: tag) { records[index].failure = status }
+  }
+
+  /// The documents that the snapshots of a listener with a limit have brought; `nil` where they are not kept.
+  package func results(of tag: ListenerTag) -> [DocumentKey: Document]? { limitedResults[tag] }
+}

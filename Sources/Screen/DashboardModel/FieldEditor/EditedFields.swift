@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A document's fields as they are being edited, beside the original ones: the two determine the write.
+package struct EditedFields: Sendable {
+  /// The fields before the edit.
+  package let base: Fields
+  package private(set) var fields: Fields
+  /// The values that the server is to compute. A field with one has its old value in `fields`, or none.
+  package private(set) var transforms: [FieldTransform] = []
+  /// The changes, with arrays as a whole.
+  package private(set) var changes: [FieldChange] = []
+
+  package init(base: Fields) {
+    self.base = base
+    fields = base
+  }
+
+  package var isChanged: Bool { !changes.isEmpty || !transforms.isEmpty }
+  package var changeCount: Int { changes.count + transforms.count }
+
+  /// The part of a path that a write can name: up to the first array.
+  package func fieldPath(of path: [String]) -> FieldPath {
+    var value = Value.map(fields)
+    for (depth, segment) in path.enumerated() {
+      if case .array = value { return FieldPath(segments: Array(path[..<depth])) }
+      guard let inner = value.child(segment) else { break }
+      value = inner
+    }
+    return FieldPath(segments: path)
+  }
+
+  package func isInArray(_ path: [String]) -> Bool { fieldPath(of: path).segments.count < path.count }
+
+  package func transform(at path: [String]) -> FieldTransform.Operation? {
+    transforms.isEmpty ? nil : transforms.first { $0.path == FieldPath(segments: path) }?.operation
+  }
+
+  /// Sets a value, or with `nil` deletes it; an index one past an array's end appends.
+  package mutating func put(_ value: Value?, at path: [String]) {
+    dropTransforms(touching: fieldPath(of: path))
+    if case .map(let new)? = Value.map(fields).replacing(path[...], with: value) { fields = new }
+    noteChanges(below: path.first)
+  }
+
+  /// Makes the server compute a field; the field's own value stays out of the write.
+  package mutating func transform(_ operation: FieldTransform.Operation, at path: [String]) {
+    put(base.value(at: path), at: path)
+    transforms.append(FieldTransform(path: FieldPath(segments: path), operation: operation))
+  }
+
+  /// Restores the original value.
+  package mutating func revert(_ path: [String]) { put(base.value(at: path), at: path) }
+
+  /// Applies the same changes to fields that others have changed.
+  func rebased(onto now: Fields) -> EditedFields {
+    var result = EditedFields(base: now)
+    for change in changes { result.put(change.new, at: change.path.segments) }
+    for transform in transforms { result.transform(transform.operation, at: transform.path.segments) }
+    return result
+  }
+
+  /// Compares one field of the top level anew: a document may have very many.
+  private mutating func noteChanges(below name: String?) {
+    guard let name else { return }
+    var (before, after) = (Fields(), Fields())
+    before[name] = base[name]
+    after[name] = fields[name]
+    changes.removeAll { $0.path.first.equalsUTF8(name) }
+    changes = (changes + FieldChange.written(before, after)).sorted { $0.path < $1.path }
+  }
+
+  private mutating func dropTransforms(touching path: FieldPath) {
+    transforms.removeAll { $0.path.isPrefix(of: path) || path.isPrefix(of: $0.path) }
+  }
+}
+
+extension FieldChange {
+  /// The changed leaves as a write names them, also within a new map: so a map that another client creates at the same
+  /// time is not replaced.
+  package static func written(_ old: Fields, _ new: Fields) -> [FieldChange] {
+    between(old, new).flatMap { change -> [FieldChange] in
+      guard change.old == nil, case .map(let fields)? = change.new, !fields.isEmpty else { return [change] }
+      return written(Fields(), fields).map { inner in
+        FieldChange(path: FieldPath(segments: change.path.segments + inner.path.segments), old: nil, new: inner.new)
+      }
+    }
+  }
+}
+
+extension Value {
+  /// The entry of a map by its name, or the element of an array by its index.
+  func child(_ name: String) -> Value? {
+    switch self {
+    case .map(let fields): return fields[name]
+    case .array(let values): return Int(name).flatMap { values.indices.contains($0) ? values[$0] : nil }
+    default: return nil
+    }
+  }
+
+  /// The value with a new value at a path; `nil` removes. Maps on the way are created, and replace values without
+  /// entries; an array without such an index stays unchanged.
+  fileprivate func replacing(_ path: ArraySlice<String>, with new: Value?) -> Value? {
+    guard let name = path.first else { return new }
+    switch self {
+    case .map(var fields):
+      let inner = fields[name] ?? (path.count > 1 && new != nil ? .map(Fields()) : nil)
+      if path.count == 1 {
+        fields[name] = new
+      } else if let inner {
+        fields[name] = inner.replacing(path.dropFirst(), with: new)
+      }
+      return .map(fields)
+    case .array(var values):
+      guard let index = Int(name), index >= 0, index <= values.count else { return self }
+      if index < values.count {
+        let replaced = values[index].replacing(path.dropFirst(), with: new)
+        if let replaced { values[index] = replaced } else { values.remove(at: index) }
+      } else if let new, path.count == 1 {
+        values.append(new)
+      }
+      return .array(values)
+    default: return new == nil ? self : Value.map(Fields()).replacing(path, with: new)
+    }
+  }
+}
+
+extension Fields {
+  /// The value at a path that may go through arrays.
+  package func value(at path: [String]) -> Value? {
+    path.reduce(Value.map(self)) { value, name in value?.child(name) }
+  }
+}

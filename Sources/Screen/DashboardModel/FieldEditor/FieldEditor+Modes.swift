@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The steps of the field editor, and the meaning of keys in each.
+extension FieldEditor {
+  /// The line of text that is being typed.
+  package var field: TextField? {
+    get {
+      switch mode {
+      case .naming(let field, _): field
+      case .typing(let entry): entry.field
+      case .browsing, .choosing, .reviewing: nil
+      }
+    }
+    set {
+      guard let newValue else { return }
+      switch mode {
+      case .naming:
+        var problem: String?
+        do throws(ModelError) { _ = try newPath(newValue.text) } catch { problem = error.message }
+        mode = .naming(newValue, problem: problem)
+      case .typing(var entry):
+        entry.field = newValue
+        mode = .typing(entry)
+      case .browsing, .choosing, .reviewing: break
+      }
+    }
+  }
+
+  package var review: FieldReview? {
+    get { if case .reviewing(let review) = mode { review } else { nil } }
+    set { if let newValue { mode = .reviewing(newValue) } }
+  }
+
+  /// The entry that is being typed in a row; a new field is typed in the last row.
+  package func entry(of row: EditedRow) -> FieldEntry? {
+    switch mode {
+    case .typing(let entry), .choosing(_, let entry):
+      entry.path == row.path || row.isAddition && selected?.isAddition == true ? entry : nil
+    case .browsing, .naming, .reviewing: nil
+    }
+  }
+
+  // MARK: Steps
+
+  /// Begins to type the value of the selected field, or on the last row the name of a new one.
+  /// - Returns: the reason why the field cannot be typed; `nil` if it can.
+  package mutating func type() -> String? {
+    guard let row = selected, !row.isAddition else {
+      name()
+      return nil
+    }
+    let entry = entry(at: row.path)
+    guard entry.text.characters.count < FieldEntry.longest else {
+      return "it is too long for a line: e takes the document to $EDITOR"
+    }
+    mode = .typing(entry)
+    return nil
+  }
+
+  /// Adds a field beside the selected one, or an element to the array that is selected or around the selection.
+  package mutating func name() {
+    var path = selectedPath
+    if edited.isInArray(path) { path = edited.fieldPath(of: path).segments }
+    if case .array(let values)? = edited.fields.value(at: path), !path.isEmpty {
+      let element = path + ["\(values.count)"]
+      let kind = values.last.map { FieldKind($0) } ?? .string
+      if rows.first(where: { $0.path == path })?.isOpen == false { toggle(path) }
+      select(rows.count - 1)
+      mode = .typing(FieldEntry(element, kind, text: "", isInArray: true, in: database))
+      return
+    }
+    let isMap = if case .map? = edited.fields.value(at: path), selected?.isOpen != false { true } else { false }
+    let parent = isMap ? path : Array(path.dropLast())
+    let prefix = parent.isEmpty ? "" : FieldPath(segments: parent).canonicalText + "."
+    select(rows.count - 1)
+    mode = .naming(TextField(prefix), problem: nil)
+  }
+
+  /// Goes on to the value of the field that was named.
+  package mutating func acceptName() {
+    guard case .naming(let field, _) = mode else { return }
+    do throws(ModelError) {
+      let path = try newPath(field.text)
+      select(path)
+      let isThere = edited.fields.value(at: path) != nil || edited.transform(at: path) != nil
+      mode = .typing(
+        isThere ? entry(at: path) : FieldEntry(path, .string, text: "", isInArray: false, in: database))
+    } catch {
+      mode = .naming(field, problem: error.message)
+    }
+  }
+
+  package mutating func chooseType() {
+    let entry: FieldEntry
+    switch mode {
+    case .browsing:
+      guard let row = selected, !row.isAddition else { return }
+      entry = self.entry(at: row.path)
+    case .typing(let typed): entry = typed
+    case .naming, .choosing, .reviewing: return
+    }
+    var cursor = Cursor<Int>()
+    cursor.select(index: FieldKind.allCases.firstIndex(of: entry.kind) ?? 0, in: FieldKind.allCases.indices)
+    mode = .choosing(cursor, entry)
+  }
+
+  /// Gives an entry another type. An entry whose type takes no text is accepted at once.
+  package mutating func take(_ kind: FieldKind, now: Timestamp) {
+    guard case .choosing(_, var entry) = mode else { return }
+    entry.change(to: kind, now: now)
+    mode = .typing(entry)
+    if !kind.takesText { _ = accept(entry) }
+  }
+
+  package mutating func cycleType(by step: Int, now: Timestamp) {
+    guard case .typing(var entry) = mode else { return }
+    entry.change(to: entry.kind.neighbour(step), now: now)
+    mode = .typing(entry)
+  }
+
+  /// Deletes the selected field; a field already deleted, or never sent, is restored to its original state.
+  package mutating func removeSelected() {
+    guard let row = selected, !row.isAddition else { return }
+    let isThere = edited.fields.value(at: row.path) != nil
+    if isThere || edited.transform(at: row.path) != nil { put(nil, at: row.path) } else { revert(row.path) }
+  }
+
+  /// Handles `space`: switches to the other of two values, or folds and unfolds.
+  package mutating func switchSelected() {
+    guard let row = selected, !row.isAddition else { return }
+    if row.isOpen != nil { return toggle(row.path) }
+    guard edited.transform(at: row.path) == nil, case .boolean(let flag)? = edited.fields.value(at: row.path) else {
+      return
+    }
+    put(.boolean(!flag), at: row.path)
+  }
+
+  package mutating func fold(isOpen wanted: Bool) {
+    guard let row = selected else { return }
+    if let isOpen = row.isOpen, isOpen != wanted {
+      toggle(row.path)
+    } else if !wanted, row.path.count > 1 {
+      select(Array(row.path.dropLast()))
+    }
+  }
+
+  /// Goes one step back; `false` if there is none.
+  package mutating func stepBack() -> Bool {
+    switch mode {
+    case .browsing: return false
+    case .naming, .typing, .choosing, .reviewing:
+      mode = .browsing
+      return true
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The fields of one document as a form: each with its type and its change, and before the write is sent a review of
+/// it.
+package struct FieldEditor: Sendable {
+  package enum Mode: Sendable {
+    case browsing
+    /// A field is being added; its path is typed.
+    case naming(TextField, problem: String?)
+    case typing(FieldEntry)
+    /// A type is being chosen for an entry.
+    case choosing(Cursor<Int>, FieldEntry)
+    case reviewing(FieldReview)
+  }
+
+  package let subject: FieldEdit.Subject
+  package let database: DatabaseID
+  package private(set) var edited: EditedFields
+  package private(set) var rows: [EditedRow] = []
+  package private(set) var toggled: Set<[String]> = []
+  package var cursor = Cursor<Int>()
+  package var mode = Mode.browsing
+  /// The fields that others have changed since the editor was opened.
+  package private(set) var changedMeanwhile: [FieldPath] = []
+
+  package init(_ subject: FieldEdit.Subject, _ fields: Fields, in database: DatabaseID) {
+    self.subject = subject
+    self.database = database
+    edited = EditedFields(base: fields)
+    list()
+  }
+
+  /// The key of the document; `nil` if it gets an automatic id.
+  package var key: DocumentKey? {
+    switch subject {
+    case .document(let key), .documentToCreate(let key): key
+    case .newDocument: nil
+    }
+  }
+
+  package var isNew: Bool { if case .document = subject { false } else { true } }
+  /// Whether leaving the editor would lose edits.
+  package var hasUnsentEdits: Bool { edited.isChanged }
+
+  /// The same edits applied to the document as others have left it; without one, to a document to be created.
+  package func again(over now: Fields?) -> FieldEditor {
+    var editor = self
+    if let now {
+      editor.edited = edited.rebased(onto: now)
+    } else if let key {
+      editor = FieldEditor(.documentToCreate(key), Fields(), in: database)
+      for entry in edited.fields.entries { editor.edited.put(entry.value, at: [entry.name]) }
+      for transform in edited.transforms { editor.edited.transform(transform.operation, at: transform.path.segments) }
+    }
+    editor.mode = .browsing
+    editor.changedMeanwhile = []
+    editor.list()
+    return editor
+  }
+
+  /// Notes the present document; times that the server has filled in do not count as changes by others.
+  package mutating func note(_ now: Fields) {
+    changedMeanwhile = FieldChange.written(edited.base, now).filter { change in
+      if case .serverTimestamp? = change.old { false } else { true }
+    }
+    .map(\.path)
+  }
+
+  /// The edit to be sent.
+  package var edit: FieldEdit {
+    FieldEdit(subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms)
+  }
+
+  // MARK: Rows
+
+  package var selected: EditedRow? { rows.indices.contains(cursor.index) ? rows[cursor.index] : nil }
+
+  /// The path of the selected field, beside which an addition would go.
+  package var selectedPath: [String] { selected?.path ?? [] }
+
+  package mutating func move(by step: Int) { cursor.move(by: step, in: rows.indices) }
+
+  package mutating func select(_ index: Int) { cursor.select(index: index, in: rows.indices) }
+
+  /// Selects a field, unfolding the fields around it.
+  package mutating func select(_ path: [String]) {
+    for depth in path.indices.dropFirst() {
+      let parent = Array(path[..<depth])
+      if rows.first(where: { $0.path == parent })?.isOpen == false { toggle(parent) }
+    }
+    if let index = rows.firstIndex(where: { $0.path == path }) { select(index) }
+  }
+
+  package mutating func toggle(_ path: [String]) {
+    toggled.formSymmetricDifference([path])
+    list()
+  }
+
+  private mutating func list() {
+    rows = EditedRows(edited: edited, toggled: toggled).list
+    cursor.move(by: 0, in: rows.indices)
+  }
+
+  // MARK: Editing
+
+  package mutating func put(_ value: Value?, at path: [String]) {
+    edited.put(value, at: path)
+    list()
+  }
+
+  package mutating func transform(_ operation: FieldTransform.Operation, at path: [String]) {
+    edited.transform(operation, at: path)
+    list()
+  }
+
+  package mutating func revert(_ path: [String]) {
+    edited.revert(path)
+    list()
+  }
+
+  /// An entry with the present text and type of a field.
+  package func entry(at path: [String]) -> FieldEntry {
+    let isInArray = edited.isInArray(path)
+    func entry(_ kind: FieldKind, _ text: String) -> FieldEntry {
+      FieldEntry(path, kind, text: text, isInArray: isInArray, in: database)
+    }
+    if let operation = edited.transform(at: path) {
+      return entry(FieldKind(operation), operation.operandText(in: database))
+    }
+    guard let value = edited.fields.value(at: path) ?? edited.base.value(at: path) else { return entry(.string, "") }
+    return entry(FieldKind(value), FieldText.text(of: value, in: database))
+  }
+
+  /// Puts the result of an entry into the document; an entry with unchanged text and type changes nothing.
+  /// - Returns: whether the entry was accepted.
+  package mutating func accept(_ entry: FieldEntry) -> Bool {
+    let before = self.entry(at: entry.path)
+    let isThere = edited.fields.value(at: entry.path) != nil || edited.transform(at: entry.path) != nil
+    if isThere, before.kind == entry.kind, before.text.text.equalsUTF8(entry.text.text) {
+      mode = .browsing
+      return true
+    }
+    switch entry.outcome {
+    case .wrong: return false
+    case .value(let value): put(value, at: entry.path)
+    case .transform(let operation): transform(operation, at: entry.path)
+    case .deletion: put(nil, at: entry.path)
+    }
+    mode = .browsing
+    select(entry.path)
+    return true
+  }
+
+  /// The path for a new field.
+  /// - Throws: the reason why the path is invalid, or that the field exists already.
+  func newPath(_ text: String) throws(ModelError) -> [String] {
+    let path = try FieldPath(validating: text)
+    if path.isDocumentID { throw ModelError("__name__ is the document's own name") }
+    for depth in 1..<max(1, path.segments.count) {
+      let parent = Array(path.segments[..<depth])
+      guard let value = edited.fields.value(at: parent) else { continue }
+      if case .map = value { continue }
+      let name = FieldPath(segments: parent).canonicalText
+      if case .array = value { throw ModelError("\(name) is an array: select it, and a adds an element") }
+      throw ModelError("\(name) is no map: its type is \(FieldKind(value).title)")
+    }
+    return path.segments
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The value of one field being typed, with its type.
+package struct FieldEntry: Sendable {
+  /// The result of reading a text.
+  package enum Outcome: Equatable, Sendable {
+    case value(Value)
+    case transform(FieldTransform.Operation)
+    case deletion
+    case wrong(FieldTextError)
+  }
+
+  /// The longest text that can be typed here; longer ones are for a text editor.
+  package static let longest = 20_000
+
+  package let path: [String]
+  package private(set) var kind: FieldKind
+  package private(set) var outcome: Outcome
+  /// The text as typed, of any type.
+  package private(set) var text: TextField
+  /// The text at the beginning.
+  private let original: String
+  private let database: DatabaseID
+  private let isInArray: Bool
+
+  /// - Parameter isInArray: whether the field is an element of an array, which can be neither array nor vector, and is
+  ///   not computed.
+  package init(_ path: [String], _ kind: FieldKind, text: String, isInArray: Bool, in database: DatabaseID) {
+    self.path = path
+    self.kind = kind
+    self.text = TextField(text, longest: Self.longest, keepsLines: true)
+    original = text
+    self.isInArray = isInArray
+    self.database = database
+    outcome = .deletion
+    read()
+  }
+
+  /// The line to type into; `nil` for a type that takes no text. The text is read after every change.
+  package var field: TextField? {
+    get { kind.takesText ? text : nil }
+    set {
+      guard let newValue else { return }
+      text = newValue
+      read()
+    }
+  }
+
+  /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text is
+  /// replaced by the commonest one of the type.
+  package mutating func change(to new: FieldKind, now: Timestamp) {
+    let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
+    kind = new
+    if text.isEmpty || isOther {
+      let start =
+        switch new {
+        case .timestamp: now.rfc3339Text
+        case .map: "{}"
+        case .array, .arrayUnion, .arrayRemove: "[]"
+        case .boolean: "false"
+        case .increment: "1"
+        default: ""
+        }
+      text = TextField(start, longest: Self.longest, keepsLines: true)
+    }
+    read()
+  }
+
+  /// The reason why the entry cannot be accepted, with the place.
+  package var problem: String? {
+    if case .wrong(let error) = outcome { error.message(in: text.text) } else { nil }
+  }
+
+  private mutating func read() {
+    do throws(FieldTextError) { outcome = try result() } catch { outcome = .wrong(error) }
+  }
+
+  private func result() throws(FieldTextError) -> Outcome {
+    if isInArray, kind.isTransform { throw FieldTextError("the server computes fields, not elements of arrays") }
+    if isInArray, kind == .array || kind == .vector {
+      throw FieldTextError("an array must not contain \(kind == .array ? "an array" : "a vector")")
+    }
+    if kind == .delete { return .deletion }
+    let value = try FieldText.value(text.text, kind, in: database)
+    do throws(ModelError) { try value.validateForWrite(at: FieldPath(segments: path)) } catch {
+      // The message need not name the field, since it is shown beside it.
+      let reason = error.message.ranges(of: " is invalid: ").first.map { String(error.message[$0.upperBound...]) }
+      throw FieldTextError(reason ?? error.message)
+    }
+    switch kind {
+    case .serverTimestamp: return .transform(.serverTimestamp)
+    case .increment: return .transform(.increment(value))
+    case .maximum: return .transform(.maximum(value))
+    case .minimum: return .transform(.minimum(value))
+    case .arrayUnion: return .transform(.arrayUnion(value.elements))
+    case .arrayRemove: return .transform(.arrayRemove(value.elements))
+    default: return .value(value)
+    }
+  }
+}
+
+extension Value {
+  fileprivate var elements: [Value] { if case .array(let values) = self { values } else { [] } }
+}
+
+extension FieldTransform.Operation {
+  /// The text of the transform's operand.
+  func operandText(in database: DatabaseID) -> String {
+    switch self {
+    case .serverTimestamp: ""
+    case .increment(let value), .minimum(let value), .maximum(let value): FieldText.text(of: value, in: database)
+    case .arrayUnion(let values), .arrayRemove(let values): FieldText.text(of: .array(values), in: database)
+    }
+  }
+}

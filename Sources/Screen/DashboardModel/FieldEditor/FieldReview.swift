@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+
+/// The mutation that an edit amounts to, exactly as it is sent, field by field.
+package struct FieldReview: Sendable {
+  /// One field.
+  package struct Row: Hashable, Sendable {
+    package enum Change: Hashable, Sendable { case added, modified, removed, computed }
+
+    package var change: Change
+    package var name: String
+    package var old: String?
+    /// The new value, or the computation of the server.
+    package var new: String
+
+    package init(change: Change, name: String, old: String? = nil, new: String) {
+      (self.change, self.name, self.old, self.new) = (change, name, old, new)
+    }
+  }
+
+  /// The title, such as `update orders/a` or `set orders/a`.
+  package let title: String
+  package let isNew: Bool
+  /// The facts about the write beside its fields: the mask, and the precondition.
+  package let facts: [String]
+  package let rows: [Row]
+  /// The reason why the write cannot be sent.
+  package let problem: String?
+  /// The write as JSON.
+  package let text: String
+  package var cursor = Cursor<Int>()
+
+  /// - Parameter exists: whether a document is known to exist at the path of one to be created.
+  package init(_ editor: FieldEditor, exists: Bool) {
+    isNew = editor.isNew
+    let edit = editor.edit
+    let place = edit.subject.place
+    // An automatic id is made on sending; any other id stands for it here.
+    let mutation = edit.subject.sample.flatMap { edit.mutation(of: $0) }
+    var facts: [String] = []
+    switch mutation?.operation {
+    case .set(let fields)?:
+      title = "set \(place)"
+      facts.append("all of it: \(fields.count) field\(fields.count == 1 ? "" : "s"), no mask")
+      facts.append("on condition that there is no document yet")
+    case .patch(_, let mask)?:
+      title = "update \(place)"
+      let names = mask.paths.sorted().map(\.canonicalText)
+      facts.append(names.isEmpty ? "mask empty: no field is replaced" : "mask \(names.joined(separator: ", "))")
+      facts.append("on condition that the document exists")
+    case .delete?, .verify?, nil: title = place
+    }
+    if case .newDocument = edit.subject { facts.append("its id is made when it is sent") }
+    let arrays = editor.edited.changes.filter { change in
+      if case .array? = change.new, case .array? = change.old { true } else { false }
+    }
+    if !arrays.isEmpty {
+      facts.append("written as a whole: \(arrays.map(\.path.canonicalText).joined(separator: ", "))")
+    }
+    let count = edit.transforms.count
+    if count > 0 { facts.append("\(count) transform\(count == 1 ? "" : "s"), which the server computes") }
+    self.facts = facts
+    rows =
+      editor.edited.changes.map { Row($0, in: editor.database) }
+      + edit.transforms.map { transform in
+        Row(
+          change: .computed, name: transform.path.canonicalText,
+          old: edit.base[transform.path].map { Self.text(of: $0, in: editor.database) },
+          new: Self.text(of: transform.operation, in: editor.database))
+      }
+    text = mutation.map { WriteJSON.text(of: [$0], relativeTo: editor.database) } ?? ""
+    problem = exists ? "there is a document already: E edits it" : Self.problem(of: mutation, edit, in: editor.database)
+  }
+
+  private static func problem(of mutation: Mutation?, _ edit: FieldEdit, in database: DatabaseID) -> String? {
+    guard let mutation else { return "nothing was changed" }
+    do throws(ModelError) {
+      try mutation.validateForWrite()
+      try mutation.checkReferences(stayIn: database)
+      try Document(key: mutation.key, version: nil, state: .found(DocumentData(edit.fields))).validateSize()
+      return nil
+    } catch { return error.message }
+  }
+
+  /// The largest number of elements shown; of longer values the elements are counted instead.
+  private static let mostElements = 20
+
+  /// The value with its elements, unless they are many.
+  fileprivate static func text(of value: Value, in database: DatabaseID) -> String {
+    switch value {
+    case .array(let values) where values.count > mostElements: ValueText.short(value)
+    case .map(let fields) where fields.count > mostElements: ValueText.short(value)
+    case .vector(let elements) where elements.count > mostElements: ValueText.short(value)
+    case .array, .map, .vector, .bytes: String(DocumentJSON.line(of: value, relativeTo: database).prefix(250))
+    case .timestamp(let time): time.rfc3339Text
+    default: ValueText.short(value)
+    }
+  }
+
+  private static func text(of operation: FieldTransform.Operation, in database: DatabaseID) -> String {
+    switch operation {
+    case .serverTimestamp: "the server's time"
+    case .increment(let value): "increment by \(ValueText.short(value))"
+    case .minimum(let value): "minimum of it and \(ValueText.short(value))"
+    case .maximum(let value): "maximum of it and \(ValueText.short(value))"
+    case .arrayUnion(let values): "array union with \(text(of: .array(values), in: database))"
+    case .arrayRemove(let values): "array without \(text(of: .array(values), in: database))"
+    }
+  }
+}
+
+extension FieldReview.Row {
+  fileprivate init(_ change: FieldChange, in database: DatabaseID) {
+    name = change.path.canonicalText
+    old = change.old.map { FieldReview.text(of: $0, in: database) }
+    new = change.new.map { FieldReview.text(of: $0, in: database) } ?? "deleted"
+    self.change = change.old == nil ? .added : change.new == nil ? .removed : .modified
+  }
+}

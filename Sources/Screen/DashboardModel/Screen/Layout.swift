@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TerminalCanvas
+
+/// The division of the space above the footer.
+package enum LayoutPreset: Hashable, Sendable {
+  case balanced, state, stream
+
+  package var next: LayoutPreset {
+    switch self {
+    case .balanced: .state
+    case .state: .stream
+    case .stream: .balanced
+    }
+  }
+}
+
+/// The amount of content that fits: chosen from the size alone.
+package enum LayoutClass: Hashable, Sendable {
+  /// ≥ 100×30: boxes with hints, full words.
+  case large
+  /// ≥ 72×20: the same map with shorter columns.
+  case medium
+  /// ≥ 44×13: one pane at a time with tabs and a strip about the selection.
+  case small
+  /// ≥ 24×4: no borders.
+  case tiny
+  /// Smaller: the vital signs only.
+  case line
+
+  package init(_ size: Size) {
+    func fits(_ width: Int, _ height: Int) -> Bool { size.width >= width && size.height >= height }
+    self = fits(100, 30) ? .large : fits(72, 20) ? .medium : fits(44, 13) ? .small : fits(24, 4) ? .tiny : .line
+  }
+
+  /// Whether several panes are visible at once.
+  package var isTiled: Bool { self == .large || self == .medium }
+}
+
+/// The places of all parts of the screen, used by drawing and by the mouse.
+package struct Layout: Hashable, Sendable {
+  package let size: Size
+  package let layoutClass: LayoutClass
+  package private(set) var header: Rect
+  package private(set) var tabs: Rect?
+  package private(set) var panes: [Pane: Rect] = [:]
+  /// The area for the text of the selected feed row, if panes are too narrow for it or the user asks for it.
+  package private(set) var strip: Rect?
+  package private(set) var footer: Rect?
+
+  package init(size: Size, _ arrangement: Arrangement) {
+    self.size = size
+    layoutClass = LayoutClass(size)
+    header = Rect(x: 0, y: 0, width: size.width, height: min(1, size.height))
+    guard layoutClass != .line else { return }
+    footer = Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
+    let body = Rect(x: 0, y: 1, width: size.width, height: size.height - 2)
+    if !layoutClass.isTiled {
+      arrangeOne(arrangement, in: body)
+    } else if arrangement.isZoomed {
+      panes[arrangement.focus] = body
+    } else {
+      arrangeAll(arrangement, in: body)
+    }
+    openRow(arrangement)
+  }
+
+  private mutating func arrangeOne(_ arrangement: Arrangement, in body: Rect) {
+    tabs = Rect(x: 0, y: body.y, width: body.width, height: 1)
+    var rest = Rect(x: 0, y: body.y + 1, width: body.width, height: body.height - 1)
+    if layoutClass == .small, arrangement.focus == .feed, !arrangement.opensRow {
+      strip = Rect(x: 0, y: rest.maxY - 3, width: rest.width, height: 3)
+      rest.height -= 3
+    }
+    panes[arrangement.focus] = rest
+  }
+
+  private mutating func arrangeAll(_ arrangement: Arrangement, in body: Rect) {
+    let stateHeight = max(9, min(body.height - 4, arrangement.stateHeight(of: body.height, layoutClass)))
+    panes[.feed] = Rect(x: 0, y: body.y + stateHeight, width: body.width, height: body.height - stateHeight)
+    if arrangement.hasDetail, layoutClass == .medium {
+      panes[.detail] = Rect(x: 0, y: body.y, width: body.width, height: stateHeight)
+      return
+    }
+    let left = arrangement.treeWidth(of: body.width, layoutClass)
+    panes[.collections] = Rect(x: 0, y: body.y, width: left, height: stateHeight)
+    var right = Rect(x: left, y: body.y, width: body.width - left, height: stateHeight)
+    if isWide {
+      let width = arrangement.documentWidth(of: body.width, beside: left)
+      panes[.detail] = Rect(x: left, y: body.y, width: width, height: stateHeight)
+      right = Rect(x: left + width, y: body.y, width: right.width - width, height: stateHeight)
+    } else if arrangement.hasDetail {
+      panes[.detail] = right
+      return
+    }
+    let upper = arrangement.queueHeight(of: stateHeight, layoutClass)
+    panes[.writes] = Rect(x: right.x, y: right.y, width: right.width, height: upper)
+    panes[.network] = Rect(x: right.x, y: right.y + upper, width: right.width, height: stateHeight - upper)
+  }
+
+  /// Takes some rows of the feed for the full text of its selected row.
+  private mutating func openRow(_ arrangement: Arrangement) {
+    guard arrangement.opensRow, let feed = panes[.feed] else { return }
+    let height = min(7, feed.height / 2)
+    guard height >= 3 else { return }
+    strip = Rect(x: 0, y: feed.maxY - height, width: feed.width, height: height)
+    panes[.feed]?.height -= height
+  }
+
+  /// Whether the document under the tree's cursor has a column of its own.
+  package var isWide: Bool { layoutClass == .large && size.width >= 160 }
+
+  /// The area for the contents of a pane: inside the box of a tiled pane, below the title of the feed, all of a pane
+  /// without borders.
+  package func content(of pane: Pane) -> Rect {
+    guard let rect = panes[pane] else { return .zero }
+    if !layoutClass.isTiled { return rect }
+    if pane == .feed { return Rect(x: 0, y: rect.y + 1, width: rect.width, height: rect.height - 1) }
+    return rect.inset(dx: 1, dy: 1)
+  }
+
+  /// A line between panes that can be moved.
+  package enum Border: Hashable, Sendable { case tree, document, state, queue }
+
+  /// The border at a point: between two frames side by side, either line.
+  package func border(at point: Point) -> Border? {
+    guard layoutClass.isTiled, let tree = panes[.collections], let feed = panes[.feed] else { return nil }
+    if point.y == feed.y || point.y == feed.y - 1 { return .state }
+    guard point.y < feed.y else { return nil }
+    if point.x == tree.maxX || point.x == tree.maxX - 1 { return .tree }
+    if isWide, let document = panes[.detail], point.x == document.maxX || point.x == document.maxX - 1 {
+      return .document
+    }
+    if let network = panes[.network], network.contains(point) || point.y == network.y - 1, point.x > tree.maxX,
+      point.y == network.y || point.y == network.y - 1, point.x >= network.x
+    {
+      return .queue
+    }
+    return nil
+  }
+
+  package func pane(at point: Point) -> Pane? { panes.first { $0.value.contains(point) }?.key }
+}
+
+/// The five places that can have the focus. The number is the key that jumps there, at every size.
+package enum Pane: Int, CaseIterable, Hashable, Sendable {
+  case detail = 0
+  case collections, writes, network, feed
+
+  package var title: String {
+    switch self {
+    case .detail: "Document"
+    case .collections: "Collections"
+    case .writes: "Pending writes"
+    case .network: "Network"
+    case .feed: "Live feed"
+    }
+  }
+
+  /// The title in tab lines.
+  package var shortTitle: String {
+    switch self {
+    case .detail: "Doc"
+    case .collections: "Coll"
+    case .writes: "Writes"
+    case .network: "Net"
+    case .feed: "Feed"
+    }
+  }
+}

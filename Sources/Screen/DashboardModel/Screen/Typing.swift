@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import TerminalCanvas
+
+/// The input that goes over several keys or clicks, and what the user has had kept by a letter or by running it.
+package struct Typing: Sendable {
+  /// Two clicks on one place within this many milliseconds are one double click.
+  private static let doubleClick: Int64 = 400
+  /// Two interrupts within this many milliseconds quit.
+  private static let doubleInterrupt: Int64 = 1000
+  private static let largestRow = 999_999_999
+  private static let keptCommands = 100
+
+  /// The row that is being typed for `G`.
+  package private(set) var row: Int?
+  /// Set while a letter is waited for.
+  private var bookmarkVerb: BookmarkVerb?
+  private var bookmarks: [Character: Bookmark] = [:]
+  private var lastInterrupt: Timestamp?
+  private var lastClick: (point: Point, time: Timestamp)?
+  /// Commands that were run in the palette, newest last.
+  package private(set) var commands: [String]
+
+  package init(commands: [String] = []) { self.commands = commands }
+
+  // MARK: Rows
+
+  /// Takes a digit of a row's number. The digits of the panes begin none, since they go there at once.
+  /// - Returns: whether the character is one.
+  package mutating func takeDigit(_ character: Character?) -> Bool {
+    guard let character, character.isASCII, let digit = character.wholeNumberValue, row != nil || digit > 4 else {
+      return false
+    }
+    row = min((row ?? 0) * 10 + digit, Self.largestRow)
+    return true
+  }
+
+  /// The row that was typed, which ends there.
+  package mutating func takeRow() -> Int? {
+    defer { row = nil }
+    return row
+  }
+
+  // MARK: Bookmarks
+
+  /// Waits for the letter to set a mark by, or to go to.
+  package mutating func wait(for verb: BookmarkVerb) { bookmarkVerb = verb }
+
+  /// Ends the wait for a letter.
+  /// - Returns: what the letter is for that comes now.
+  package mutating func takeBookmarkVerb() -> BookmarkVerb? {
+    defer { bookmarkVerb = nil }
+    return bookmarkVerb
+  }
+
+  package mutating func mark(_ place: Bookmark, _ letter: Character) { bookmarks[letter] = place }
+
+  package func place(marked letter: Character) -> Bookmark? { bookmarks[letter] }
+
+  // MARK: Twice in a short time
+
+  /// - Returns: whether this is the second interrupt within a second.
+  package mutating func interrupt(at now: Timestamp) -> Bool {
+    if let lastInterrupt, now.milliseconds(since: lastInterrupt) <= Self.doubleInterrupt { return true }
+    lastInterrupt = now
+    return false
+  }
+
+  /// Another key came between.
+  package mutating func forgetInterrupt() { lastInterrupt = nil }
+
+  /// - Returns: whether this is the second click of a double click.
+  package mutating func click(at point: Point, _ now: Timestamp) -> Bool {
+    let isDouble = lastClick.map { $0.point == point && now.milliseconds(since: $0.time) <= Self.doubleClick } ?? false
+    lastClick = isDouble ? nil : (point, now)
+    return isDouble
+  }
+
+  /// Begins anew where the device's clock was set back.
+  package mutating func forgetMoments() {
+    lastInterrupt = nil
+    lastClick = nil
+  }
+
+  /// Takes what is half typed from another.
+  package mutating func adoptUnfinished(of other: Typing) {
+    row = other.row
+    bookmarkVerb = other.bookmarkVerb
+    lastInterrupt = other.lastInterrupt
+    lastClick = other.lastClick
+  }
+
+  // MARK: Commands
+
+  /// Keeps what was run, once, as the newest.
+  package mutating func remember(_ command: String) {
+    commands = (commands.filter { $0 != command } + [command]).suffix(Self.keptCommands)
+  }
+}
+
+/// A row that a letter leads back to.
+package enum Bookmark: Hashable, Sendable {
+  case item(Browser.Item)
+  case write(BatchID)
+  case feedRow(Int)
+  case document(DocumentKey, line: [String]?)
+}
+
+/// The use of the letter that comes next.
+package enum BookmarkVerb: Hashable, Sendable { case set, go }
