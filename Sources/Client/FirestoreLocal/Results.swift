@@ -65,7 +65,7 @@ package struct UserChangeResult: Sendable {
   /// Documents whose local view may have changed because another mutation queue applies.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
-  package var addedBatches: [BatchID]
+  package var addedBatches: [MutationBatch]
 }
 
 /// The outcome of one run of the garbage collector.

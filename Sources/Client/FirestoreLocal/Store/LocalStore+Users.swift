@@ -28,7 +28,7 @@ extension LocalStore {
         for key in batch.keys where affected[key] == nil { affected[key] = try documents.view(of: key) }
       }
       let result = UserChangeResult(
-        affected: affected, removedBatches: removed.map(\.id), addedBatches: added.map(\.id))
+        affected: affected, removedBatches: removed.map(\.id), addedBatches: added)
       return (user, added.count, result)
     }
     self.user = user

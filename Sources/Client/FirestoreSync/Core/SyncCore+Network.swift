@@ -65,7 +65,7 @@ extension SyncCore {
     if user != self.user {
       let result = try store.changeUser(to: user)
       self.user = user
-      writes = PendingWrites(try store.pendingBatches())
+      writes = PendingWrites(result.addedBatches)
       rejected = nil
       let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
       for wait in waits.takeAll() { effects.append(.finishWait(wait, status)) }
