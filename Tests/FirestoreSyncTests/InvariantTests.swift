@@ -114,7 +114,7 @@ import Testing
         core.receive(committed(at: Int64(time)), token: [2], in: epoch, at: Timestamp(seconds: Int64(time)))
       }
     }
-    #expect(harness.core.writes.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
+    #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
   }
 
   @Test("A wait for pending writes ends with cancelled when the user changes, and not when the same one stays")
@@ -139,7 +139,7 @@ import Testing
   func removalOwed() throws {
     var harness = try synced()
     _ = harness.effects { core in core.stopListening(ListenerID(1)) }
-    #expect(harness.core.aggregator.responsesOwed(rooms) == 0)
+    #expect(harness.core.watching.responsesOwed(rooms) == 0)
 
     let request = harness.core.takeWatchRequest(in: harness.core.watchStream.epoch)
 
@@ -147,9 +147,9 @@ import Testing
       Issue.record("the target has to be taken back")
       return
     }
-    #expect(harness.core.aggregator.responsesOwed(rooms) == 1)
+    #expect(harness.core.watching.responsesOwed(rooms) == 1)
     _ = harness.receive(.removed([rooms], cause: nil))
-    #expect(harness.core.aggregator.responsesOwed(rooms) == 0)
+    #expect(harness.core.watching.responsesOwed(rooms) == 0)
   }
 
   @Test("A snapshot of the backend that is older than the last one is not applied (S6)")
@@ -203,7 +203,7 @@ import Testing
     #expect(effects.isEmpty)
     #expect(taken)
     #expect(try harness.core.store.pendingBatches().map(\.id) == [batch, waiting])
-    #expect(harness.core.writes.isInFlight(batch))
+    #expect(harness.core.writes.queue.isInFlight(batch))
   }
 
   @Test("A timer that runs out although it was cancelled changes nothing (S8)", arguments: SyncTimer.allCases)

@@ -151,8 +151,8 @@ struct SharedCacheTests {
     let listener = ListenerID(1)
     last.listen(listener, to: query("rooms"), options: ListenerOptions())
     next.listen(listener, to: query("rooms"), options: ListenerOptions())
-    let view = try #require(last.views.ids.first)
-    let target = try #require(last.views.target(of: view))
+    let view = try #require(last.listens.views.ids.first)
+    let target = try #require(last.listens.views.target(of: view))
     last.hear()
     try last.store.dropLease()
     next.refreshLease(at: Timestamp(seconds: 2))
@@ -160,10 +160,10 @@ struct SharedCacheTests {
 
     try next.store.announce(current: [target: true])
     last.hear()
-    let before = (last.isPrimary, last.views.read(view, \.isSynced) == true)
+    let before = (last.isPrimary, last.listens.views.read(view, \.isSynced) == true)
     last.refreshLease(at: Timestamp(seconds: 3))
 
-    let after = (last.isPrimary, last.views.read(view, \.isSynced) == true)
+    let after = (last.isPrimary, last.listens.views.read(view, \.isSynced) == true)
     #expect(hasTaken && before == (true, false) && after == (false, true), "\(before) \(after)")
   }
 

@@ -59,7 +59,7 @@ import Testing
     }
 
     #expect(effects.position { if case .complete(first, .success) = $0 { true } else { false } } != nil)
-    #expect(harness.core.writes.pipeline.map(\.batch.id) == [second])
+    #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [second])
   }
 
   @Test("An answer nobody waits for ends the stream and not the process")
@@ -74,7 +74,7 @@ import Testing
     }
 
     #expect(effects.position { if case .close(.write, _) = $0 { true } else { false } } != nil)
-    #expect(harness.core.writes.pipeline.map(\.batch.id) == [batch])
+    #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [batch])
   }
 
   @Test("S5: A confirmation is owed from the moment the request is handed out")
@@ -84,11 +84,11 @@ import Testing
       core.listen(ListenerID(1), to: query("rooms"), options: .metadata)
       core.watchStreamOpened(in: core.watchStream.epoch)
     }
-    #expect(harness.core.aggregator.responsesOwed(TargetID(2)) == 0)
+    #expect(harness.core.watching.responsesOwed(TargetID(2)) == 0)
 
     _ = harness.core.takeWatchRequest(in: harness.core.watchStream.epoch)
 
-    #expect(harness.core.aggregator.responsesOwed(TargetID(2)) == 1)
+    #expect(harness.core.watching.responsesOwed(TargetID(2)) == 1)
   }
 
   @Test("Between unlisten and listen again, what the old listen still brings is ignored")
@@ -215,7 +215,7 @@ import Testing
     #expect(status.code == .cancelled)
     #expect(effects.deliveries.first?.first?.snapshot.documents.isEmpty == true)
     #expect(try harness.core.store.pendingBatches().isEmpty)
-    #expect(harness.core.writes.isEmpty)
+    #expect(harness.core.writes.queue.isEmpty)
   }
 
   @Test("A write in the middle of the queue can be taken back, the others stay and leave in order (S4)")

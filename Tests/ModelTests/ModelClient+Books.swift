@@ -57,8 +57,8 @@ extension ModelClient {
   // MARK: After a step
 
   func check(isThorough: Bool) throws {
-    let isOffline = core!.online.state == .offline
-    let views = core!.views
+    let isOffline = core!.network.onlineState == .offline
+    let views = core!.listens.views
     for (id, listener) in listeners {
       guard let view = views.id(of: listener.query), let entry = views[view] else {
         throw Violation(description: "listener \(id.rawValue) of client \(index) has no view")
@@ -74,7 +74,7 @@ extension ModelClient {
         try require(last.documents == entry.view.documents, "\(name) shows other documents than its view")
       }
     }
-    let log = core!.writes
+    let log = core!.writes.queue
     let (count, first) = (log.count, log.first)
     try require(count == pending.count && first == pending.first, "the log and the books differ")
     guard isThorough else { return }
@@ -88,7 +88,7 @@ extension ModelClient {
   /// - Parameter documents: what the model says that the cache shows.
   private func checkViews(_ documents: [Document]) throws {
     // A view that could not be refilled is short until the store works.
-    let (retries, views) = (core!.health.waiting, core!.views)
+    let (retries, views) = (core!.health.waiting, core!.listens.views)
     guard retries.isEmpty else { return }
     for id in views.ids {
       guard let view = views[id]?.view else { continue }

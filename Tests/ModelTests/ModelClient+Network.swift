@@ -27,7 +27,7 @@ extension ModelClient {
   func breakStream(_ kind: StreamKind, _ code: StatusCode) throws {
     let isStarted = opening[kind] != nil || (kind == .watch ? session != nil : isWriteStreamOpen)
     guard isStarted else { return }
-    let epoch = kind == .watch ? core!.watchStream.epoch : core!.writeStream.epoch
+    let epoch = kind == .watch ? core!.watching.stream.epoch : core!.writes.stream.epoch
     opening[kind] = nil
     if kind == .watch { loseWatchStream(epoch) } else { loseWriteStream() }
     try transition { core in
@@ -39,14 +39,14 @@ extension ModelClient {
   func send(_ kind: StreamKind, _ backend: isolated LocalBackend) throws -> Bool {
     switch kind {
     case .watch:
-      guard let session, let request = core!.takeWatchRequest(in: core!.watchStream.epoch) else { return false }
+      guard let session, let request = core!.takeWatchRequest(in: core!.watching.stream.epoch) else { return false }
       if case .remove(let id) = request, refusedTargets.remove(id) != nil { return true }
       if case .add(let target) = request { refusedTargets.remove(target.id) }
       do throws(RPCStatus) { try backend.request(request, on: session) } catch {
         throw Violation(description: "client \(index) asked \(request): \(error)")
       }
     case .write:
-      guard isWriteStreamOpen, let taken = core!.takeWrite(in: core!.writeStream.epoch, at: Timestamp(seconds: 0))
+      guard isWriteStreamOpen, let taken = core!.takeWrite(in: core!.writes.stream.epoch, at: Timestamp(seconds: 0))
       else { return false }
       let sent = answers.count + wire.count
       let expected = sent < pending.count ? pending[sent] : nil
@@ -97,7 +97,7 @@ extension ModelClient {
       try transition { core in core.receive([change], in: core.watchStream.epoch) }
     case .write:
       guard !answers.isEmpty else { return false }
-      let epoch = core!.writeStream.epoch
+      let epoch = core!.writes.stream.epoch
       switch answers.removeFirst() {
       case .committed(let response):
         try answering { core in core.receive(response, token: [1], in: epoch, at: Timestamp(seconds: 0)) }
@@ -118,10 +118,10 @@ extension ModelClient {
   func deliverStale() throws {
     guard !stale.isEmpty else { return }
     let (epoch, change) = stale.removeFirst()
-    let revision = core!.statusRevision
+    let revision = core!.output.statusRevision
     core!.receive([change], in: epoch)
     let effects = core!.takeEffects()
-    let newRevision = core!.statusRevision
+    let newRevision = core!.output.statusRevision
     try require(effects.isEmpty && newRevision == revision, "S8: a message of \(epoch) had effects")
   }
 
@@ -129,11 +129,11 @@ extension ModelClient {
   /// all queries of a client.
   func refuseTarget(at position: Int, _ backend: isolated LocalBackend) throws {
     guard let session else { return }
-    let ids = core!.plan.targets.keys.sorted()
+    let ids = core!.watching.plan.targets.keys.sorted()
     guard !ids.isEmpty else { return }
     let id = ids[position % ids.count]
-    guard core!.plan.watched(id) != nil, !refusedTargets.contains(id) else { return }
-    if let key = core!.limbo.key(of: id) {
+    guard core!.watching.plan.watched(id) != nil, !refusedTargets.contains(id) else { return }
+    if let key = core!.listens.limbo.key(of: id) {
       guard try !backend.lookup([key], in: server.database).documents[0].exists else { return }
     }
     try fetch(session, backend)
@@ -168,7 +168,7 @@ extension ModelClient {
     core!.store.faults = []
     nextRejection = nil
     var didSomething = false
-    if core!.network.isStopped(by: .disabledByUser) {
+    if core?.isNetworkEnabled == false {
       try transition { core in core.enableNetwork() }
       didSomething = true
     }
@@ -194,13 +194,13 @@ extension ModelClient {
     try require(indexes.allSatisfy { $0.backfill == nil }, "at rest, indexes are incomplete: \(indexes)")
     let retries = core!.health.waiting
     try require(retries.isEmpty, "at rest, the store is still being retried")
-    let limbo = core!.limbo
+    let limbo = core!.listens.limbo
     try require(limbo.active.isEmpty && limbo.enqueued.isEmpty, "at rest, documents are in limbo")
     for (id, listener) in listeners where listener.options.source == .default {
       let query = listener.query
       let name =
         "at rest, listener \(id.rawValue) of client \(index) on query \(ModelQueries.all.firstIndex(of: query) ?? -1)"
-      let views = core!.views
+      let views = core!.listens.views
       guard let view = views.id(of: query).flatMap({ views[$0] })?.view else {
         throw Violation(description: "\(name) has no view")
       }

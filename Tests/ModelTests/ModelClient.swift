@@ -211,7 +211,7 @@ final class ModelClient {
   /// Takes up the books of the core's user, if that is another now.
   /// - Returns: the waits that this ends.
   private func turnToUser() throws -> Set<PendingWritesWait> {
-    let current = core!.user
+    let current = core!.writes.user
     guard current != user else { return [] }
     othersBooks[user] = books
     books = othersBooks.removeValue(forKey: current) ?? UserBooks()
@@ -260,7 +260,7 @@ final class ModelClient {
       batches[id] = batch
     } catch let error as StoreError {
       try require(error.kind == .injected, "writing failed: \(error)")
-      let effects = core!.effects
+      let effects = core!.output.effects
       try require(effects.isEmpty, "a write that was not kept had effects")
     }
     try performEffects()
@@ -276,7 +276,7 @@ final class ModelClient {
       try require(!wire.contains { $0.id == id }, "batch \(id) was cancelled on the wire")
     } catch let status as RPCStatus {
       try require([.failedPrecondition, .unavailable].contains(status.code), "cancelling said \(status)")
-      let effects = core!.effects
+      let effects = core!.output.effects
       try require(effects.isEmpty, "a failed cancellation had effects")
     }
     try performEffects()

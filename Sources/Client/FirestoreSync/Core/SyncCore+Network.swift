@@ -8,7 +8,7 @@ extension SyncCore {
   /// Uses the network again, without waiting for a backoff.
   package mutating func enableNetwork() {
     guard network.clear(.disabledByUser) else { return }
-    statusRevision += 1
+    output.statusChanged()
     restartStreams()
     leaseConditionsChanged()
   }
@@ -16,7 +16,7 @@ extension SyncCore {
   /// Stops both streams; every current view turns from-cache in the same step (S7).
   package mutating func disableNetwork() {
     guard network.stop(by: .disabledByUser) else { return }
-    statusRevision += 1
+    output.statusChanged()
     stopStreams()
     // A client without streams is as online as the one that has them.
     if isPrimary { changeOnlineState(causes: [.networkDisabled]) { $0.set(.offline) } }
@@ -26,17 +26,15 @@ extension SyncCore {
   /// Skips every backoff: of a stream that waits to be opened, and of a store that failed.
   package mutating func retryNow() {
     if watchStream.phase == .starting {
-      effects.append(.close(.watch, watchStream.epoch))
-      watchStream.stop(keepingError: true)
+      output.append(watching.skipBackoff())
       startWatchStreamIfNeeded()
     }
     if writeStream.phase == .starting {
-      effects.append(.close(.write, writeStream.epoch))
-      writeStream.stop(keepingError: true)
+      output.append(writes.skipBackoff())
       sendWrites()
     }
     if !health.waiting.isEmpty {
-      effects.append(.cancel(.storeRetry))
+      output.append(.cancel(.storeRetry))
       health.stored()
       retryOldest()
     }
@@ -57,18 +55,16 @@ extension SyncCore {
   mutating func performUserChange(
     to user: String?
   ) throws(StoreError) {
-    statusRevision += 1
-    let usedNetwork = canUseNetwork
+    output.statusChanged()
+    let usedNetwork = network.isUsed
     network.stop(by: .userChanging)
     stopStreams()
     if usedNetwork { changeOnlineState { $0.set(.unknown) } }
-    if user != self.user {
+    if user != writes.user {
       let result = try store.changeUser(to: user)
-      self.user = user
-      writes = PendingWrites(result.addedBatches)
-      rejected = nil
+      let waits = writes.changeUser(to: user, with: result.addedBatches)
       let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
-      for wait in waits.takeAll() { effects.append(.finishWait(wait, status)) }
+      for wait in waits { output.append(.finishWait(wait, status)) }
       emit(result.affected, causes: [.userChanged])
     }
     network.clear(.userChanging)
@@ -81,27 +77,23 @@ extension SyncCore {
   /// - Returns: whether the epoch is the current one (S8).
   mutating func streamBegan(_ kind: StreamKind, in epoch: StreamEpoch) -> Bool {
     guard epoch == (kind == .watch ? watchStream : writeStream).epoch else { return false }
-    statusRevision += 1
+    output.statusChanged()
     return true
   }
 
   /// Closes both streams; in-flight batches return to the queue.
   mutating func stopStreams() {
     network.forgetFailure()
-    if watchStream.isStarted { effects.append(.close(.watch, watchStream.epoch)) }
-    if writeStream.isStarted { effects.append(.close(.write, writeStream.epoch)) }
-    watchStream.stop()
-    writeStream.stop()
-    resetWatchState()
-    writes.streamClosed()
-    effects.append(.cancel(.watchIdle))
-    effects.append(.cancel(.writeIdle))
+    output.append(watching.stop())
+    output.append(writes.stop())
+    output.append(.cancel(.watchIdle))
+    output.append(.cancel(.writeIdle))
   }
 
   /// Starts what there is something to do for.
   mutating func restartStreams() {
-    guard canUseNetwork else { return }
-    if plan.isEmpty {
+    guard network.isUsed else { return }
+    if watching.plan.isEmpty {
       changeOnlineState { $0.set(.unknown) }
     } else {
       startWatchStreamIfNeeded()

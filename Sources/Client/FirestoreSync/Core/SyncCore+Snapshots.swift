@@ -14,17 +14,17 @@ extension SyncCore {
   mutating func emit(
     _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause]
   ) {
-    guard !views.isEmpty else { return }
-    var affected = views.affected(by: changes, concernedOnly: event == nil)
+    guard !listens.views.isEmpty else { return }
+    var affected = listens.views.affected(by: changes, concernedOnly: event == nil)
     for target in event.map({ Set($0.targetChanges.keys).union($0.targetMismatches.keys) }) ?? [] {
-      for id in views.ids(of: target) where affected[id] == nil { affected[id] = [] }
+      for id in listens.views.ids(of: target) where affected[id] == nil { affected[id] = [] }
     }
     let isAcknowledgement = causes.contains { if case .acknowledged = $0 { true } else { false } }
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     var withoutRefill: (views: Set<ViewID>, error: StoreError?) = ([], nil)
     for id in affected.keys.sorted() {
-      guard let target = views.target(of: id),
-        var step = views.read(id, { $0.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) })
+      guard let target = listens.views.target(of: id),
+        var step = listens.views.read(id, { $0.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) })
       else { continue }
       if step.needsRefill { refill(id, &step, &withoutRefill) }
       if let snapshot = take(step, in: id, target, event, causes) { snapshots.append((id, target, snapshot)) }
@@ -39,7 +39,7 @@ extension SyncCore {
   private mutating func refill(
     _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: StoreError?)
   ) {
-    guard let view = views[id]?.view else { return }
+    guard let view = listens.views[id]?.view else { return }
     do throws(StoreError) {
       let result = try store.execute(view.query, usingPreviousResults: false)
       step = view.step(result.matches, after: step)
@@ -53,7 +53,7 @@ extension SyncCore {
   mutating func refill(_ ids: Set<ViewID>) throws(StoreError) {
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     for id in ids.sorted() {
-      guard let entry = views[id] else { continue }
+      guard let entry = listens.views[id] else { continue }
       let result = try store.execute(entry.view.query, usingPreviousResults: false)
       let step = entry.view.step(result.matches)
       if let snapshot = take(step, in: id, entry.target, nil, [.cacheRecovered]) {
@@ -67,7 +67,7 @@ extension SyncCore {
   private mutating func take(
     _ step: View.Step, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?, _ causes: [SnapshotCause]
   ) -> ViewSnapshot? {
-    let outcome = views.update(id) { view in
+    let outcome = listens.update(id) { view in
       view.take(
         step, target: event?.targetChanges[target], at: event?.version,
         isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
@@ -85,14 +85,14 @@ extension SyncCore {
 
   mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)]) {
     guard !snapshots.isEmpty else { return }
-    let raised = snapshots.flatMap { listeners.show($0.2, of: $0.0, online.state) }
-    if !raised.isEmpty { effects.append(.deliver(raised)) }
+    let raised = snapshots.flatMap { listens.show($0.2, of: $0.0, network.onlineState) }
+    output.deliver(raised)
     let local = snapshots.map { id, target, snapshot in
       // The other view of a mirrored target may still show what left this one.
-      let others = views.ids(of: target).filter { $0 != id }.compactMap { views.read($0, \.documents) }
+      let others = listens.views.ids(of: target).filter { $0 != id }.compactMap { listens.views.read($0, \.documents) }
       return LocalViewChanges(
         targetID: target, isFromCache: snapshot.isFromCache,
-        hidesDocuments: views.read(id, \.hidesDocuments) ?? false, added: snapshot.keys(.added),
+        hidesDocuments: listens.views.read(id, \.hidesDocuments) ?? false, added: snapshot.keys(.added),
         removed: Set(snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } }))
     }
     // Only the order of later collections depends on it, and the snapshots are already right.
@@ -104,29 +104,14 @@ extension SyncCore {
     causes: [SnapshotCause] = [.offline],
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
   ) {
-    let old = online.state
-    switch change(&online) {
-    case .none: break
-    case .start: effects.append(.schedule(.onlineTimeout, after: OnlineStateTracker.timeout))
-    case .cancel: effects.append(.cancel(.onlineTimeout))
-    }
-    let state = online.state
+    let old = network.onlineState
+    output.append(network.changeOnlineState(change))
+    let state = network.onlineState
     guard state != old else { return }
-    statusRevision += 1
-    if state == .offline { sharing?.told = [:] }
+    output.statusChanged()
+    if state == .offline { sharing?.forgetResults() }
     announceOnlineState()
-    var raised: [SnapshotDelivery] = []
-    var snapshots: [(ViewID, ViewSnapshot)] = []
-    for id in views.ids {
-      if state == .offline, let snapshot = views.update(id, { $0.wentOffline(causes: causes) }) ?? nil {
-        snapshots.append((id, snapshot))
-      }
-      guard let entry = views[id] else { continue }
-      raised += listeners.onlineStateChanged(
-        to: state, of: id, showing: entry.view.snapshot(causes: state == .offline ? causes : []))
-    }
-    raised += snapshots.flatMap { listeners.show($0.1, of: $0.0, state) }
-    if !raised.isEmpty { effects.append(.deliver(raised)) }
+    output.deliver(listens.onlineStateChanged(to: state, causes: causes))
   }
 }
 

@@ -31,7 +31,7 @@ extension SyncCore {
     guard health.damage == nil else { return }
     // The client that is primary now does it.
     if error.kind == .leaseLost { return resign() }
-    statusRevision += 1
+    output.statusChanged()
     network.stop(by: .storageFailed)
     stopStreams()
     changeOnlineState { $0.set(.offline) }
@@ -45,21 +45,21 @@ extension SyncCore {
   private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
-    effects.append(.cancel(.storeRetry))
-    for entry in writes.pending { effects.append(.complete(entry.batch.id, .failure(status))) }
-    for wait in waits.takeAll() { effects.append(.finishWait(wait, status)) }
-    for view in views.ids {
-      if let target = views[view]?.target { plan.drop(target) }
-      views.remove(view)
-      effects.append(.fail(listeners.removeAll(of: view), status))
-      for resolution in limbo.removeAll(for: view) { plan.drop(resolution) }
+    output.append(.cancel(.storeRetry))
+    for entry in writes.queue.pending { output.append(.complete(entry.batch.id, .failure(status))) }
+    for wait in writes.answers.takeWaits() { output.append(.finishWait(wait, status)) }
+    for view in listens.views.ids {
+      if let target = listens.views.target(of: view) { watching.forget(target) }
+      let (ids, lookups) = listens.close(view)
+      output.append(.fail(ids, status))
+      for lookup in lookups { watching.forget(lookup) }
     }
   }
 
   // MARK: Trying again
 
   mutating func scheduleRetry() {
-    effects.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
+    output.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
   }
 
   /// Tries the oldest operation; the next one has to wait for its own turn.
@@ -103,7 +103,7 @@ extension SyncCore {
   /// behind a change to another user, and be sought in the wrong queue.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
-    statusRevision += 1
+    output.statusChanged()
     restartStreams()
     if !isPrimary {
       do throws(StoreError) { try adoptOnlineState() } catch { keepTrying(.synchronise, error) }

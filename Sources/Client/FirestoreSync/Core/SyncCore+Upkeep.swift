@@ -9,20 +9,13 @@ extension SyncCore {
   mutating func collectGarbage() {
     guard let threshold = configuration.garbageCollectionThreshold else { return }
     do throws(StoreError) {
-      if garbageCollection == nil {
-        garbageCollection = try store.beginGarbageCollection(thresholdBytes: threshold, pacer: configuration.slicePacer)
-      }
-      if var run = garbageCollection {
-        try store.continueGarbageCollection(&run)
-        garbageCollection = run.isFinished ? nil : run
-      }
+      try upkeep.collect(from: &store, above: threshold, pacer: configuration.slicePacer)
     } catch {
       // Collected documents stay so; the rest is tried again at the next turn, and nothing depends on it.
-      garbageCollection = nil
       if error.kind == .leaseLost { resign() }
     }
     // The SDK's interval: five minutes after the last.
-    effects.append(.schedule(.garbageCollection, after: garbageCollection == nil ? .seconds(300) : .zero))
+    output.append(.schedule(.garbageCollection, after: upkeep.isCollecting ? .zero : .seconds(300)))
   }
 
   // MARK: Indexes
@@ -35,21 +28,21 @@ extension SyncCore {
   /// Wakes the core for the next slice of the backfill if there is one. Queries make indexes too, so that every
   /// transition ends with it.
   mutating func scheduleIndexBackfill() {
-    guard !isIndexBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
-    isIndexBackfillScheduled = true
-    statusRevision += 1
-    effects.append(.schedule(.indexBackfill, after: Self.pauseBetweenSlices))
+    guard !upkeep.isBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
+    upkeep.backfillScheduled()
+    output.statusChanged()
+    output.append(.schedule(.indexBackfill, after: Self.pauseBetweenSlices))
   }
 
   /// Does one slice.
   mutating func backfillIndexes() {
-    isIndexBackfillScheduled = false
-    statusRevision += 1
+    upkeep.backfillBegan()
+    output.statusChanged()
     do throws(StoreError) {
       _ = try store.backfillIndexes()
     } catch {
-      isIndexBackfillScheduled = true
-      effects.append(.schedule(.indexBackfill, after: Self.pauseAfterFailure))
+      upkeep.backfillScheduled()
+      output.append(.schedule(.indexBackfill, after: Self.pauseAfterFailure))
     }
   }
 }

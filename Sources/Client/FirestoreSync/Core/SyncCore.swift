@@ -36,42 +36,18 @@ package struct SyncCore: ~Copyable {
 
   let configuration: Configuration
   package var store: LocalStore
-  var user: String?
+  /// The jitter of waits.
   var random: any RandomNumberGenerator & Sendable
 
-  var listeners = ListenerTable()
-  var views = ViewTable()
-  package internal(set) var limbo: LimboResolver
-
-  var online = OnlineStateTracker()
-  var network = NetworkUse()
+  var listens: Listens
+  var watching: WatchPipeline
+  var writes = WritePipeline()
+  var network = Connectivity()
   var health = StoreHealth()
-  /// The garbage collection under way, of which each turn of its timer does a slice.
-  var garbageCollection: GarbageCollectionRun?
-  package internal(set) var plan = WatchPlan()
-  package internal(set) var aggregator: WatchChangeAggregator
-  var reads = ReadMeters()
-  package internal(set) var watchStream = ClientStream()
-  package internal(set) var writeStream = ClientStream()
-  var writes = PendingWrites()
-  var history = WriteHistory()
-  /// The stored rejected writes of the current user; `nil` until a caller asks, and after each rejection.
-  var rejected: [RejectedWrite]?
-  /// Writes that the client with the streams was asked to take back.
-  var cancellations: Set<BatchID> = []
-  var waits = WriteWaits()
-
-  /// Whether a slice of the index backfill is on its way.
-  var isIndexBackfillScheduled = false
-
-  /// The number of changes so far that `ClientStatus` shows.
-  package internal(set) var statusRevision = 0
-
-  /// The effects that the transition under way wants outside.
-  var effects: [SyncEffect] = []
-
+  var upkeep = Upkeep()
   /// The role of a client whose cache others may use as well; `nil` if the cache is not shared.
   var sharing: SharedRole?
+  var output = SyncOutput()
 
   package init(
     _ store: consuming LocalStore, configuration: Configuration, random: any RandomNumberGenerator & Sendable
@@ -80,8 +56,8 @@ package struct SyncCore: ~Copyable {
     self.store.backfillPacer = configuration.slicePacer
     self.configuration = configuration
     self.random = random
-    limbo = LimboResolver(maximum: configuration.maximumLimboResolutions)
-    aggregator = WatchChangeAggregator(database: configuration.database)
+    listens = Listens(maximumLimboResolutions: configuration.maximumLimboResolutions)
+    watching = WatchPipeline(database: configuration.database)
     if !configuration.isNetworkEnabled { network.stop(by: .disabledByUser) }
     if self.store.isShared {
       sharing = SharedRole()
@@ -92,23 +68,22 @@ package struct SyncCore: ~Copyable {
   /// Opens the user's queue and starts sending it.
   package mutating func start(user: String?) throws(StoreError) {
     try store.start(user: user)
-    writes = PendingWrites(try store.pendingBatches())
-    self.user = user
+    writes.begin(user, with: try store.pendingBatches())
     health.opened()
-    if !canUseNetwork, isPrimary { _ = online.set(.offline) }
+    // Views that were opened before a late start are offline already.
+    if !network.isUsed, isPrimary { _ = network.changeOnlineState { $0.set(.offline) } }
     sendWrites()
     if configuration.garbageCollectionThreshold != nil {
-      effects.append(.schedule(.garbageCollection, after: .seconds(60)))  // SDK: first run after a minute
+      output.append(.schedule(.garbageCollection, after: .seconds(60)))  // SDK: first run after a minute
     }
-    statusRevision += 1
+    output.statusChanged()
   }
 
   /// Takes the effects that the transition wants outside, in order; ends the transition.
   package mutating func takeEffects() -> [SyncEffect] {
     scheduleIndexBackfill()
     store.wakeOthersIfTold()
-    defer { effects = [] }
-    return effects
+    return output.takeEffects()
   }
 
   /// Closes the store.
@@ -116,9 +91,13 @@ package struct SyncCore: ~Copyable {
 
   /// The online state as known from either stream. Snapshots for listeners go by the watch stream alone, as in the SDKs
   /// (`OnlineStateTracker`).
-  package var onlineState: OnlineState { online.state == .unknown && network.failure != nil ? .offline : online.state }
-  package var isNetworkEnabled: Bool { !network.isStopped(by: .disabledByUser) }
-  var canUseNetwork: Bool { network.isAllowed }
+  package var onlineState: OnlineState { network.stateOfEitherStream }
+  package var isNetworkEnabled: Bool { network.isEnabled }
+  package var watchStream: ClientStream { watching.stream }
+  package var writeStream: ClientStream { writes.stream }
+  package var limbo: LimboResolver { listens.limbo }
+  /// The number of changes so far that `ClientStatus` shows.
+  package var statusRevision: Int { output.statusRevision }
 
   /// Applies a timer that ran out.
   package mutating func fire(_ timer: SyncTimer) {

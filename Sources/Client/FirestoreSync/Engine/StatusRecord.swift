@@ -29,13 +29,13 @@ struct StatusRecord: Sendable {
   func status(
     of core: inout SyncCore, ends: Int?, isDurable: Bool
   ) -> ClientStatus {
-    let waiting = Set(core.writes.pipeline.map(\.batch.id))
+    let waiting = Set(core.writes.queue.pipeline.map(\.batch.id))
     let write = status(of: core.writeStream, .write)
     let writes = core.writes.measured(ends: ends).map { entry in
       let state: PendingWrite.State
       if core.network.holdsWrites {
         state = .held
-      } else if core.writes.isInFlight(entry.batch.id) {
+      } else if core.writes.queue.isInFlight(entry.batch.id) {
         state = .inFlight
       } else if case .backoff(let until) = write.state, waiting.contains(entry.batch.id) {
         state = .backoff(until: until)
@@ -52,17 +52,17 @@ struct StatusRecord: Sendable {
     return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
-      activeTargets: core.plan.count, reads: core.reads.meters(of: core.plan.targets.values),
-      activeLimboResolutions: core.limbo.active.count, inFlightWrites: core.writes.inFlightCount, pendingWrites: writes,
-      queue: QueueSize(count: core.writes.count, total: core.writes.total, byteCount: core.writes.byteCount()),
-      rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
-      roundTrips: core.history.roundTrips, recentOutcomes: core.history.outcomes,
+      activeTargets: core.watching.plan.count, reads: core.watching.meters,
+      activeLimboResolutions: core.listens.limbo.active.count, inFlightWrites: core.writes.queue.inFlightCount,
+      pendingWrites: writes, queue: core.writes.size(), rejectedWrites: rejected,
+      indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
+      roundTrips: core.writes.answers.history.roundTrips, recentOutcomes: core.writes.answers.history.outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.garbageCollectionThreshold,
       isDurable: isDurable, storeFailure: (core.health.failure ?? core.store.loss)?.status)
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {
-    if core.network.isStopped(by: .storageFailed) { return core.health.damage == nil ? storeRetry : nil }
+    if core.network.hasStorageFailed { return core.health.damage == nil ? storeRetry : nil }
     return streams.compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
   }
 
@@ -77,35 +77,12 @@ struct StatusRecord: Sendable {
   }
 }
 
-/// The results of the last batches that left the queue, and the backend's times to answer.
-struct WriteHistory: Sendable {
-  private static let capacity = 64
-
-  /// The results, newest last.
-  private(set) var outcomes: [WriteOutcome] = []
-  /// The times from sending to the acknowledgement, newest last.
-  private(set) var roundTrips: [Duration] = []
-  private var sequence = 0
-
-  /// - Parameter after: the time from sending to the backend's answer.
-  mutating func add(_ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, after: Duration?) {
-    sequence += 1
-    var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
-    switch result {
-    case .success(let response):
-      outcome.commitTime = response.commitTime
-      if let after { roundTrips = (roundTrips + [after]).suffix(Self.capacity) }
-    case .failure(let status): outcome.rejection = status
-    }
-    outcomes = (outcomes + [outcome]).suffix(Self.capacity)
-  }
-}
-
 extension SyncCore {
   /// The reason why the backend, of which something is or was last wanted, does not answer; `nil` while it answers,
   /// nothing is wanted, or the client does not ask it.
   package var outage: ConnectionReason? {
-    if online.state == .online || !canUseNetwork || writeStream.isOpen && online.state != .offline { return nil }
+    let state = network.onlineState
+    if state == .online || !network.isUsed || writeStream.isOpen && state != .offline { return nil }
     return switch connectionReason {
     case .failed, .noAnswer, .connecting: connectionReason
     default: nil
@@ -114,12 +91,12 @@ extension SyncCore {
 
   /// The reason why the client is not online; `nil` while online.
   var connectionReason: ConnectionReason? {
-    if online.state == .online { return nil }
+    if network.onlineState == .online { return nil }
     if !isNetworkEnabled { return .networkDisabled }
-    if network.isStopped(by: .storageFailed) { return .storageFailed }
+    if network.hasStorageFailed { return .storageFailed }
     if !isPrimary { return .elsewhere }
     if let error = watchStream.lastError ?? writeStream.lastError ?? network.failure { return .failed(error) }
-    if online.state == .offline { return .noAnswer }
+    if network.onlineState == .offline { return .noAnswer }
     return watchStream.isStarted || writeStream.isStarted ? .connecting : .idle
   }
 }

@@ -42,7 +42,7 @@ extension SyncEngine {
   package func setIndexes(_ definitions: [FieldIndex]) async throws(RPCStatus) {
     try change { core throws(StoreError) in
       try core.store.setIndexes(definitions)
-      core.statusRevision += 1
+      core.output.statusChanged()
     }
   }
 
@@ -69,7 +69,7 @@ extension SyncEngine {
       engine.transition { core in
         // Indexes that stay cost room and change no answer.
         try? core.store.deleteAllIndexes()
-        core.statusRevision += 1
+        core.output.statusChanged()
       }
     }
   }

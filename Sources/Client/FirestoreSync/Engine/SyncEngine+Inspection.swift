@@ -22,8 +22,8 @@ extension SyncEngine {
 extension SyncCore {
   /// The listeners' states, ascending by id.
   fileprivate var listenerStates: [ListenerState] {
-    listeners.all.compactMap { listener in
-      views.read(listener.view) { view in
+    listens.listeners.all.compactMap { listener in
+      listens.views.read(listener.view) { view in
         var result = ListenerState.Result()
         if listener.hasRaisedInitialEvent {
           let snapshot = view.snapshot(causes: [])

@@ -38,6 +38,6 @@ extension SyncEngine {
   /// Whether no message came since the last call, though there is something to watch.
   private func wasSilent() -> Bool {
     defer { hasHeardFromWatch = false }
-    return !hasHeardFromWatch && core?.plan.isEmpty == false
+    return !hasHeardFromWatch && core?.watching.plan.isEmpty == false
   }
 }

@@ -92,7 +92,7 @@ package actor SyncEngine {
   }
 
   /// Publishes a status, which shows that the files of the cache were taken away.
-  private func storeWasLost() { transition { core in core.statusRevision += 1 } }
+  private func storeWasLost() { transition { core in core.output.statusChanged() } }
 
   /// Enqueues work in call order.
   nonisolated func submit(_ body: @escaping @Sendable (isolated SyncEngine) -> Void) {

@@ -30,14 +30,14 @@ extension SyncCore {
   /// fails changes nothing.
   package mutating func refreshLease(at now: Timestamp) {
     guard let role = sharing, health.damage == nil else { return }
-    effects.append(.schedule(.leaseRefresh, after: Lease.refreshInterval))
+    output.append(.schedule(.leaseRefresh, after: Lease.refreshInterval))
     let state = SharedClientState(usesNetwork: isNetworkEnabled, isVisible: role.isVisible)
     do throws(StoreError) {
       let (lease, removedClients) = try store.refreshLease(state, wasPrimary: role.isPrimary, at: now)
       if role.isPrimary, lease.wasLost || !lease.isHeld { resign() }
       if lease.isHeld, !isPrimary { takeOver() }
       // The next client to come gets every announcement, also if no notice was heard meanwhile.
-      if store.isAlone { sharing?.wasAlone = true }
+      if store.isAlone { sharing?.leftAlone() }
       if removedClients { adjustTargets() }
     } catch {
       if error.kind == .corrupt { return storeFailed(error, retrying: .probe) }
@@ -46,13 +46,13 @@ extension SyncCore {
   }
 
   package mutating func setVisibility(_ isVisible: Bool) {
-    sharing?.isVisible = isVisible
+    sharing?.setVisibility(isVisible)
     leaseConditionsChanged()
   }
 
   /// Has the lease looked at at once, because a condition for it has changed.
   mutating func leaseConditionsChanged() {
-    if sharing != nil { effects.append(.schedule(.leaseRefresh, after: .zero)) }
+    if sharing != nil { output.append(.schedule(.leaseRefresh, after: .zero)) }
   }
 
   // MARK: Taking over
@@ -70,25 +70,23 @@ extension SyncCore {
     store.isPrimary = true
     do throws(StoreError) {
       try store.refreshActiveTargets()
-      for id in views.ids { _ = views.update(id) { $0.tracksLimbo = true } }
+      listens.trackLimbo()
       try synchroniseViews()
-      let own = Set(views.ids.filter { listeners.needsBackend($0) }.compactMap { views.target(of: $0) })
-      for id in own.sorted() {
+      for id in listens.targetsNeedingBackend.sorted() {
         guard let target = store.activeTarget(id)?.target else { continue }
         watch(try store.allocateTarget(target))
       }
       try adoptTargets()
-      for batch in try store.pendingBatches() where writes.isNew(batch.id) { writes.append(batch) }
+      writes.appendNew(try store.pendingBatches())
     } catch {
       store.isPrimary = false
-      plan = WatchPlan()
-      for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
+      watching.forgetAll()
+      listens.stopTrackingLimbo()
       throw error
     }
-    sharing?.isPrimary = true
-    sharing?.told = [:]
+    sharing?.takeOver()
     network.clear(.secondary)
-    statusRevision += 1
+    output.statusChanged()
     restartStreams()
     if !isNetworkEnabled { changeOnlineState { $0.set(.offline) } }
     announceOnlineState()
@@ -101,26 +99,23 @@ extension SyncCore {
   /// Closes the streams, which another client has from now on, and shows the stored data.
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
-    sharing?.isPrimary = false
-    sharing?.foreign = []
-    sharing?.told = [:]
+    sharing?.resign()
     store.isPrimary = false
     network.stop(by: .secondary)
-    statusRevision += 1
+    output.statusChanged()
     stopStreams()
-    effects.append(.cancel(.onlineTimeout))
-    garbageCollection = nil
-    for id in views.ids {
-      for lookup in limbo.removeAll(for: id) { store.removeLimboReferences(lookup) }
-      guard !listeners.listens(to: id), let target = views.target(of: id) else { continue }
-      views.remove(id)
+    output.append(.cancel(.onlineTimeout))
+    upkeep.stopCollecting()
+    for id in listens.views.ids {
+      for lookup in listens.stopLookups(of: id) { store.removeLimboReferences(lookup) }
+      guard !listens.listeners.listens(to: id), let target = listens.views.target(of: id) else { continue }
+      _ = listens.close(id)
       // A client that is not primary stores nothing.
-      if views.ids(of: target).isEmpty { try? store.releaseTarget(target) }
+      if listens.views.ids(of: target).isEmpty { try? store.releaseTarget(target) }
     }
-    for id in plan.targets.keys { reads.forget(id) }
-    plan = WatchPlan()
+    watching.forgetAll()
     do throws(StoreError) { try performSynchronisation() } catch { keepTrying(.synchronise, error) }
-    for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
+    listens.stopTrackingLimbo()
     // Announcements of the new primary were not heard as long as this client took itself for the primary.
     do throws(StoreError) { try adoptResults() } catch { keepTrying(.synchronise, error) }
   }
@@ -128,7 +123,7 @@ extension SyncCore {
   /// Stops the streams, because the client is about to end; clients that share its cache are told nothing.
   package mutating func prepareToClose() {
     guard sharing != nil else { return disableNetwork() }
-    sharing?.isPrimary = false
+    sharing?.resign()
     store.isPrimary = false
     network.stop(by: .secondary)
     stopStreams()
@@ -146,7 +141,7 @@ extension SyncCore {
   /// Announces the online state to the other clients, if this one has the streams.
   mutating func announceOnlineState() {
     guard isPrimary, sharing != nil, !store.isAlone else { return }
-    do throws(StoreError) { try store.announce(online.state) } catch {
+    do throws(StoreError) { try store.announce(network.onlineState) } catch {
       // The state of a former primary means nothing to the others; it notices when it looks at the lease.
       if error.kind != .leaseLost { keepTrying(.announce, error) }
     }
@@ -156,17 +151,19 @@ extension SyncCore {
   mutating func adoptOnlineState() throws(StoreError) {
     guard !isPrimary else { return }
     let state = try store.sharedOnlineState() ?? .unknown
-    let wasOffline = online.state == .offline
+    let wasOffline = network.onlineState == .offline
     changeOnlineState { $0.set(state) }
     if wasOffline, state != .offline { try adoptResults() }
   }
 
   /// Takes over which results the client with the streams has announced as complete.
   mutating func adoptResults() throws(StoreError) {
-    guard !isPrimary, sharing != nil, online.state != .offline else { return }
+    guard !isPrimary, sharing != nil, network.onlineState != .offline else { return }
     var changes: [TargetID: TargetChange] = [:]
-    for id in views.ids {
-      guard let target = views.target(of: id), let isSynced = views.read(id, \.isSynced) else { continue }
+    for id in listens.views.ids {
+      guard let target = listens.views.target(of: id), let isSynced = listens.views.read(id, \.isSynced) else {
+        continue
+      }
       let isCurrent = try store.isSharedTargetCurrent(target)
       if isCurrent != isSynced { changes[target] = TargetChange(isCurrent: isCurrent) }
     }
@@ -181,7 +178,7 @@ extension SyncCore {
     case .corrupt: storeFailed(error, retrying: .probe)
     case .leaseLost: resign()
     default:
-      statusRevision += 1
+      output.statusChanged()
       if health.fail(error, retrying: operation) { scheduleRetry() }
     }
   }

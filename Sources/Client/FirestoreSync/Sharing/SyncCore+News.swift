@@ -46,8 +46,8 @@ extension SyncCore {
       case .batchAdded(let id):
         try show(&results)
         guard let batch = news.batches[id] else { break }
-        if writes.isNew(id) { writes.append(batch) }
-        statusRevision += 1
+        writes.appendNew([batch])
+        output.statusChanged()
         emit(try store.views(of: batch.keys), causes: [.localWrite(id)])
       case .batchSettled(let id, let outcome, let keys):
         try show(&results)
@@ -55,7 +55,7 @@ extension SyncCore {
         switch outcome {
         case .acknowledged(let response): finish(id, .success(response), at: nil, changes)
         case .rejected(let status):
-          rejected = nil
+          writes.answers.rejectedWritesChanged()
           finish(id, .failure(status), at: nil, changes)
         }
       case .documents(let keys):
@@ -64,7 +64,7 @@ extension SyncCore {
         results.isFromBackend = true
       case .bundle(let keys): results.add(keys)
       case .target(let id, let isCurrent):
-        if isPrimary || views.ids(of: id).isEmpty { break }
+        if isPrimary || listens.views.ids(of: id).isEmpty { break }
         results.targets[id] = isCurrent
         results.isFromBackend = true
       case .targetRefused(let id, let status):
@@ -73,16 +73,16 @@ extension SyncCore {
       case .targets: targetsChanged = true
       case .onlineState: if !isPrimary { try adoptOnlineState() }
       case .rejectedWrites:
-        rejected = nil
-        statusRevision += 1
+        writes.answers.rejectedWritesChanged()
+        output.statusChanged()
       case .cancellation(let id):
         try show(&results)
         if isPrimary { try answerCancellation(id) }
       case .cancellationRefused(let id, let status):
-        if cancellations.remove(id) != nil { effects.append(.refuseCancellation(id, status)) }
+        if writes.answers.cancellationEnded(of: id) { output.append(.refuseCancellation(id, status)) }
       case .cleared:
         store.heard(news)
-        effects.append(
+        output.append(
           .shutDown(RPCStatus(.failedPrecondition, "The cache was cleared by another client, which ended this one.")))
         return true
       }
@@ -94,7 +94,7 @@ extension SyncCore {
     }
     if news.isIncomplete { try catchUp() }
     store.heard(news)
-    if writes.hasUnsent || !writes.isEmpty { sendWrites() }
+    if writes.queue.hasUnsent || !writes.queue.isEmpty { sendWrites() }
     return !news.notices.isEmpty || news.isIncomplete
   }
 
@@ -107,7 +107,7 @@ extension SyncCore {
     if results.hasMore { try synchroniseViews(causes: causes) }
     let changes = try store.views(of: results.keys)
     guard !results.targets.isEmpty else { return emit(changes, causes: causes) }
-    let targets = results.targets.mapValues { TargetChange(isCurrent: $0 && online.state != .offline) }
+    let targets = results.targets.mapValues { TargetChange(isCurrent: $0 && network.onlineState != .offline) }
     emit(changes, event: RemoteEvent(version: version, targetChanges: targets), causes: causes)
   }
 
@@ -116,17 +116,17 @@ extension SyncCore {
   private mutating func catchUp() throws(StoreError) {
     let waiting = try store.pendingBatches()
     let ids = Set(waiting.map(\.id))
-    rejected = nil
+    writes.answers.rejectedWritesChanged()
     let refused = try rejectedWrites()
     let version = try store.lastRemoteSnapshotVersion() ?? SnapshotVersion(microseconds: 0)
-    for entry in Array(writes.pending) where !ids.contains(entry.batch.id) {
+    for entry in Array(writes.queue.pending) where !ids.contains(entry.batch.id) {
       let rejection = refused.first { $0.id == entry.batch.id }
       let results = entry.batch.mutations.map { _ in MutationResult(version: version) }
       let response = CommitResponse(commitTime: version, results: results)
       finish(
         entry.batch.id, rejection.map { .failure($0.rejection.status) } ?? .success(response), at: nil, [:])
     }
-    for batch in waiting where writes.isNew(batch.id) { writes.append(batch) }
+    writes.appendNew(waiting)
     try performSynchronisation()
     if isPrimary { try adoptTargets() }
   }
@@ -135,21 +135,21 @@ extension SyncCore {
   private mutating func meetNewcomers() throws(StoreError) {
     guard let role = sharing else { return }
     if store.isAlone {
-      sharing?.wasAlone = true
+      sharing?.leftAlone()
     } else if role.wasAlone {
       try announceEverything()
-      sharing?.wasAlone = false
+      sharing?.metNewcomers()
     }
-    if isPrimary, store.isAlone, !role.foreign.isEmpty { try adoptTargets() }
+    if store.isAlone, sharing?.listensForOthers == true { try adoptTargets() }
   }
 
   mutating func announceEverything() throws(StoreError) {
     guard let role = sharing else { return }
     var current: [TargetID: Bool] = [:]
-    for id in views.ids {
-      if let target = views.target(of: id) { current[target] = views.read(id, \.isSynced) ?? false }
+    for id in listens.views.ids {
+      if let target = listens.views.target(of: id) { current[target] = listens.views.read(id, \.isSynced) ?? false }
     }
-    try store.announceAll(role.announced, role.isPrimary ? (current, online.state) : nil)
-    if role.isPrimary { sharing?.told = current }
+    try store.announceAll(role.announced, role.isPrimary ? (current, network.onlineState) : nil)
+    if role.isPrimary { sharing?.tellAnew(current) }
   }
 }

@@ -10,24 +10,15 @@ import FirestoreSQLite
 extension SyncCore {
   /// Whether the listeners of another client want the backend's answer, as far as the primary knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool {
-    guard let role = sharing, role.isPrimary else { return false }
-    return role.foreign.contains(target)
+    sharing?.isWantedElsewhere(target) ?? false
   }
 
   /// Announces the interest of this client's listeners in a target, if it changed.
   mutating func announceInterest(in target: TargetID) {
-    guard let role = sharing else { return }
-    let interest = interest(in: target)
-    if role.announced[target] == interest { return }
-    sharing?.announced[target] = interest
-    if store.isAlone { return }
+    if sharing == nil { return }
+    let interest = listens.interest(in: target)
+    guard sharing?.setInterest(interest, in: target) == true, !store.isAlone else { return }
     do throws(StoreError) { try store.announce(interest, in: target) } catch { keepTrying(.announce, error) }
-  }
-
-  private func interest(in target: TargetID) -> TargetInterest? {
-    let ids = views.ids(of: target)
-    if ids.contains(where: { listeners.needsBackend($0) }) { return .backend }
-    return ids.contains { listeners.listens(to: $0) } ? .cache : nil
   }
 
   // MARK: The primary
@@ -40,35 +31,34 @@ extension SyncCore {
   /// Listens to the targets that other clients want, and no longer to those that no client wants any more.
   mutating func adoptTargets() throws(StoreError) {
     let foreign = try store.foreignTargets()
-    for id in foreign.sorted() where !plan.wants(id) { try adopt(id) }
-    let wanted = plan.targets.values.filter { $0.purpose != .limboResolution }.map(\.id)
+    for id in foreign.sorted() where !watching.plan.wants(id) { try adopt(id) }
+    let wanted = watching.plan.targets.values.filter { $0.purpose != .limboResolution }.map(\.id)
     for id in wanted.sorted() where !foreign.contains(id) {
-      if !views.ids(of: id).contains(where: { listeners.needsBackend($0) }) { try abandon(id) }
+      if !listens.needsBackend(id) { try abandon(id) }
     }
-    sharing?.foreign = foreign
-    statusRevision += 1
+    sharing?.adopted(foreign)
+    output.statusChanged()
   }
 
   private mutating func adopt(_ id: TargetID) throws(StoreError) {
     // A target that was collected meanwhile is announced anew by each client that listens to it.
     guard let target = try store.target(id) else { return }
-    if views.ids(of: id).isEmpty {
+    if listens.views.ids(of: id).isEmpty {
       _ = try open(target.query, announcing: nil)
     }
     watch(try store.allocateTarget(target))
   }
 
   private mutating func abandon(_ id: TargetID) throws(StoreError) {
-    let unheard = views.ids(of: id).filter { !listeners.listens(to: $0) }
-    let others = views.ids(of: id).filter { listeners.listens(to: $0) }
+    let unheard = listens.views.ids(of: id).filter { !listens.listeners.listens(to: $0) }
+    let others = listens.views.ids(of: id).filter { listens.listeners.listens(to: $0) }
     if others.isEmpty { try store.releaseTarget(id, isForeign: true) }
     for view in unheard {
-      views.remove(view)
-      stopLimboResolutions(limbo.removeAll(for: view))
+      stopLimboResolutions(listens.close(view).lookups)
     }
     startLimboResolutions()
     unwatch(id)
-    if others.isEmpty { sharing?.told[id] = nil } else { letAge(others) }
+    if others.isEmpty { sharing?.forgetResult(of: id) } else { letAge(others) }
   }
 
   /// Announces which results are complete, as the backend said, if that changed.
@@ -76,13 +66,15 @@ extension SyncCore {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]
     for id in ids {
-      guard let target = views.target(of: id), let isSynced = views.read(id, \.isSynced) else { continue }
-      if role.told[target] != isSynced { news[target] = isSynced }
+      guard let target = listens.views.target(of: id), let isSynced = listens.views.read(id, \.isSynced) else {
+        continue
+      }
+      if role.isNews(isSynced, of: target) { news[target] = isSynced }
     }
     if news.isEmpty { return }
     do throws(StoreError) {
       try store.announce(current: news)
-      sharing?.told.merge(news) { $1 }
+      sharing?.tell(news)
     } catch {
       keepTrying(.announce, error)
     }
@@ -93,8 +85,8 @@ extension SyncCore {
   /// Makes all views agree with the store, as if they were made now.
   mutating func synchroniseViews(causes: [SnapshotCause] = []) throws(StoreError) {
     var steps: [(ViewID, View.Step, Set<DocumentKey>)] = []
-    for id in views.ids {
-      guard let view = views[id]?.view else { continue }
+    for id in listens.views.ids {
+      guard let view = listens.views[id]?.view else { continue }
       var result = try store.execute(view.query, usingPreviousResults: true)
       var documents = result.takeMatches()
       let matching = Set(documents.lazy.map(\.key))
@@ -104,8 +96,8 @@ extension SyncCore {
     }
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     for (id, step, keys) in steps {
-      guard let target = views.target(of: id),
-        let outcome = views.update(id, { $0.synchronise(step, syncedKeys: keys, causes: causes) })
+      guard let target = listens.views.target(of: id),
+        let outcome = listens.update(id, { $0.synchronise(step, syncedKeys: keys, causes: causes) })
       else { continue }
       if isPrimary || store.isPrimary { track(outcome, for: id) }
       if let snapshot = outcome.snapshot { snapshots.append((id, target, snapshot)) }

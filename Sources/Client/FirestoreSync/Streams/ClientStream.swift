@@ -14,6 +14,9 @@ package struct ClientStream: Sendable {
     case open
   }
 
+  /// The time after which an idle stream is closed (SDK stream: IDLE_TIMEOUT_MS).
+  static let idleTimeout = Duration.seconds(60)
+
   package private(set) var phase = Phase.closed
   package private(set) var epoch = StreamEpoch()
   package private(set) var lastError: RPCStatus?
@@ -66,6 +69,14 @@ package struct ClientStream: Sendable {
     epoch.advance()
     isAfterFailure = false
     backoff.reset()
+  }
+
+  /// Gives up an attempt to open the stream, so that the next is immediate.
+  /// - Returns: the attempt's epoch; `nil` if there is none under way.
+  mutating func skipBackoff() -> StreamEpoch? {
+    guard phase == .starting else { return nil }
+    defer { stop(keepingError: true) }
+    return epoch
   }
 
   /// Makes the next start immediate: the failure was about one write, not about the stream.

@@ -7,10 +7,10 @@ package import FirestoreSQLite
 extension SyncCore {
   /// The current user's writes that the backend rejected, in the order in which they were made.
   package mutating func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
-    if let rejected { return rejected }
-    let writes = try store.rejectedWrites()
-    rejected = writes
-    return writes
+    if let rejected = writes.answers.rejected { return rejected }
+    let rejected = try store.rejectedWrites()
+    writes.answers.rejectedWritesRead(rejected)
+    return rejected
   }
 
   /// Puts a rejected write into the queue again, as the newest; it leaves the rejected ones in the same transaction.
@@ -30,7 +30,7 @@ extension SyncCore {
       throw error.status
     }
     guard let batch else { throw Self.notRejected(id) }
-    rejected?.removeAll { $0.id == id }
+    writes.answers.rejectedWriteLeft(id)
     return batch
   }
 
@@ -44,15 +44,15 @@ extension SyncCore {
       throw error.status
     }
     guard wasThere else { throw Self.notRejected(id) }
-    rejected?.removeAll { $0.id == id }
-    statusRevision += 1
+    writes.answers.rejectedWriteLeft(id)
+    output.statusChanged()
   }
 
   /// - Returns: the number of writes that were forgotten.
   package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let count = try store.dropAllRejectedWrites()
-    rejected = []
-    statusRevision += 1
+    writes.answers.rejectedWritesRead([])
+    output.statusChanged()
     return count
   }
 

@@ -13,9 +13,9 @@ extension SyncCore {
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
     if let refusal = health.refusal { throw refusal }
-    let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.newest)
-    statusRevision += 1
-    for batch in result.others where writes.isNew(batch.id) { writes.append(batch) }
+    let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.queue.newest)
+    output.statusChanged()
+    writes.appendNew(result.others)
     writes.append(
       MutationBatch(id: result.batchID, generation: store.generation, localWriteTime: now, mutations: mutations))
     emit(result.changes, causes: [.localWrite(result.batchID)])
@@ -37,15 +37,15 @@ extension SyncCore {
         sendWrites()
       } else {
         try store.askToCancel(id)
-        cancellations.insert(id)
+        writes.answers.cancellationAsked(of: id)
       }
     } catch { throw error.status }
     return isPrimary
   }
 
   private func objectionToCancelling(_ id: BatchID) -> RPCStatus? {
-    if !writes.contains(id) { return RPCStatus(.notFound, "Write \(id) is not pending.") }
-    guard writes.isInFlight(id) || health.waiting.contains(where: { $0.batch == id }) else { return nil }
+    if !writes.queue.contains(id) { return RPCStatus(.notFound, "Write \(id) is not pending.") }
+    guard writes.queue.isInFlight(id) || health.waiting.contains(where: { $0.batch == id }) else { return nil }
     return RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
   }
 
@@ -65,54 +65,47 @@ extension SyncCore {
 
   /// Repeats the requests to drop a write that were not answered: another client may have the streams now.
   mutating func askAgainToCancel() throws(StoreError) {
-    for id in cancellations.sorted() where objectionToCancelling(id) == nil {
+    for id in writes.answers.awaitedCancellations where objectionToCancelling(id) == nil {
       if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
     }
   }
 
   /// Finishes the wait when all writes pending now are done: at once if there are none.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
-    if let damage = health.damage { return effects.append(.finishWait(wait, damage)) }
-    if let highest = writes.last { waits.add(wait, until: highest) } else { effects.append(.finishWait(wait, nil)) }
+    if let damage = health.damage { return output.append(.finishWait(wait, damage)) }
+    if !writes.add(wait) { output.append(.finishWait(wait, nil)) }
   }
 
   // MARK: The write stream
 
   /// Sees that waiting batches are sent, in order (S4).
   mutating func sendWrites() {
-    guard canUseNetwork else { return }
-    if writeStream.isOpen {
-      if writes.hasUnsent {
-        effects.append(.cancel(.writeIdle))
-        effects.append(.wake(.write))
-      } else if writes.isEmpty {
-        effects.append(.schedule(.writeIdle, after: Self.idleTimeout))
-      }
-    } else if !writes.isEmpty, !writeStream.isStarted {
-      let delay = writeStream.start(using: &random)
-      effects.append(.open(.write, writeStream.epoch, after: delay))
-      statusRevision += 1
+    guard network.isUsed else { return }
+    if writes.isDue {
+      output.append(writes.start(using: &random))
+      output.statusChanged()
+    } else {
+      output.append(writes.prompt)
     }
   }
 
   /// The number of batches that are in flight or would be sent next: none while the network is not used.
-  package var outstandingWrites: Int { canUseNetwork ? min(writes.count, PendingWrites.capacity) : 0 }
+  package var outstandingWrites: Int { network.isUsed ? min(writes.queue.count, PendingWrites.capacity) : 0 }
 
   /// Begins to send, because the handshake was answered.
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
-    guard writeStream.opened(epoch) else { return }
-    statusRevision += 1
+    guard writes.opened(token: token, in: epoch) else { return }
+    output.statusChanged()
     network.forgetFailure()
-    writes.streamOpened(token: token)
     sendWrites()
   }
 
   /// Takes the next batch for the stream; it is in flight from here on.
   package mutating func takeWrite(in epoch: StreamEpoch, at now: Timestamp) -> (id: BatchID, request: WriteRequest)? {
-    guard epoch == writeStream.epoch, writeStream.isOpen, let (batch, sent) = writes.take(at: now) else { return nil }
+    guard let (batch, sent) = writes.take(in: epoch, at: now) else { return nil }
     var request = sent
     request.requestID = store.requestID(of: batch)
-    statusRevision += 1
+    output.statusChanged()
     return (batch.id, request)
   }
 
@@ -120,15 +113,13 @@ extension SyncCore {
   package mutating func receive(
     _ response: CommitResponse, token: [UInt8], in epoch: StreamEpoch, at now: Timestamp
   ) {
-    guard epoch == writeStream.epoch, writeStream.isOpen else { return }
-    guard let batch = writes.oldestInFlight, batch.mutations.count == response.results.count else {
+    guard writes.isOpen(in: epoch) else { return }
+    guard let batch = writes.answered(response, token: token) else {
       let broken = RPCStatus(.internal, "the write stream answered \(response.results.count) writes nobody asked for")
-      effects.append(.close(.write, epoch))
+      output.append(.close(.write, epoch))
       return writeStreamEnded(broken, in: epoch, at: now)
     }
-    writeStream.succeeded()
-    writes.answered(token: token)
-    statusRevision += 1
+    output.statusChanged()
     do throws(StoreError) {
       try acknowledge(batch, response, at: now)
     } catch {
@@ -145,9 +136,9 @@ extension SyncCore {
   }
 
   mutating func reject(_ batch: MutationBatch, _ status: RPCStatus, at time: Timestamp) throws(StoreError) {
-    let attempts = writes.attempts(of: batch.id)
+    let attempts = writes.queue.attempts(of: batch.id)
     let changes = try store.reject(batch.id, Rejection(status: status, time: time, attempts: attempts))
-    rejected = nil
+    writes.answers.rejectedWritesChanged()
     finish(batch.id, .failure(status), at: time, changes)
   }
 
@@ -157,14 +148,13 @@ extension SyncCore {
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
-    statusRevision += 1
-    cancellations.remove(id)
-    let entry = writes.remove(id)
+    output.statusChanged()
     // A batch that another client sent may have been dealt with before.
-    if entry == nil, sharing != nil { return emit(changes, causes: []) }
-    history.add(id, result, after: time.flatMap { time in entry?.sentAt.map { time - $0 } })
-    effects.append(.complete(id, result))
-    for wait in waits.takeDone(before: writes.first) { effects.append(.finishWait(wait, nil)) }
+    guard let waits = writes.finish(id, result, at: time, isShared: sharing != nil) else {
+      return emit(changes, causes: [])
+    }
+    output.append(.complete(id, result))
+    for wait in waits { output.append(.finishWait(wait, nil)) }
     switch result {
     case .success: emit(changes, causes: [.acknowledged(id)])
     case .failure(let status) where status.code == .cancelled: emit(changes, causes: [.cancelled(id)])
@@ -172,35 +162,26 @@ extension SyncCore {
     }
   }
 
-  /// Deals with a stream that ended by itself. A permanent error after the handshake is about the oldest batch in
-  /// flight, which is rejected; everything else is sent again (PROTOCOL §3.1).
+  /// Deals with a stream that ended by itself: an error about the oldest batch in flight rejects that batch; everything
+  /// else is sent again.
   mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
-    guard epoch == writeStream.epoch, writeStream.isStarted else { return }
-    statusRevision += 1
-    let oldest = writes.oldestInFlight
-    if !writeStream.isOpen { network.failed(status) }
-    writeStream.failed(status)
-    writes.streamClosed()
-    effects.append(.cancel(.writeIdle))
-    if let oldest, status.code.isPermanentForWrites {
-      writeStream.forgiveFailure()
-      writes.note(status, of: oldest.id)
+    guard let end = writes.failed(status, in: epoch) else { return }
+    output.statusChanged()
+    if !end.wasOpen { network.failed(status) }
+    output.append(.cancel(.writeIdle))
+    if let refused = end.refused {
       do throws(StoreError) {
-        try reject(oldest, status, at: now)
+        try reject(refused, status, at: now)
       } catch {
-        storeFailed(error, retrying: .reject(oldest, status, at: now))
+        storeFailed(error, retrying: .reject(refused, status, at: now))
       }
-    } else {
-      writes.note(status)
     }
     sendWrites()
   }
 
   mutating func closeIdleWriteStream() {
-    guard writeStream.isOpen, writes.isEmpty else { return }
-    effects.append(.close(.write, writeStream.epoch))
-    writeStream.stop()
-    writes.streamClosed()
-    statusRevision += 1
+    guard writes.isIdle else { return }
+    output.append(writes.stop())
+    output.statusChanged()
   }
 }

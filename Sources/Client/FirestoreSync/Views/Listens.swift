@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+
+/// The queries that are listened to: their views, the listeners of each, and the lookups of documents that views have in
+/// limbo. A view keeps its lookups and listeners until it is closed.
+struct Listens: Sendable {
+  private(set) var views = ViewTable()
+  private(set) var listeners = ListenerTable()
+  private(set) var limbo: LimboResolver
+
+  init(maximumLimboResolutions: Int) { limbo = LimboResolver(maximum: maximumLimboResolutions) }
+
+  // MARK: Targets
+
+  /// The strongest interest of the target's listeners; `nil` without any.
+  func interest(in target: TargetID) -> TargetInterest? {
+    let ids = views.ids(of: target)
+    if ids.contains(where: { listeners.needsBackend($0) }) { return .backend }
+    return ids.contains { listeners.listens(to: $0) } ? .cache : nil
+  }
+
+  /// Whether a listener of the target wants the backend's answer.
+  func needsBackend(_ target: TargetID) -> Bool { views.ids(of: target).contains { listeners.needsBackend($0) } }
+
+  /// The targets of which a listener wants the backend's answer.
+  var targetsNeedingBackend: Set<TargetID> {
+    Set(views.ids.filter { listeners.needsBackend($0) }.compactMap { views.target(of: $0) })
+  }
+
+  /// The target as the aggregator may know it: with the keys that the backend confirmed (S2).
+  func watched(_ data: TargetData) -> WatchedTarget {
+    let keys = limbo.syncedKeys(of: data.id).map { [$0] } ?? views.syncedKeys(of: data.id)
+    return WatchedTarget(target: data.target, purpose: data.purpose, syncedKeys: keys)
+  }
+
+  // MARK: Views
+
+  mutating func open(_ view: View, target: TargetID) -> ViewID { views.insert(view, target: target) }
+
+  /// Changes a view in place.
+  mutating func update<Result>(_ id: ViewID, _ body: (inout View) -> Result) -> Result? { views.update(id, body) }
+
+  /// Removes a view with its listeners.
+  /// - Returns: the listeners, which are over, and the lookups that no view needs any more.
+  mutating func close(_ id: ViewID) -> (listeners: [ListenerID], lookups: [TargetID]) {
+    views.remove(id)
+    return (listeners.removeAll(of: id), limbo.removeAll(for: id))
+  }
+
+  // MARK: Listeners
+
+  /// - Returns: the first snapshot, if it is due at once.
+  mutating func add(
+    _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
+  ) -> [SnapshotDelivery] {
+    listeners.add(id, to: view, options, showing: snapshot, state)
+  }
+
+  mutating func remove(_ id: ListenerID) -> ListenerTable.Removal? { listeners.remove(id) }
+
+  /// - Returns: the snapshots that the view's listeners are shown.
+  mutating func show(_ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState) -> [SnapshotDelivery] {
+    listeners.show(snapshot, of: view, state)
+  }
+
+  /// Ends the wish for the backend's answer: the views show the cache's documents from now on.
+  /// - Returns: the snapshots that listeners are shown.
+  mutating func becomeUnwatched(_ ids: [ViewID], _ state: OnlineState) -> [SnapshotDelivery] {
+    var raised: [SnapshotDelivery] = []
+    for id in ids {
+      guard let snapshot = views.update(id, { $0.becomeUnwatched() }) ?? nil else { continue }
+      raised += listeners.show(snapshot, of: id, state)
+    }
+    return raised
+  }
+
+  /// Takes a new online state to all views and listeners (S7).
+  /// - Returns: the snapshots that listeners are shown.
+  mutating func onlineStateChanged(to state: OnlineState, causes: [SnapshotCause]) -> [SnapshotDelivery] {
+    var raised: [SnapshotDelivery] = []
+    var snapshots: [(ViewID, ViewSnapshot)] = []
+    for id in views.ids {
+      if state == .offline, let snapshot = views.update(id, { $0.wentOffline(causes: causes) }) ?? nil {
+        snapshots.append((id, snapshot))
+      }
+      guard let entry = views[id] else { continue }
+      raised += listeners.onlineStateChanged(
+        to: state, of: id, showing: entry.view.snapshot(causes: state == .offline ? causes : []))
+    }
+    return raised + snapshots.flatMap { listeners.show($0.1, of: $0.0, state) }
+  }
+
+  // MARK: Limbo
+
+  /// Has all views say which of their documents are in limbo.
+  mutating func trackLimbo() {
+    for id in views.ids { _ = views.update(id) { $0.tracksLimbo = true } }
+  }
+
+  mutating func stopTrackingLimbo() {
+    for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
+  }
+
+  /// Notes which documents a view has in limbo, and which it has no longer.
+  /// - Returns: the lookups that no view needs any more.
+  mutating func track(_ outcome: View.Outcome, of view: ViewID) -> [TargetID] {
+    let lookups = outcome.noLongerInLimbo.compactMap { limbo.remove($0, for: view) }
+    for key in outcome.newlyInLimbo { limbo.add(key, for: view) }
+    return lookups
+  }
+
+  /// Ends a view's wish to look documents up.
+  /// - Returns: the lookups that no view needs any more.
+  mutating func stopLookups(of view: ViewID) -> [TargetID] { limbo.removeAll(for: view) }
+
+  /// Starts waiting lookups as far as there is room.
+  mutating func startLookups() -> [(id: TargetID, key: DocumentKey)] { limbo.start() }
+
+  /// Ends a lookup that the backend refused; the views' interest in the document stays.
+  mutating func lookupRefused(_ id: TargetID) { limbo.refused(id) }
+
+  /// Notes which looked-up documents the backend has.
+  mutating func lookupsReceived(_ event: RemoteEvent) {
+    for (id, change) in event.targetChanges { limbo.receive(change, for: id) }
+  }
+}
