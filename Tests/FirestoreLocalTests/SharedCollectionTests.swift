@@ -20,7 +20,7 @@ struct SharedCollectionTests {
   private func openPrimary() throws -> LocalStore {
     var store = try open()
     _ = try store.refreshLease(SharedClientState(usesNetwork: true, isVisible: true), wasPrimary: false, at: now)
-    store.isPrimary = true
+    store.takeOver()
     return store
   }
 

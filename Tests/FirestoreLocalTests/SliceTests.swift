@@ -43,7 +43,7 @@ struct SliceTests {
     var took = Duration.zero
     for _ in 0..<10 {
       took = .nanoseconds(log.dueBytes * nanosecondsPerByte)
-      log.took(took, for: log.dueBytes)
+      log.wroteBack(log.dueBytes, in: took)
     }
     #expect(took <= SlicePacer.aim * 2)
     #expect(log.dueBytes >= 1 << 20 && log.dueBytes <= 8 << 20)

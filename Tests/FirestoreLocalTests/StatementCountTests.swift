@@ -26,7 +26,7 @@ struct StatementCountTests {
     var store = try LocalStore(configuration)
     try store.start(user: nil)
     _ = try store.refreshLease(SharedClientState(usesNetwork: true, isVisible: true), wasPrimary: false, at: now)
-    store.isPrimary = true
+    store.takeOver()
     var counts = Counts()
     for round in 1...2 {
       let time = Int64(round) * 10

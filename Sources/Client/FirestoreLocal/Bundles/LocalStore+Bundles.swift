@@ -41,7 +41,7 @@ extension LocalStore {
   /// target resumes from the bundle's read time if it has not seen anything newer.
   package mutating func finish(_ bundle: Bundle) throws(StoreError) {
     let database = database
-    let own = Set(activeTargets.keys)
+    let own = activeTargets.ids
     try database.transaction { () throws(StoreError) in
       var active = own
       if let sharing = database.sharing {

@@ -6,11 +6,8 @@ import FirestoreSQLite
 /// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution and no pending write.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// The keys that each target's views show; settled.
-  let pins: [TargetID: PinnedKeys]
-  let limboReferences: [TargetID: Set<DocumentKey>]
-  /// Documents that lost a reference before this transaction.
-  let unreferenced: Set<DocumentKey>
+  /// The references from outside of the database; settled.
+  let references: DocumentReferences
 
   /// Removes those of the candidates that nothing refers to.
   /// - Precondition: inside a transaction.
@@ -18,7 +15,7 @@ struct EagerGarbageCollector {
   @discardableResult
   func collect(_ candidates: Set<DocumentKey>) throws(StoreError) -> [DocumentKey] {
     var removed: [DocumentKey] = []
-    for key in candidates.union(unreferenced) {
+    for key in candidates.union(references.unreferenced) {
       guard let collection = try database.collections.number(of: key.collection),
         let header = try database.documents.header(collection, key.documentID)
       else { continue }
@@ -50,7 +47,7 @@ struct EagerGarbageCollector {
   }
 
   private func isPinned(_ key: DocumentKey) -> Bool {
-    pins.values.contains { $0.keys.contains(key) } || limboReferences.values.contains { $0.contains(key) }
+    references.pins.values.contains { $0.keys.contains(key) } || references.limbo.values.contains { $0.contains(key) }
   }
 }
 
@@ -58,8 +55,7 @@ extension LocalStore {
   /// - Returns: `nil` unless the policy is eager.
   var eagerGarbageCollector: EagerGarbageCollector? {
     guard policy == .eager else { return nil }
-    return EagerGarbageCollector(
-      database: database, pins: pins, limboReferences: limboReferences, unreferenced: unreferenced)
+    return EagerGarbageCollector(database: database, references: references)
   }
 }
 

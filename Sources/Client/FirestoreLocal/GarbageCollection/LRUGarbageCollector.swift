@@ -8,9 +8,8 @@ import FirestoreSQLite
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// The keys that each target's views show; settled.
-  let pins: [TargetID: PinnedKeys]
-  let limboReferences: [TargetID: Set<DocumentKey>]
+  /// The references from outside of the database; settled.
+  let held: DocumentReferences
   /// Targets that other clients of a shared cache show from the cache. All documents that match one are kept, also
   /// those beyond a limit: which documents are within the limit depends on each client's user.
   let shownElsewhere: [Target]
@@ -180,7 +179,7 @@ struct LRUGarbageCollector {
   }
 
   private func references() throws(StoreError) -> References {
-    let shown = (pins.values.map(\.keys) + limboReferences.values).filter { !$0.isEmpty }
+    let shown = (held.pins.values.map(\.keys) + held.limbo.values).filter { !$0.isEmpty }
     return References(
       database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
   }

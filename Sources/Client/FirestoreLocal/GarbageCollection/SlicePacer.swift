@@ -84,10 +84,18 @@ struct LogPacer: Sendable {
   /// The size from which on the log is written back.
   private(set) var dueBytes: Int64 = 2 << 20
   /// Whether the last slice wrote the log back, so that the next one is for the work whatever the log's size.
-  var wasLast = false
+  private var wasLast = false
 
-  /// Learns from a log of this size that was written back in this time.
-  mutating func took(_ time: Duration, for bytes: Int64) {
+  /// Whether the next slice has to write back a log of this size; otherwise it is for the work.
+  mutating func isDue(at bytes: Int64) -> Bool {
+    if bytes >= dueBytes, !wasLast { return true }
+    wasLast = false
+    return false
+  }
+
+  /// Notes that a slice wrote the log back, and learns from the time that it took.
+  mutating func wroteBack(_ bytes: Int64, in time: Duration) {
+    wasLast = true
     guard time > .zero, bytes > 0 else { return }
     let fitting = Double(bytes) * (SlicePacer.aim / time)
     dueBytes = min(max(Int64(min(fitting, Double(Self.largest))), Self.smallest), Self.largest, dueBytes * 2)

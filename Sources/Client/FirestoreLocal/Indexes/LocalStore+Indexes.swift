@@ -75,13 +75,11 @@ extension LocalStore {
     var pacer = backfillPacer
     pacer.begin(isWriting: true)
     let logBytes = database.logByteSize
-    if logBytes >= backfillLog.dueBytes, !backfillLog.wasLast {
+    if backfillLog.isDue(at: logBytes) {
       try database.perform { () throws(StoreError) in try database.writeLogBack() }
-      backfillLog.took(pacer.elapsed, for: logBytes)
-      backfillLog.wasLast = true
+      backfillLog.wroteBack(logBytes, in: pacer.elapsed)
       return true
     }
-    backfillLog.wasLast = false
     try database.transaction { () throws(StoreError) in try backfill.performSlice(&pacer) }
     pacer.end()
     backfillPacer = pacer

@@ -229,8 +229,9 @@ extension LocalStore {
     let (database, active) = (database, activeTargets)
     activeTargets = try database.read { () throws(StoreError) in
       var targets = active
-      for (id, target) in active {
-        if let data = try database.targets.data(for: target.data.target) { targets[id] = ActiveTarget(stored: data) }
+      for (id, target) in active.byID {
+        guard let data = try database.targets.data(for: target.data.target) else { continue }
+        targets.replace(id, with: ActiveTarget(stored: data))
       }
       return targets
     }

@@ -36,13 +36,13 @@ extension LocalStore {
       run = next
       return
     }
-    for id in pins.keys { pins[id]?.settle() }
-    let (own, shown, lookedUp, user) = (Set(activeTargets.keys), pins, limboReferences, user)
+    references.settle()
+    let (own, references, user) = (activeTargets.ids, references, user)
     func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
       // Targets of other clients are read in the transaction, so that none begins to listen meanwhile.
       let others = try database.listening(besides: user)
       let collector = LRUGarbageCollector(
-        database: database, activeTargets: own.union(others.targets), pins: shown, limboReferences: lookedUp,
+        database: database, activeTargets: own.union(others.targets), held: references,
         shownElsewhere: others.shown)
       try collector.performSlice(&run)
     }
@@ -72,13 +72,9 @@ extension LocalStore {
       run.phase = .done
       return true
     }
-    guard bytes >= run.log.dueBytes, !run.log.wasLast else {
-      run.log.wasLast = false
-      return false
-    }
+    guard run.log.isDue(at: bytes) else { return false }
     try database.perform { () throws(StoreError) in try database.writeLogBack() }
-    run.log.took(run.pacer.elapsed, for: bytes)
-    run.log.wasLast = true
+    run.log.wroteBack(bytes, in: run.pacer.elapsed)
     return true
   }
 
@@ -104,7 +100,7 @@ extension LocalStore {
       CacheOccupancy(
         bytes: try database.byteSize(), freeBytes: try database.freeByteSize(),
         documents: try database.documents.count(), targets: try database.targets.count(),
-        pendingWrites: isShared ? try database.mutations.count(of: user) : batchCount,
+        pendingWrites: isShared ? try database.mutations.count(of: user) : queue.batchCount,
         policy: policy)
     }
   }

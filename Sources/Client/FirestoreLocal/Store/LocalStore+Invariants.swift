@@ -24,7 +24,9 @@ extension LocalStore {
       if count > 0 { violations.append("\(count) \(problem)") }
     }
     let stored = try database.mutations.count(of: user)
-    if !isShared, stored != batchCount { violations.append("\(batchCount) batches are counted, \(stored) stored") }
+    if !isShared, stored != queue.batchCount {
+      violations.append("\(queue.batchCount) batches are counted, \(stored) stored")
+    }
     do throws(StoreError) { try database.targets.checkMembers() } catch { violations.append(error.message) }
     violations += try IndexVerification(database: database).violations()
     return violations

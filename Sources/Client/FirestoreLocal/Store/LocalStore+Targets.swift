@@ -12,7 +12,7 @@ extension LocalStore {
   ) throws(StoreError) -> TargetData {
     try check(.allocateTarget)
     // Another client may have stored a newer token.
-    if isPrimary, let id = activeIDs[target], let active = activeTargets[id] { return active.data }
+    if isPrimary, let active = activeTargets[target] { return active.data }
     let database = database
     let data = try database.transaction { () throws(StoreError) in
       let data = try database.targets.allocate(target, database)
@@ -22,8 +22,7 @@ extension LocalStore {
       }
       return data
     }
-    activeTargets[data.id] = ActiveTarget(stored: data)
-    activeIDs[target] = data.id
+    activeTargets.begin(data)
     return data
   }
 
@@ -35,9 +34,8 @@ extension LocalStore {
   ///   again.
   package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
     if isForeign { try check(.releaseTarget) }
-    guard let active = activeTargets.removeValue(forKey: id) else { return }
-    activeIDs[active.data.target] = nil
-    var shown = pins.removeValue(forKey: id) ?? PinnedKeys()
+    guard let active = activeTargets.end(id) else { return }
+    var shown = references.unpin(id)
     try check(.releaseTarget)
     // The stored data of targets belong to the primary client.
     if !isPrimary { return }
@@ -64,7 +62,7 @@ extension LocalStore {
       try database.targets.set(data)
       for key in shownKeys { try Self.touchIfOrphaned(key, sequenceNumber, database) }
     }
-    unreferenced = []
+    references.collected()
   }
 
   /// The stored data of a target, active or not.
@@ -74,7 +72,7 @@ extension LocalStore {
   }
 
   func knownTarget(_ target: Target) throws(StoreError) -> TargetData? {
-    if isPrimary, let id = activeIDs[target], let active = activeTargets[id] { return active.data }
+    if isPrimary, let active = activeTargets[target] { return active.data }
     return try database.read { () throws(StoreError) in try database.targets.data(for: target) }
   }
 
@@ -107,7 +105,7 @@ extension LocalStore {
       removed.formUnion(change.removed)
       guard !change.isFromCache, !change.hidesDocuments, var target = targets[change.targetID] else { continue }
       target.data.lastLimboFreeSnapshotVersion = target.data.snapshotVersion
-      targets[change.targetID] = target
+      targets.replace(change.targetID, with: target)
       if target.limboFreeVersionIsDue(viewChanged: !change.added.isEmpty || !change.removed.isEmpty) {
         stale.append(change.targetID)
       }
@@ -116,23 +114,24 @@ extension LocalStore {
     if !removed.isEmpty || !stale.isEmpty {
       try database.transaction { () throws(StoreError) in
         let sequenceNumber = try database.sequenceNumbers.next()
-        for id in stale { targets[id] = try targets[id]?.storing(in: database) }
+        for id in stale {
+          if let stored = try targets[id]?.storing(in: database) { targets.replace(id, with: stored) }
+        }
         if let collector {
           try collector.collect(removed)
         } else {
           for key in removed { try Self.touchIfOrphaned(key, sequenceNumber, database) }
         }
       }
-      unreferenced = []
+      references.collected()
     }
     activeTargets = targets
   }
 
   private mutating func pin(_ change: LocalViewChanges) {
-    pins[change.targetID, default: PinnedKeys()].add(change.added)
-    pins[change.targetID]?.remove(change.removed)
+    references.pin(change)
     // The eager collector asks for the keys in nearly every transaction.
-    if policy == .eager { pins[change.targetID]?.settle() }
+    if policy == .eager { references.settle(change.targetID) }
   }
 
   private static var individuallyTouched: Int { 1000 }
@@ -150,34 +149,12 @@ extension LocalStore {
 
   /// Keeps a document that is being looked up from being collected.
   package mutating func addLimboReference(_ key: DocumentKey, _ target: TargetID) {
-    limboReferences[target, default: []].insert(key)
+    references.add(key, lookedUpBy: target)
   }
 
   package mutating func removeLimboReferences(_ target: TargetID) {
-    guard let keys = limboReferences.removeValue(forKey: target) else { return }
-    if policy == .eager { unreferenced.formUnion(keys) }
-  }
-}
-
-extension LocalStore.ActiveTarget {
-  /// The greatest age of a stored token or limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
-  static let maximumAgeMicroseconds: Int64 = 5 * 60 * 1_000_000
-
-  /// Whether the snapshot version of `data` is far enough ahead of the stored one to be stored for that alone.
-  var snapshotVersionIsDue: Bool { Self.isDue(data.snapshotVersion, storedSnapshotVersion) }
-
-  func limboFreeVersionIsDue(viewChanged: Bool) -> Bool {
-    guard let current = data.lastLimboFreeSnapshotVersion, current != storedLimboFreeVersion else { return false }
-    return viewChanged || storedLimboFreeVersion == nil || Self.isDue(current, storedLimboFreeVersion)
-  }
-
-  private static func isDue(_ current: SnapshotVersion?, _ stored: SnapshotVersion?) -> Bool {
-    (current?.microseconds ?? 0) - (stored?.microseconds ?? 0) >= maximumAgeMicroseconds
-  }
-
-  func storing(in database: CacheDatabase) throws(StoreError) -> LocalStore.ActiveTarget {
-    try database.targets.set(data)
-    return LocalStore.ActiveTarget(stored: data)
+    let keys = references.remove(target)
+    if policy == .eager { references.lost(keys) }
   }
 }
 

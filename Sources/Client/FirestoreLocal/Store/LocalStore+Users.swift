@@ -8,8 +8,8 @@ extension LocalStore {
     try check(.start)
     let database = database
     let user = try database.transaction { () throws(StoreError) in try Self.activate(name, database) }
-    batchCount = try database.read { () throws(StoreError) in try database.mutations.count(of: user) }
-    self.user = user
+    let count = try database.read { () throws(StoreError) in try database.mutations.count(of: user) }
+    queue = UserQueue(user: user, batchCount: count)
   }
 
   /// Swaps the queue of pending writes. Batches of the old user stay stored and wait.
@@ -31,8 +31,7 @@ extension LocalStore {
         affected: affected, removedBatches: removed.map(\.id), addedBatches: added)
       return (user, added.count, result)
     }
-    self.user = user
-    batchCount = count
+    queue = UserQueue(user: user, batchCount: count)
     return result
   }
 

@@ -40,7 +40,7 @@ extension LocalStore {
       }
       return result
     }
-    batchCount += 1
+    queue.batchAdded()
     return result
   }
 
@@ -100,8 +100,8 @@ extension LocalStore {
       return views
     }
     guard let views else { return [:] }
-    batchCount -= 1
-    unreferenced = []
+    queue.batchRemoved()
+    references.collected()
     return views
   }
 

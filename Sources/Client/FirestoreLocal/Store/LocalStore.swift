@@ -10,20 +10,6 @@ package import FirestoreSQLite
 /// completely or, when it throws, not at all, and then nothing in memory has changed either.
 /// The database is in a directory of its own, or in memory; there is no other difference between the two.
 package struct LocalStore: ~Copyable {
-  /// A target that is listened to.
-  struct ActiveTarget {
-    var data: TargetData
-    /// The versions that the database holds; those of `data` may be newer.
-    var storedSnapshotVersion: SnapshotVersion?
-    var storedLimboFreeVersion: SnapshotVersion?
-
-    init(stored data: TargetData) {
-      self.data = data
-      storedSnapshotVersion = data.snapshotVersion
-      storedLimboFreeVersion = data.lastLimboFreeSnapshotVersion
-    }
-  }
-
   let database: CacheDatabase
   let policy: GarbageCollectionPolicy
 
@@ -42,17 +28,10 @@ package struct LocalStore: ~Copyable {
   package let movedAside: String?
 
   /// Whether this client is primary, and has the streams: always, unless the cache is shared.
-  package var isPrimary = true
-  var user: UserNumber
-  /// Batches of the current user.
-  var batchCount: Int
-  var activeTargets: [TargetID: ActiveTarget] = [:]
-  var activeIDs: [Target: TargetID] = [:]
-  /// The documents shown by each active target's view.
-  var pins: [TargetID: PinnedKeys] = [:]
-  var limboReferences: [TargetID: Set<DocumentKey>] = [:]
-  /// Documents that lost a reference outside of a transaction; the eager collector looks at them in the next one.
-  var unreferenced: Set<DocumentKey> = []
+  package private(set) var isPrimary: Bool
+  var queue: UserQueue
+  var activeTargets = ActiveTargets()
+  var references = DocumentReferences()
 
   package init(_ configuration: LocalStoreConfiguration) throws(StoreError) {
     let database =
@@ -87,8 +66,7 @@ package struct LocalStore: ~Copyable {
     self.policy = policy
     fallback = opening.fallback
     movedAside = opening.movedAside
-    user = opening.user
-    batchCount = opening.batchCount
+    queue = opening.queue
     isPrimary = database.sharing == nil
     // A log that grows larger than it should does not keep a store from opening.
     try? database.boundLog(policy)
@@ -99,8 +77,7 @@ package struct LocalStore: ~Copyable {
     let database: CacheDatabase
     let fallback: StoreError?
     let movedAside: String?
-    let user: UserNumber
-    let batchCount: Int
+    let queue: UserQueue
 
     init(
       _ database: CacheDatabase, fallback: StoreError? = nil, movedAside: String? = nil
@@ -108,8 +85,8 @@ package struct LocalStore: ~Copyable {
       self.database = database
       self.fallback = fallback
       self.movedAside = movedAside
-      user = database.signedOutUser
-      batchCount = try database.mutations.count(of: user)
+      let user = database.signedOutUser
+      queue = UserQueue(user: user, batchCount: try database.mutations.count(of: user))
     }
 
     init(orMovingAside configuration: LocalStoreConfiguration) throws(StoreError) {
@@ -148,8 +125,16 @@ package struct LocalStore: ~Copyable {
     database.openFiles?.watch { _ in observer() }
   }
 
+  /// Makes this client primary among those that share the cache.
+  package mutating func takeOver() { isPrimary = true }
+
+  /// Leaves the stored data of targets to another client, which is primary from now on.
+  package mutating func resign() { isPrimary = false }
+
+  var user: UserNumber { queue.user }
+
   var localDocuments: LocalDocuments {
-    LocalDocuments(database: database, user: user, hasBatches: batchCount > 0)
+    LocalDocuments(database: database, user: user, hasBatches: queue.batchCount > 0)
   }
 
   func check(_ action: StoreAction) throws(StoreError) {

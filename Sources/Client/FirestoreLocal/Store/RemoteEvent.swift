@@ -76,7 +76,7 @@ extension LocalStore {
       return changes
     }
     activeTargets = application.targets
-    unreferenced = []
+    references.collected()
     return changes
   }
 }

@@ -13,7 +13,7 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
-  private(set) var targets: [TargetID: LocalStore.ActiveTarget]
+  private(set) var targets: ActiveTargets
   /// The local views of the documents that the event changed.
   private var changed: [DocumentKey: Document] = [:]
   /// The numbers under which the event's documents are stored.
@@ -26,7 +26,7 @@ struct RemoteEventApplication {
   private var lastCollection: (path: ResourcePath, number: CollectionNumber)?
 
   init(
-    _ event: RemoteEvent, _ local: LocalDocuments, _ targets: [TargetID: LocalStore.ActiveTarget],
+    _ event: RemoteEvent, _ local: LocalDocuments, _ targets: ActiveTargets,
     _ collector: EagerGarbageCollector?
   ) {
     self.event = event
@@ -154,7 +154,7 @@ struct RemoteEventApplication {
     if isMismatch || changesDocuments || !hadToken || target.snapshotVersionIsDue {
       target = try target.storing(in: database)
     }
-    targets[id] = target
+    targets.replace(id, with: target)
   }
 
   /// Adds members in ascending order: neighbours share pages.

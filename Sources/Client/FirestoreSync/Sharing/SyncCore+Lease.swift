@@ -67,7 +67,7 @@ extension SyncCore {
     guard sharing?.isPrimary == false else { return }
     // The data that the primary before has stored comes first.
     try dealWithNews()
-    store.isPrimary = true
+    store.takeOver()
     do throws(StoreError) {
       try store.refreshActiveTargets()
       listens.trackLimbo()
@@ -79,7 +79,7 @@ extension SyncCore {
       try adoptTargets()
       writes.appendNew(try store.pendingBatches())
     } catch {
-      store.isPrimary = false
+      store.resign()
       watching.forgetAll()
       listens.stopTrackingLimbo()
       throw error
@@ -100,7 +100,7 @@ extension SyncCore {
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
     sharing?.resign()
-    store.isPrimary = false
+    store.resign()
     network.stop(by: .secondary)
     output.statusChanged()
     stopStreams()
@@ -124,7 +124,7 @@ extension SyncCore {
   package mutating func prepareToClose() {
     guard sharing != nil else { return disableNetwork() }
     sharing?.resign()
-    store.isPrimary = false
+    store.resign()
     network.stop(by: .secondary)
     stopStreams()
   }
