@@ -259,6 +259,11 @@ private struct Ground {
     #expect { try there("--to-data", "/e", "--to-emulator", "h:1") } throws: {
       DestinationOptions.message(for: $0).contains("--to-data is the embedded backend's")
     }
+    #expect { try there("--to-emulator", "example.org:1", "--to-admin-secret", "s") } throws: {
+      let complaint = DestinationOptions.message(for: $0)
+      return complaint.contains("--to-admin-secret would") && complaint.contains("Serve with --tls-cert, ")
+        && complaint.contains("with --to-trust")
+    }
   }
 }
 

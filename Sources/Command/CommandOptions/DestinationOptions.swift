@@ -59,9 +59,10 @@ package struct DestinationOptions: ParsableArguments {
       if let value { arguments.append("\(name)=\(value)") }
     }
     if toCloud { arguments.append("--cloud") }
-    do { return try StorageOptions.parse(arguments) } catch {
-      let complaint = StorageOptions.message(for: error)
-      throw ValidationError(complaint.replacing(/--(?=[a-z])/, with: "--to-"))
+    return try OptionNames.$prefix.withValue("--to-") {
+      do { return try StorageOptions.parse(arguments) } catch {
+        throw ValidationError(StorageOptions.message(for: error))
+      }
     }
   }
 
@@ -98,4 +99,15 @@ package struct DestinationOptions: ParsableArguments {
   }
 
   package init() {}
+}
+
+/// The names of options in complaints about options that stand for a source or a destination.
+enum OptionNames {
+  /// The beginning of the names that the user has typed.
+  @TaskLocal static var prefix = "--"
+}
+
+extension DefaultStringInterpolation {
+  /// An option's name as the user types it.
+  mutating func appendInterpolation(option name: String) { appendLiteral(OptionNames.prefix + name) }
 }

@@ -39,16 +39,19 @@ package struct RemoteOptions: ParsableArguments {
 
   package mutating func validate() throws {
     if emulator != nil, cloud || credentials != nil || host != nil {
-      throw ValidationError("--emulator names a backend of its own; leave out --cloud, --credentials and --host.")
+      throw ValidationError(
+        "\(option: "emulator") names a backend of its own; leave out \(option: "cloud"), \(option: "credentials") and "
+          + "\(option: "host").")
     }
     if adminSecret != nil, cloud || credentials != nil {
-      throw ValidationError("--admin-secret is for 'hearth serve'; Cloud Firestore knows nobody by it.")
+      throw ValidationError("\(option: "admin-secret") is for 'hearth serve'; Cloud Firestore knows nobody by it.")
     }
     if insecureCredentials, host == nil {
-      throw ValidationError("--insecure-credentials is about a server that is not Google's; give it with --host.")
+      throw ValidationError(
+        "\(option: "insecure-credentials") is about a server that is not Google's; give it with \(option: "host").")
     }
     if trust != nil, emulator == nil, host == nil, credentials == nil, !cloud {
-      throw ValidationError("--trust is about TLS; give it with --emulator or --host.")
+      throw ValidationError("\(option: "trust") is about TLS; give it with \(option: "emulator") or \(option: "host").")
     }
     do {
       _ = try named()
@@ -66,7 +69,8 @@ package struct RemoteOptions: ParsableArguments {
         at: try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable))
     }
     guard adminSecret == nil else {
-      throw ModelError("--admin-secret is for a server; name it with --emulator or --host.")
+      throw ModelError(
+        "\(option: "admin-secret") is for a server; name it with \(option: "emulator") or \(option: "host").")
     }
     return nil
   }
@@ -74,12 +78,15 @@ package struct RemoteOptions: ParsableArguments {
   private func named() throws(ModelError) -> RemoteBackend? {
     if let emulator {
       let security = trust.map { Endpoint.Security.tls(trustRoots: $0) } ?? .plaintext
-      return try self.emulator(at: try Endpoint(emulator, defaultPort: 8080, security: security, from: "--emulator"))
+      return try self.emulator(
+        at: try Endpoint(emulator, defaultPort: 8080, security: security, from: "\(option: "emulator")"))
     }
     if cloud || credentials != nil || host != nil {
       var endpoint = Endpoint.cloudFirestore
       endpoint.security = .tls(trustRoots: trust)
-      if let host { endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "--host") }
+      if let host {
+        endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "\(option: "host")")
+      }
       return RemoteBackend(
         endpoint: endpoint, identity: adminSecret.map { .admin(secretFile: $0) } ?? .application(file: credentials),
         allowsInsecureCredentials: insecureCredentials)
@@ -91,8 +98,8 @@ package struct RemoteOptions: ParsableArguments {
     guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
     guard endpoint.isLoopback || endpoint.isTLS else {
       throw ModelError(
-        "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
-          + "Serve with --tls-cert, and name its certificate with --trust.")
+        "The secret of \(option: "admin-secret") would go to \(endpoint.text) in plain text, where whoever listens could use it. "
+          + "Serve with --tls-cert, and name its certificate with \(option: "trust").")
     }
     return RemoteBackend(
       endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)

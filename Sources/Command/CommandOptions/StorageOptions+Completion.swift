@@ -29,12 +29,12 @@ extension StorageOptions {
     }
   }
 
-  /// The given options that choose a backend.
+  /// The names of the given options that choose a backend.
   private var given: [String] {
     let all = [
-      ("--emulator", remote.emulator != nil), ("--cloud", remote.cloud), ("--credentials", remote.credentials != nil),
-      ("--host", remote.host != nil), ("--admin-secret", remote.adminSecret != nil), ("--trust", remote.trust != nil),
-      ("--insecure-credentials", remote.insecureCredentials), ("--data", data != nil), ("--in-memory", inMemory),
+      ("emulator", remote.emulator != nil), ("cloud", remote.cloud), ("credentials", remote.credentials != nil),
+      ("host", remote.host != nil), ("admin-secret", remote.adminSecret != nil), ("trust", remote.trust != nil),
+      ("insecure-credentials", remote.insecureCredentials), ("data", data != nil), ("in-memory", inMemory),
     ]
     return all.filter(\.1).map(\.0)
   }
@@ -44,14 +44,17 @@ extension StorageOptions {
   private mutating func adopt(_ named: NamedConnection) throws {
     if let option = given.first {
       throw CommandFailure(
-        .usage, "--connection \(named.name) and \(option) both say which backend. Leave one of them out.")
+        .usage,
+        "\(option: "connection") \(named.name) and \(option: option) both say which backend. Leave one of them out.")
     }
     for (option, mine, theirs) in [
-      ("--project", project, named.project), ("--database", database, named.database), ("--cache", cache, named.cache),
+      ("project", project, named.project), ("database", database, named.database), ("cache", cache, named.cache),
     ] {
       guard let mine, let theirs, mine != theirs else { continue }
       throw CommandFailure(
-        .usage, "--connection \(named.name) says \(theirs), and \(option) says \(mine). Leave one of them out.")
+        .usage,
+        "\(option: "connection") \(named.name) says \(theirs), and \(option: option) says \(mine). "
+          + "Leave one of them out.")
     }
     (remote.emulator, remote.cloud, remote.credentials) = (named.emulator, named.isCloud, named.credentials)
     (remote.host, remote.trust, data) = (named.host, named.trust, named.data)
