@@ -321,11 +321,12 @@ let package = Package(
       ],
       path: "Tests/ClientTesting", swiftSettings: swift),
     module(
-      "ServiceTesting", ["FirestoreModel", "FirestoreBackend", "FirestoreService"], path: "Tests/ServiceTesting"),
+      "ServiceTesting", ["FirestoreTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService"],
+      path: "Tests/ServiceTesting"),
     module(
       "ServerTesting",
       [
-        "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio,
+        "FirestoreTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio,
         .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
@@ -348,7 +349,7 @@ let package = Package(
     tests(
       "FirestoreExportsTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreExports"],
       exclude: ["Exports"]),
-    tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite", "CPageChecksums"]),
+    tests("FirestoreSQLiteTests", ["FirestoreTesting", "SeededRandom", "FirestoreSQLite", "CPageChecksums"]),
     tests(
       "FirestoreLocalTests",
       [
@@ -385,8 +386,8 @@ let package = Package(
     tests(
       "FirestoreGRPCTests",
       [
-        "ClientTesting", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreGRPC", grpc,
-        protobuf, http2,
+        "FirestoreTesting", "ClientTesting", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
+        "FirestoreGRPC", grpc, protobuf, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -406,14 +407,16 @@ let package = Package(
     tests(
       "FirestoreServerTests",
       [
-        "ServerTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer",
+        "FirestoreTesting", "ServerTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService",
+        "FirestoreServer",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests(
       "FirestoreEmulatorTests",
       [
-        "ServerTesting", "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST", "FirestoreRules",
+        "FirestoreTesting", "ServerTesting", "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST",
+        "FirestoreRules",
         "FirestoreBackend", "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
         "FirestoreExports",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -423,7 +426,8 @@ let package = Package(
     tests(
       "FirestoreSharingTests",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreTesting", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreSQLite",
         "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "LocalSockets",
       ]),
     tests(
@@ -453,7 +457,7 @@ let package = Package(
         "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync",
         "LocalSockets",
       ]),
-    tests("ArticleTests", ["Hearth"]),
+    tests("ArticleTests", ["FirestoreTesting", "Hearth"]),
     tests(
       "ConformanceTests",
       [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -31,10 +32,8 @@ struct ArticleTests {
 /// What an article's code runs on: an empty backend in memory, and a cache on disk.
 enum ArticleDatabase {
   static func run(_ test: nonisolated(nonsending) (Firestore) async throws -> Void) async throws {
-    let cache = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    // What is left in the temporary directory is no failure.
-    defer { try? FileManager.default.removeItem(atPath: cache) }
-    let db = Firestore.firestore(app: FirestoreApp(name: cache, backend: .inMemory, cacheDirectory: cache))
+    let folder = TemporaryFolder()
+    let db = Firestore.firestore(app: FirestoreApp(name: folder.path, backend: .inMemory, cacheDirectory: folder.path))
     do {
       try await test(db)
     } catch {

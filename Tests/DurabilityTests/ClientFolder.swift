@@ -10,7 +10,8 @@ import Foundation
 final class ClientFolder: Sendable {
   static let database = DatabaseID(project: "crash", database: "(default)")
 
-  let path: String
+  private let folder = TemporaryFolder()
+  var path: String { folder.path }
   var cachePath: String { path + "/cache/cache.sqlite3" }
 
   private static let program: String = {
@@ -19,11 +20,8 @@ final class ClientFolder: Sendable {
   }()
 
   init() throws {
-    path = FileManager.default.temporaryDirectory.appending(path: "hearth-client-\(UUID().uuidString.prefix(8))").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try folder.make()
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func start(_ arguments: String...) throws -> ChildProcess {
     // What a sanitizer that this process runs under is told, that process is told too.

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreRules
 import FirestoreService
+import FirestoreTesting
 import ServiceTesting
-import Synchronization
 import Testing
 
 @testable import FirestoreAccess
@@ -11,17 +11,11 @@ import Testing
 /// Streams that outlive the token of their caller.
 @Suite("Streams and the time of tokens")
 struct ExpiryTests {
-  private final class Clock: Sendable {
-    private let time = Mutex<Int64>(1_000)
-    func set(_ seconds: Int64) { time.withLock { $0 = seconds } }
-    var now: Int64 { time.withLock { $0 } }
-  }
-
-  private let clock = Clock()
+  private let clock = TestClock(seconds: 1_000)
 
   private func caller(_ claims: String) throws -> FirestoreService {
     let clock = clock
-    let rules = AccessRules(TokenReader(TokenReader.Keys(owner: nil, now: { clock.now }) { _, _, _ in true }))
+    let rules = AccessRules(TokenReader(TokenReader.Keys(owner: nil, now: { clock.now().seconds }) { _, _, _ in true }))
     let text = "service cloud.firestore { match /{document=**} { allow read, write: if true; } }"
     rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "rules", content: text)]).ruleset)))
     return try FirestoreService(backend: try makeService().backend, rules: rules).serving(
@@ -52,10 +46,10 @@ struct ExpiryTests {
             writer.field(5, varint: 2)
           }
         })
-      clock.set(1_559)
+      clock.set(seconds: 1_559)
       _ = try write.receive(batch("c/a"))
       #expect(try listen.take().messages.isEmpty == false)
-      clock.set(1_560)
+      clock.set(seconds: 1_560)
       #expect(caller.timeLeft == 0)
       let refusals = [
         #expect(throws: RPCStatus.self) { _ = try write.receive(batch("c/b")) },

@@ -313,7 +313,7 @@ import Testing
 
   @Test("Many streams leave a bounded number of answers, also over restarts")
   func answersAreBounded() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let limits = AppliedRequests.Limits(rows: 20, streamRows: 40, slice: 8)
     for start in 0..<3 {
       let backend = try makeBackend(.directory(directory.path), requests: limits)

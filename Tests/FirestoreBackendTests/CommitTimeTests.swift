@@ -18,7 +18,7 @@ import Testing
 
   @Test("Server timestamps increase from commit to commit, however fast they come and whatever the clock does")
   func increasing() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let clock = TestClock(5_000_000_400)
     var last = Timestamp(seconds: 0)
     for restart in 0..<3 {

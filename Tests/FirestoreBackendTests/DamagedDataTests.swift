@@ -12,7 +12,7 @@ import Testing
 @Suite("Damaged data of the backend") struct DamagedDataTests {
   @Test("One bit changed anywhere in the file is told, or changes nothing that anybody sees")
   func everyPlace() async throws {
-    let whole = try TemporaryDirectory()
+    let whole = TemporaryFolder()
     let contents = try await whole.fill(150)
     let size = try Data(contentsOf: URL(filePath: whole.file)).count
     var random = SeededGenerator(seed: 3)
@@ -39,7 +39,7 @@ import Testing
 
   @Test("After damage was met nothing is written until it was repaired, not after a restart either")
   func writesAreRefused() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     _ = try await folder.fill()
     // The first page of a long document, far from everything else.
     let place = try #require(
@@ -65,7 +65,7 @@ import Testing
 
   @Test("An empty main file beside a log is told, and the log stays")
   func emptyMainFile() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
     try await backend.commit(set("c/a", ["v": 1]))
     let killed = try folder.copy()
@@ -81,7 +81,7 @@ import Testing
 
   @Test("An empty file is damage, never an empty database")
   func emptyFile() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     _ = try await folder.fill(20)
     try folder.edit(folder.file) { $0.removeAll() }
 
@@ -95,7 +95,7 @@ import Testing
 
   @Test("A file that was never there is a new database, also after the making of one was interrupted")
   func neverThere() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
     for leftover in ["backend.sqlite3.creating", "backend.sqlite3.creating-wal"] {
       try Data(count: leftover.utf8.count).write(to: URL(filePath: folder.path + "/" + leftover))
@@ -113,7 +113,7 @@ import Testing
 
   @Test("A log that is gone, cut off at any byte, or another one's is told, and what it had is missed")
   func lostLog() async throws {
-    let (folder, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let (folder, other) = (TemporaryFolder(), TemporaryFolder())
     _ = try await folder.fill(20)
     _ = try await other.fill(10)
     let older = try Data(contentsOf: URL(filePath: folder.file))
@@ -124,7 +124,7 @@ import Testing
     let killed = try folder.copy()
     let log = try Data(contentsOf: URL(filePath: killed.file + "-wal"))
     let foreignLog = try Data(contentsOf: URL(filePath: other.file + "-wal"))
-    func refusal(_ change: (TemporaryDirectory) throws -> Void) throws -> String {
+    func refusal(_ change: (TemporaryFolder) throws -> Void) throws -> String {
       let damaged = try killed.copy()
       try change(damaged)
       let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(damaged.path)) }
@@ -149,7 +149,7 @@ import Testing
   @Test("A file or folder that is taken away ends writing within a second, with its name, and every stream")
   func takenAway() async throws {
     for victim in ["", "/backend.sqlite3", "/backend.sqlite3-wal"] {
-      let folder = try TemporaryDirectory()
+      let folder = TemporaryFolder()
       let reports = Mutex<[String]>([])
       let backend = try LocalBackend(
         BackendConfiguration(
@@ -176,7 +176,7 @@ import Testing
 
   @Test("Data of earlier versions gets checksums and loses nothing", arguments: [true, false])
   func withoutChecksums(_ wasKilled: Bool) async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let contents = try await folder.fill(60)
     try folder.removeChecksums()
     #expect(BackendFile.Format(path: folder.file) == .unchecked)

@@ -10,17 +10,17 @@ import Testing
 @testable import FirestoreBackend
 
 @Suite("Repair of damaged data") struct DataRepairTests {
-  private func damage(_ folder: TemporaryDirectory) throws -> String? {
+  private func damage(_ folder: TemporaryFolder) throws -> String? {
     try DataRepair(directory: folder.path).damage
   }
 
-  private func repair(_ folder: TemporaryDirectory) throws -> DataRepair.Report {
+  private func repair(_ folder: TemporaryFolder) throws -> DataRepair.Report {
     try DataRepair(directory: folder.path).run()
   }
 
   @Test("Data that is as it was written needs no repair")
   func nothingWrong() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let contents = try await folder.fill(40)
     #expect(try damage(folder) == nil)
     #expect(try await Contents(makeBackend(.directory(folder.path))) == contents)
@@ -28,7 +28,7 @@ import Testing
 
   @Test("Whatever page is damaged, everything on the others is saved, and what is missing is counted")
   func everyPage() async throws {
-    let whole = try TemporaryDirectory()
+    let whole = TemporaryFolder()
     let contents = try await whole.fill(90)
     let size = try Data(contentsOf: URL(filePath: whole.file)).count
     var random = SeededGenerator(seed: 11)
@@ -60,7 +60,7 @@ import Testing
 
   @Test("What lies in the log behind a damaged frame is saved")
   func behindDamageInLog() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
     for number in 0..<30 { try await backend.commit(set("c\(number)/a", ["v": .integer(Int64(number))])) }
     let killed = try folder.copy()
@@ -80,7 +80,7 @@ import Testing
 
   @Test("An empty file beside its log is made whole from the log")
   func emptyMainFile() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
     for number in 0..<30 { try await backend.commit(set("c/d\(number)", ["v": .integer(Int64(number))])) }
     let killed = try folder.copy()
@@ -94,7 +94,7 @@ import Testing
 
   @Test("A repair that finds nothing at all does not call that everything", arguments: [0, 8_192])
   func nothingToSave(_ size: Int) async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     _ = try await folder.fill(10)
     var random = SeededGenerator(seed: 4)
     let noise = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
@@ -110,7 +110,7 @@ import Testing
 
   @Test("What a lost or cut log held is counted as lost, and a foreign log is not mixed in")
   func lostLog() async throws {
-    let (folder, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let (folder, other) = (TemporaryFolder(), TemporaryFolder())
     let before = try await folder.fill(20)
     let (backend, foreign) = (try makeBackend(.directory(folder.path)), try makeBackend(.directory(other.path)))
     for number in 0..<10 {
@@ -130,7 +130,7 @@ import Testing
 
   @Test("Damaged data without checksums is saved as far as its documents can be read")
   func withoutChecksums() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let contents = try await folder.fill(60)
     try folder.removeChecksums()
     // The root of some table.
@@ -145,7 +145,7 @@ import Testing
 
   @Test("After a repair commits are newer, clients start anew, and a batch that comes again is applied once")
   func afterwards() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
     var (token, last): (ResumeToken?, SnapshotVersion?)
     do {
@@ -171,7 +171,7 @@ import Testing
 
   @Test("A repair that was interrupted is finished by the next, and until then nothing is opened")
   func interrupted() async throws {
-    let folder = try TemporaryDirectory()
+    let folder = TemporaryFolder()
     let contents = try await folder.fill(20)
     try FileManager.default.moveItem(atPath: folder.file, toPath: folder.file + ".repaired")
     #expect(throws: StoreError.self) { _ = try makeBackend(.directory(folder.path)) }

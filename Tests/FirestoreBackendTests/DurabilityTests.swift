@@ -12,7 +12,7 @@ import Testing
 @Suite struct DurabilityTests {
   @Test("Documents, versions and answers survive a restart, and a clock that went back does not repeat a version")
   func restart() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let clock = TestClock(5_000_000)
     let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
     var last: SnapshotVersion?
@@ -34,7 +34,7 @@ import Testing
 
   @Test("A resume token survives a restart")
   func tokens() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     var token: ResumeToken?
     do {
       let backend = try makeBackend(.directory(directory.path))
@@ -58,7 +58,7 @@ import Testing
 
   @Test("S10: what was acknowledged when the process was killed is there afterwards")
   func killed() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let backend = try makeBackend(.directory(directory.path))
     for n in 0..<50 { try await backend.commit(set("c/\(n)", ["n": .integer(Int64(n))])) }
 
@@ -78,7 +78,7 @@ import Testing
 
   @Test("A directory in use is refused, with the process that holds it, and free again afterwards")
   func locked() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     do {
       let backend = try makeBackend(.directory(directory.path))
       let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path)) }
@@ -92,7 +92,7 @@ import Testing
 
   @Test("A file that is no database is told and left where it is")
   func garbage() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
     let garbage = Data(repeating: 0x55, count: 8192)
     let file = directory.path + "/backend.sqlite3"
@@ -109,7 +109,7 @@ import Testing
 
   @Test("A directory that cannot be made is an error that names it")
   func notWritable() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try Data().write(to: URL(fileURLWithPath: directory.path))
     let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path + "/data")) }
     #expect(error?.kind == .notWritable)
@@ -118,7 +118,7 @@ import Testing
 
   @Test("A database of a later version is left alone")
   func newerSchema() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     do {
       let file = try BackendFile(BackendConfiguration(location: .directory(directory.path), now: TestClock().now))
       try file.access { connection throws(StoreError) in

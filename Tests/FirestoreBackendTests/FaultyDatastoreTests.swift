@@ -11,7 +11,7 @@ import Testing
 @Suite struct FaultyDatastoreTests {
   private let backend: LocalBackend
   private let faults = FaultInjector(seed: 1)
-  private let clock = SleepLog()
+  private let clock = ManualClock(patience: .seconds(Int64.max))
   private let datastore: FaultyDatastore
 
   init() throws {
@@ -116,9 +116,7 @@ import Testing
       $0.jitter = .milliseconds(50)
     }
     _ = await write(1)
-    clock.sleeps.finish()
-    var waits: [Duration] = []
-    while let wait = await clock.sleeps.next() { waits.append(wait) }
+    let waits = clock.delays
     #expect(waits.count == 3)
     #expect(waits.allSatisfy { $0 >= .milliseconds(100) && $0 < .milliseconds(150) })
     #expect(Set(waits).count == 3)

@@ -142,7 +142,7 @@ struct HistoryTests {
 
   @Test("The past is kept for so many bytes at most, and what is no longer kept is too old to be read")
   func boundedBytes() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let text = Value.string(String(repeating: "x", count: 20_000))
     var times: [SnapshotVersion] = []
     func open(_ bytes: Int64) throws -> LocalBackend {

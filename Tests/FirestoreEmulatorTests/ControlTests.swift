@@ -5,6 +5,7 @@ import FirestoreExports
 import FirestoreModel
 import FirestoreRules
 import FirestoreService
+import FirestoreTesting
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -17,11 +18,11 @@ import Testing
 @Suite("What controls an emulator")
 struct ControlTests {
   private let backend: LocalBackend
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)")
+  private let folder = TemporaryFolder()
 
   init() throws {
     backend = try makeBackend()
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try folder.make()
   }
 
   private func ask(

@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreModel
 import FirestoreServer
 import FirestoreService
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1

@@ -5,12 +5,12 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
 import FirestoreService
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
 import NIOHTTP2
 import ServerTesting
-import Synchronization
 import Testing
 
 @testable import FirestoreEmulator
@@ -23,19 +23,12 @@ import Testing
       allow read: if resource.data.owner == request.auth.uid; } } }
     """
 
-  /// Tokens that a key has signed, and the time.
-  private final class Clock: Sendable {
-    private let time = Mutex<Int64>(1_000)
-    func set(_ seconds: Int64) { time.withLock { $0 = seconds } }
-    var now: Int64 { time.withLock { $0 } }
-  }
-
   private let loop = EmbeddedEventLoop()
-  private let clock = Clock()
+  private let clock = TestClock(seconds: 1_000)
 
   private func makeRules(signed: Bool = false) throws -> AccessRules {
     let clock = clock
-    let keys = TokenReader.Keys(owner: nil, now: { clock.now }) { _, _, _ in true }
+    let keys = TokenReader.Keys(owner: nil, now: { clock.now().seconds }) { _, _, _ in true }
     let rules = AccessRules(TokenReader(signed ? keys : nil))
     rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "rules", content: Self.rules)]).ruleset)))
     return rules
@@ -173,12 +166,12 @@ import Testing
     _ = (try sent(channel), try back.sentText())
 
     // The clock is behind: it was set back.
-    clock.set(1_559)
+    clock.set(seconds: 1_559)
     loop.advanceTime(by: .seconds(561))
     server.loop.advanceTime(by: .seconds(5))
     #expect(try channel.sentPayloads().isEmpty)
     #expect(try !back.sentText().contains("UNAUTHENTICATED"))
-    clock.set(1_560)
+    clock.set(seconds: 1_560)
     loop.advanceTime(by: .seconds(1))
     server.loop.advanceTime(by: .seconds(5))
     #expect(try channel.sentPayloads().first?.summary == "END 16" && !channel.isActive)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import Testing
@@ -15,7 +16,7 @@ struct ExportFolderTests {
   @Test(
     "Documents of several files come back, and the metadata say how many there are", arguments: [1, 3_000, 1 << 30])
   func severalFiles(bytesPerFile: Int) throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     let originals = (0..<100).map {
       (path($0), ["n": .integer(Int64($0)), "s": .string(String(repeating: "x", count: 50))] as Fields)
     }
@@ -36,7 +37,7 @@ struct ExportFolderTests {
 
   @Test("An export of nothing is one")
   func empty() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
 
     try export(folder("none"), [], in: home)
 
@@ -46,7 +47,7 @@ struct ExportFolderTests {
 
   @Test("An export is found by its metadata, its folder, and the folder that holds it alone")
   func location() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     try export(folder("one"), [("c/d", [:])], in: home)
 
     for place in ["one/one.overall_export_metadata", "one", "one/", ""] {
@@ -61,7 +62,7 @@ struct ExportFolderTests {
 
   @Test("Before it is finished there is no export, and what was there stays; without an end nothing is left")
   func atomic() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     try export(folder("e"), [("c/old", [:])], in: home)
 
     do {
@@ -82,7 +83,7 @@ struct ExportFolderTests {
 
   @Test("What a killed process left is removed by the next export of the name")
   func abandoned() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     for name in [".e.part-999999999-1/all_namespaces", ".e.part-\(getpid())-9999", ".f.part-999999999-1"] {
       try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
     }
@@ -94,7 +95,7 @@ struct ExportFolderTests {
 
   @Test("Two exports of one name at a time do not disturb each other: the later one stands")
   func twoAtATime() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     var first = try ExportWriter(folder("e"), home, begin: Timestamp(seconds: 1))
     var second = try ExportWriter(folder("e"), home, begin: Timestamp(seconds: 1))
     try first.append(DocumentKey(unchecked: ResourcePath("c/first")), [:])
@@ -109,7 +110,7 @@ struct ExportFolderTests {
 
   @Test("Nothing but an export is replaced")
   func others() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     try FileManager.default.createDirectory(atPath: folder("mine"), withIntermediateDirectories: true)
     try Data([1]).write(to: URL(fileURLWithPath: folder("mine/letter")))
     try Data([1]).write(to: URL(fileURLWithPath: folder("file")))
@@ -127,7 +128,7 @@ struct ExportFolderTests {
       #expect(throws: ExportError.self, "\(name)") { try export(name, [], in: home) }
     }
     #expect(MountedFolders.contain("/proc"))
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     #expect(!MountedFolders.contain(folder.path))
     for (line, path) in [
       ("36 35 98:0 / /mnt rw - ext3 /dev/root rw", "/mnt"), (#"36 35 98:0 /a /m\040\134n\04 rw"#, #"/m \n\04"#),
@@ -139,7 +140,7 @@ struct ExportFolderTests {
 
   @Test("Files that are missing, cut, longer or of elsewhere are named")
   func damage() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     let originals = (0..<40).map { (path($0), ["s": .string(String(repeating: "x", count: 50))] as Fields) }
     func attempt(_ change: (String) throws -> Void) throws -> ExportError? {
       try export(folder("e"), originals, in: home, bytesPerFile: 2_000)
@@ -184,7 +185,7 @@ struct ExportFolderTests {
   @Test("Damaged exports are refused, or what is read of them is right")
   func damagedFiles() throws {
     var random = SeededGenerator(seed: 74)
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     let originals = (0..<3).map { (path($0), ["n": .integer(Int64($0))] as Fields) }
     let whole = Dictionary(uniqueKeysWithValues: originals)
     try export(folder("e"), originals, in: home)

@@ -3,6 +3,7 @@ import CryptoExtras
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreTesting
 import Foundation
 import GRPCCore
 import NIOHTTP1
@@ -13,10 +14,12 @@ import Testing
 struct CredentialTests {
   private static let pem = (try? _RSA.Signing.PrivateKey(keySize: .bits2048))?.pemRepresentation ?? ""
 
+  private let folder = TemporaryFolder()
+
   private func file(_ fields: [String: String]) throws -> String {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString).json").path
-    try JSONEncoder().encode(fields).write(to: URL(fileURLWithPath: path))
-    return path
+    let name = "\(UUID().uuidString).json"
+    try folder.write(name, String(decoding: try JSONEncoder().encode(fields), as: UTF8.self))
+    return folder(name)
   }
 
   private func serviceAccount() throws -> String {
@@ -66,12 +69,11 @@ struct CredentialTests {
   @Test("A service account signs its own token, for an hour, and uses it until shortly before it expires")
   func selfSigned() async throws {
     let path = try serviceAccount()
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let clock = TestClock(1_800_000_000)
-    let credentials = Credentials.application(file: path, environment: [:], now: { clock.now })
+    let clock = TestClock(seconds: 1_800_000_000)
+    let credentials = Credentials.application(file: path, environment: [:], now: clock.now)
     let headers = try await headers(credentials) { datastore in
-      for step in [0, 3200, 200] {
-        clock.advance(step)
+      for step in [0, 3200, 200] as [Int64] {
+        clock.advance(seconds: step)
         _ = try await datastore.listCollectionIDs(below: .root)
       }
     }
@@ -95,7 +97,6 @@ struct CredentialTests {
   @Test("A service account's token is for the host that it is sent to; all of Google's take the same")
   func audience() async throws {
     let path = try serviceAccount()
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
     for (host, audience) in [
       ("firestore.googleapis.com", "https://firestore.googleapis.com/"), ("Example.com", "https://example.com/"),
@@ -113,7 +114,6 @@ struct CredentialTests {
   func plainText() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let (account, user) = (try serviceAccount(), try user(server))
-    defer { for path in [account, user] { try? FileManager.default.removeItem(atPath: path) } }
     let endpoint = Endpoint(host: "firestore.googleapis.com", port: 80, security: .plaintext)
     for file in [account, user, nil] {
       let credentials =
@@ -134,7 +134,6 @@ struct CredentialTests {
   func accessToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
     let other = Endpoint(host: "example.com", port: 443, security: .tls(trustRoots: nil))
     let status = await #expect(throws: RPCStatus.self) { try await credentials.authorization(for: other) }
@@ -149,13 +148,12 @@ struct CredentialTests {
   func refreshToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let clock = TestClock(1_800_000_000)
+    let clock = TestClock(seconds: 1_800_000_000)
     let credentials = Credentials.application(
-      environment: ["GOOGLE_APPLICATION_CREDENTIALS": path], now: { clock.now })
+      environment: ["GOOGLE_APPLICATION_CREDENTIALS": path], now: clock.now)
     let headers = try await headers(credentials) { datastore in
-      for step in [0, 3200, 200] {
-        clock.advance(step)
+      for step in [0, 3200, 200] as [Int64] {
+        clock.advance(seconds: step)
         _ = try await datastore.listCollectionIDs(below: .root)
       }
     }
@@ -171,7 +169,6 @@ struct CredentialTests {
   func unauthenticated() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
     let once = try await headers(refused: 1, credentials) { _ = try await $0.listCollectionIDs(below: .root) }
     #expect(once == ["Bearer granted-1", "Bearer granted-2"])
@@ -197,7 +194,6 @@ struct CredentialTests {
     for (status, body, code, text) in answers {
       let server = try await TokenServer { _ in (status, body) }
       let path = try user(server)
-      defer { try? FileManager.default.removeItem(atPath: path) }
       let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
       _ = try await headers(credentials) { datastore in
         let failure = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
@@ -244,9 +240,8 @@ struct CredentialTests {
       (#"{"type": "authorized_user", "client_id": "a"}"#, "\"client_secret\""),
     ] as [(String?, String)])
   func badFiles(_ content: String?, _ reason: String) throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString).json").path
-    if let content { try Data(content.utf8).write(to: URL(fileURLWithPath: path)) }
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = folder("account.json")
+    if let content { try folder.write("account.json", content) }
     let status = #expect(throws: RPCStatus.self) {
       try Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) }).check()
     }
@@ -259,7 +254,6 @@ struct CredentialTests {
   @Test("No description, dump or interpolation shows a secret")
   func secrecy() throws {
     let path = try serviceAccount()
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let account = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
     try account.check()
     let line = Self.pem.split(separator: "\n")[1]
@@ -281,13 +275,6 @@ private struct Claims: Decodable {
   var aud: String
   var iat: Int64
   var exp: Int64
-}
-
-final class TestClock: Sendable {
-  private let seconds: Mutex<Int64>
-  init(_ seconds: Int64) { self.seconds = Mutex(seconds) }
-  var now: FirestoreModel.Timestamp { Timestamp(seconds: seconds.withLock { $0 }) }
-  func advance(_ step: Int) { seconds.withLock { $0 += Int64(step) } }
 }
 
 extension Data {

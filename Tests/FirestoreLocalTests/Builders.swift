@@ -16,15 +16,11 @@ enum Storage: String, CaseIterable, CustomTestStringConvertible {
 /// Where the store of one test lives; removed with the last reference.
 final class Place {
   let storage: Storage
-  let path: String
+  private let folder = TemporaryFolder()
+  var path: String { folder.path }
   var databasePath: String { path + "/cache.sqlite3" }
 
-  init(_ storage: Storage) {
-    self.storage = storage
-    path = NSTemporaryDirectory() + "hearth-local-\(UUID().uuidString)"
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  init(_ storage: Storage) { self.storage = storage }
 
   func configuration(_ policy: GarbageCollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0))
     -> LocalStoreConfiguration

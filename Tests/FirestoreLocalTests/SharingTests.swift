@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -11,12 +12,7 @@ import Testing
 
 /// What stores that share a cache do besides what the spec tests say of several clients.
 @Suite struct SharingTests {
-  private final class Folder {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-  }
-
-  private let folder = Folder()
+  private let folder = TemporaryFolder()
 
   private func open(isShared: Bool = true) throws -> LocalStore {
     try LocalStore(
@@ -24,8 +20,6 @@ import Testing
         location: .directory(folder.path), policy: .leastRecentlyUsed(thresholdBytes: 1 << 20),
         database: DatabaseID(project: "p"), isShared: isShared))
   }
-
-  private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
 
   private func set(_ path: String, _ number: Int64) -> Mutation {
     Mutation(key: key(path), operation: .set(["n": .integer(number)]))

@@ -3,24 +3,16 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreTesting
 import SeededRandom
-import Synchronization
 import Testing
 
 @testable import FirestoreLocal
 
 @Suite("Slices of long work")
 struct SliceTests {
-  /// A clock that somebody sets.
-  private final class SetClock: Sendable {
-    private let time = Mutex(Duration.zero)
-    var now: Duration { time.withLock { $0 } }
-    func advance(by duration: Duration) { time.withLock { $0 += duration } }
-  }
-
   @Test("However the cost of a commit changes, slices soon take what they aim at and no more")
   func pacing() {
-    let clock = SetClock()
-    var pacer = SlicePacer { clock.now }
+    let clock = ManualClock()
+    var pacer = SlicePacer { clock.now.offset }
     for commitShare in [0.2, 3.0, 0.0, 4.0] {
       var last = Duration.zero
       for _ in 0..<12 {
@@ -28,9 +20,9 @@ struct SliceTests {
         let start = clock.now
         while !pacer.isOver() { clock.advance(by: .microseconds(100)) }
         pacer.endWork()
-        clock.advance(by: (clock.now - start) * commitShare)
+        clock.advance(by: start.duration(to: clock.now) * commitShare)
         pacer.end()
-        last = clock.now - start
+        last = start.duration(to: clock.now)
       }
       #expect(last <= SlicePacer.aim + .milliseconds(1), "commits of \(commitShare)")
       #expect(last >= SlicePacer.aim / 3, "commits of \(commitShare)")
@@ -120,16 +112,10 @@ struct SliceTests {
 extension SlicePacer {
   /// By a clock that goes on by `step` whenever somebody looks at it.
   static func impatient(step: Duration) -> SlicePacer {
-    let clock = Clock()
+    let clock = ManualClock()
     return SlicePacer {
-      clock.time.withLock { time in
-        time += step
-        return time
-      }
+      clock.advance(by: step)
+      return clock.now.offset
     }
-  }
-
-  private final class Clock: Sendable {
-    let time = Mutex(Duration.zero)
   }
 }

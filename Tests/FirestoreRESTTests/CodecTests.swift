@@ -13,8 +13,6 @@ import WireOracle
 
 @Suite("Messages as proto3 JSON are those of swift-protobuf")
 struct CodecTests {
-  private static let database = DatabaseID(project: "p")
-
   /// JSON in a form that can be compared: members sorted, and maps, which the oracle writes as lists of entries, as such.
   private func normal(_ json: JSONSyntax) -> String {
     switch json.kind {
@@ -60,7 +58,7 @@ struct CodecTests {
   func writes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let request = Wire.CommitRequest.with { request in
-      request.database = Self.database.name
+      request.database = database.name
       request.transaction = Data(random.list(upTo: 5) { UInt8.random(in: .min ... .max, using: &$0) })
       request.writes = random.list(upTo: 4) { random in
         let operation: Mutation.Operation =
@@ -81,7 +79,7 @@ struct CodecTests {
           precondition: random.pick([
             .none, .exists(true), .exists(false), .updateTime(SnapshotVersion(random.timestamp())),
           ]), transforms: transforms
-        ).message(in: Self.database)
+        ).message(in: database)
       }
     }
     try expectSame(request, Schema.commitRequest, "seed \(seed)", isPretty: seed.isMultiple(of: 2))
@@ -91,7 +89,7 @@ struct CodecTests {
   func documents(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let document = Wire.Document.with { document in
-      document.name = Self.database.name(of: random.key())
+      document.name = database.name(of: random.key())
       document.fields = random.fields().message
       document.createTime = random.timestamp().message
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Glibc
 import Testing
@@ -13,7 +14,7 @@ import Testing
 
   @Test("A directory that is made is private, and so are its parents")
   func made() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     #expect(try lock(directory.path + "/a/b") == [])
     for part in ["", "/a", "/a/b"] { #expect(try mode(of: directory.path + part) == 0o700) }
     #expect(try mode(of: directory.path + "/a/b/lock") == 0o600)
@@ -21,7 +22,7 @@ import Testing
 
   @Test("A directory of the store's own that others could read is narrowed, and that is said")
   func narrowed() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make(mode: 0o755)
     _ = FileManager.default.createFile(
       atPath: directory.path + "/data.sqlite3", contents: Data(), attributes: [.posixPermissions: 0o644])
@@ -36,7 +37,7 @@ import Testing
 
   @Test("A directory with other things in it keeps its mode, but is refused where others may write")
   func shared() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make(mode: 0o755)
     _ = FileManager.default.createFile(atPath: directory.path + "/letter.txt", contents: Data())
     #expect(try lock(directory.path) == [])
@@ -50,7 +51,7 @@ import Testing
 
   @Test("A process is named as the one that has a directory only if it has it open")
   func holder() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     _ = try lock(directory.path)
     // Held by somebody who has not written its number: what stands there is of one that has nothing to do with it.
     let descriptor = open(directory.path + "/lock", O_RDWR)
@@ -88,7 +89,7 @@ import Testing
 
   @Test("A link in the place of a file is not followed, and what it leads to stays as it is", arguments: [true, false])
   func links(_ isSymbolic: Bool) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let store = directory.path + "/store"
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
@@ -107,7 +108,7 @@ import Testing
 
   @Test("A second lock is refused and names the process that has the first")
   func held() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let first = try DirectoryLock(directory: directory.path, called: "data directory", own: [])
     let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
     let process = ProcessInfo.processInfo.processIdentifier

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPageChecksums
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import Testing
@@ -34,7 +35,7 @@ import Testing
   private static func rows(_ database: Connection) throws -> Int64? { try database.integer("SELECT count(*) FROM t") }
 
   /// What is left if the process is killed now.
-  private static func killed(_ path: String, _ directory: TemporaryDirectory) throws -> DatabaseFiles {
+  private static func killed(_ path: String, _ directory: TemporaryFolder) throws -> DatabaseFiles {
     let files = DatabaseFiles(path: directory.path + "/left-\(UUID().uuidString)")
     for suffix in ["", "-wal", CPC_LOG_END_SUFFIX] where FileManager.default.fileExists(atPath: path + suffix) {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: files.path + suffix)
@@ -49,7 +50,7 @@ import Testing
 
   @Test("Whatever a connection does, what it leaves when it is killed is found whole, and each part of it is needed")
   func anyMoment() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/data"
     var database = try Self.open(path)
@@ -84,7 +85,7 @@ import Testing
 
   @Test("A log without its end is told wherever it was cut, down to the last byte of the last commit")
   func cut() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/data"
     let database = try Self.open(path)
@@ -107,7 +108,7 @@ import Testing
 
   @Test("A log that was brought back into the database may be missing")
   func restored() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/data"
     let database = try Self.open(path)
@@ -122,7 +123,7 @@ import Testing
 
   @Test("After the system went down only what the disk was waited for must be there; what else is missing is said once")
   func powerCut() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/data"
     let database = try Self.open(path)
@@ -157,7 +158,7 @@ import Testing
 
   @Test("A log beside another database, or beside an older state of its own, is told", arguments: 0..<6)
   func otherDatabase(_ number: Int) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let (path, other) = (directory.path + "/data", directory.path + "/other")
     let foreign = try Self.open(other)
@@ -195,7 +196,7 @@ import Testing
 
   @Test("Notes that are not what was written say nothing")
   func damagedNotes() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/data"
     let database = try Self.open(path)

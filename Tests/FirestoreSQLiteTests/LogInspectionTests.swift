@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
   private static let frameSize = 4096 + 24
 
   /// A database as a killed process leaves it: `commits` rows in the log, none of them in the file.
-  private static func killed(_ directory: TemporaryDirectory, commits: Int, unfinished: Bool = false) throws
+  private static func killed(_ directory: TemporaryFolder, commits: Int, unfinished: Bool = false) throws
     -> DatabaseFiles
   {
     try directory.make()
@@ -33,7 +34,7 @@ import Testing
 
   @Test("What a killed process leaves is no damage, wherever the last write was cut off")
   func tornTail() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 6)
     let size = try Data(contentsOf: URL(filePath: files.log)).count
 
@@ -46,7 +47,7 @@ import Testing
 
   @Test("Frames that no commit follows are no damage, also when newer commits have replaced the first of them")
   func unfinishedTransaction() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 3, unfinished: true)
     #expect(try Self.frames(files).last?.isCommit == false)
     try LogInspection.check(files)
@@ -61,7 +62,7 @@ import Testing
 
   @Test("Frames of an earlier generation behind the last commit are no damage")
   func earlierGeneration() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/used"
     let database = try Connection(path: path, called: "database")
@@ -79,7 +80,7 @@ import Testing
 
   @Test("One bit anywhere in the log is damage, not the end of what was committed")
   func everyBit() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 4)
     let whole = try Data(contentsOf: URL(filePath: files.log))
     let frames = try Self.frames(files)
@@ -98,7 +99,7 @@ import Testing
 
   @Test("A main file that is missing or empty beside a log with commits is damage", arguments: [true, false])
   func withoutMainFile(_ isMissing: Bool) throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 2)
     if isMissing {
       try FileManager.default.removeItem(atPath: files.path)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Synchronization
 import Testing
@@ -6,8 +7,8 @@ import Testing
 @testable import FirestoreSQLite
 
 @Suite("Files of an open database") struct OpenFilesTests {
-  private static func made() throws -> (TemporaryDirectory, DatabaseFiles) {
-    let directory = try TemporaryDirectory()
+  private static func made() throws -> (TemporaryFolder, DatabaseFiles) {
+    let directory = TemporaryFolder()
     try directory.make()
     let files = DatabaseFiles(path: directory.path + "/data")
     for file in [files.path, files.log] { try Data("x".utf8).write(to: URL(filePath: file)) }

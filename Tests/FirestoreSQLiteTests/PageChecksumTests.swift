@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import Testing
@@ -24,7 +25,7 @@ import Testing
 
   @Test("A database with checksums is read as any other, in a folder of any name")
   func reads() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let folder = directory.path + "/a b?c%41#ü"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -39,7 +40,7 @@ import Testing
 
   @Test("One bit changed anywhere in the file, or a page in another's place, ends the read with an error")
   func everyPage() throws {
-    let directory = try TemporaryDirectory()
+    let directory = TemporaryFolder()
     try directory.make()
     let path = directory.path + "/data"
     try Self.fill(path)

@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A directory that is removed with the value.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-  }
-
-  func make(mode: Int = 0o700) throws {
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
-
 func mode(of path: String) throws -> Int? {
   try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
 }

@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreModel
 import FirestoreService
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHPACK

@@ -5,6 +5,7 @@ import FirestoreGRPC
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 import Glibc
 import Synchronization

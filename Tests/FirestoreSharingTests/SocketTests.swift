@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 import FirestoreServer
+import FirestoreTesting
 import Foundation
 import Glibc
 import LocalSockets

@@ -4,31 +4,27 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreServer
+import FirestoreTesting
 import Foundation
 import Glibc
 
 @testable import FirestoreSharing
 
-let database = DatabaseID(project: "p")
-
 /// A directory for data, which goes with the value.
 final class Folder {
   let path: String
-  private let parent: String
+  private let parent = TemporaryFolder()
 
   init(_ name: String = "data") throws {
-    parent = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    path = parent + "/" + name
+    path = parent(name)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     chmod(path, 0o700)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: parent) }
-
   /// Another name for the directory: what is opened by it is not known to be open in this process, as in another one.
   func alias(_ name: String = "alias") throws -> String {
-    try FileManager.default.createSymbolicLink(atPath: "\(parent)/\(name)", withDestinationPath: path)
-    return "\(parent)/\(name)"
+    try FileManager.default.createSymbolicLink(atPath: parent(name), withDestinationPath: path)
+    return parent(name)
   }
 
   var socket: String { path + "/hearth.sock" }

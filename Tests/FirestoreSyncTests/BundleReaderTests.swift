@@ -12,7 +12,6 @@ import Testing
 @Suite("Bundles are read")
 struct BundleReaderTests {
   private let root = "projects/p/databases/(default)/documents"
-  private let database = DatabaseID(project: "p")
 
   private func bundle(
     _ elements: String..., metadata: String = #"{"id": "b", "createTime": "2026-01-01T00:00:00Z"}"#

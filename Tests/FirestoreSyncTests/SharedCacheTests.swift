@@ -14,12 +14,7 @@ import Testing
 /// Clients of one cache in one process, beside what the spec tests say of several.
 @Suite("Clients that share a cache", .timeLimit(.minutes(5)))
 struct SharedCacheTests {
-  private final class Folder: Sendable {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-  }
-
-  private let folder = Folder()
+  private let folder = TemporaryFolder()
 
   private var configuration: LocalStoreConfiguration {
     LocalStoreConfiguration(

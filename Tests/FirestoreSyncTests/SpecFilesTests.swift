@@ -31,10 +31,9 @@ import Testing
   }
 
   private func withClone(_ body: (_ clone: URL, _ specs: URL) throws -> Void) throws {
-    let root = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-spec-\(UUID().uuidString)")
-    let specs = root.appendingPathComponent("shared/spec")
+    let root = TemporaryFolder()
+    let specs = URL(filePath: root("shared/spec"))
     try FileManager.default.createDirectory(at: specs, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: root) }
-    try body(root.appendingPathComponent("clone"), specs)
+    try body(URL(filePath: root("clone")), specs)
   }
 }

@@ -103,12 +103,9 @@ struct CompressionTests {
 @Suite("Compressed input")
 struct CompressedInputTests {
   private func withFile<Result>(_ name: String, _ bytes: [UInt8], _ body: (String) throws -> Result) throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: name)
-    try Data(bytes).write(to: file)
-    return try body(file.path)
+    let folder = try TemporaryFolder.made()
+    try Data(bytes).write(to: URL(filePath: folder(name)))
+    return try body(folder(name))
   }
 
   private func gzip(_ text: String) throws -> [UInt8] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import DashboardModel
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -83,26 +84,8 @@ struct ConfigurationFileTests {
 
   @Test("A file that cannot be read is a problem, none is not")
   func unreadable() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     #expect(ConfigurationFile.read(folder.path, name: "config.toml").problems.count == 1)
     #expect(ConfigurationFile.read(folder.path + "/none", name: "config.toml").problems == [])
   }
-}
-
-/// A folder of the test's own, removed with the value.
-final class Folder {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appending(path: "hearth-test-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  func write(_ name: String, _ text: String) throws {
-    let url = URL(filePath: "\(path)/\(name)")
-    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: url)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

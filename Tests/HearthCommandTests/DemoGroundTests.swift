@@ -22,9 +22,7 @@ import Testing
 
   @Test("The demo fills an empty database and goes on with its own; documents of somebody else it leaves alone")
   func claims() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-demo-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder.made()
     let backend = try backend()
     #expect(try await claim(backend, folder.path) == .new)
     let documents: [(key: DocumentKey, fields: Fields)] = [(DocumentKey(unchecked: ResourcePath("a/b")), [:])]

@@ -14,11 +14,11 @@ import Testing
 
 @Suite("Import and export in Google's format")
 struct ExportFormatTests {
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let backend: LocalBackend
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder.made()
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_800_000_000) }))
   }
 

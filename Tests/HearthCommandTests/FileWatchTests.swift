@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -8,12 +9,12 @@ import Testing
 @Suite("The watch on a user's files")
 @MainActor
 struct FileWatchTests {
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let told: AsyncStream<Void>
   private let watch: FileWatch
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder.made()
     try folder.write("hearth/config.toml", "")
     let (told, continuation) = AsyncStream.makeStream(of: Void.self)
     self.told = told

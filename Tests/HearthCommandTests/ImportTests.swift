@@ -72,11 +72,11 @@ import Testing
 
 @Suite("Exports that are imported at another place")
 struct RenamedImportTests {
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let backend: LocalBackend
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder.made()
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
   }
 
@@ -175,19 +175,17 @@ struct RenamedImportTests {
 @Suite struct ImportRunTests {
   private struct Stopped: Error {}
 
-  private let folder: URL
+  private let folder = TemporaryFolder()
   private let backend: LocalBackend
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-import-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try folder.make()
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
   }
 
   private func file(_ lines: [String]) throws -> String {
-    let path = folder.appending(path: "input.jsonl").path
-    try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
-    return path
+    try folder.write("input.jsonl", lines.map { $0 + "\n" }.joined())
+    return folder("input.jsonl")
   }
 
   private func line(_ id: Int, _ value: Int) -> String { "{\"path\": \"c/\(id)\", \"data\": {\"v\": \(value)}}" }
@@ -202,7 +200,6 @@ struct RenamedImportTests {
     _ path: String, from done: ImportProgressPoint = ImportProgressPoint(), rejects: RejectFile? = nil,
     record: @escaping (ImportProgressPoint) throws -> Void = { _ in }
   ) async throws -> ImportProgressPoint {
-    defer { try? FileManager.default.removeItem(at: folder.appending(path: "unused")) }
     var input = try ImportInput(path, .jsonl)
     try input.skip(to: done.position, .jsonl)
     let rules = ImportRules(database: database, collection: nil, idField: nil)
@@ -267,7 +264,7 @@ struct RenamedImportTests {
     lines[900] = "{\"path\": \"c/900\", \"data\": {\"at\": {\"$timestamp\": \"x\"}}}"
     let path = try file(lines)
     var notes: [String] = []
-    let aside = folder.appending(path: "aside").path
+    let aside = folder("aside")
     let done = try await run(path, rejects: RejectFile(aside) { notes.append($0) })
     #expect(done.documents == 1298 && done.rejected == 2)
     #expect(try String(contentsOfFile: aside, encoding: .utf8) == lines[3] + "\n" + lines[900] + "\n")

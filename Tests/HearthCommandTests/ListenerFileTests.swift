@@ -16,11 +16,11 @@ import Testing
 @Suite("Listeners as a file")
 struct ListenerFileTests {
   private let database = DatabaseID(project: "demo")
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let paths: Paths
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder.made()
     paths = Paths(environment: ["HOME": folder.path])
   }
 

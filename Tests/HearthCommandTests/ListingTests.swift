@@ -68,17 +68,14 @@ import Testing
       .document(DocumentKey(unchecked: ResourcePath("a/ghost")), exists: false),
     ]
     func printed(_ arguments: String...) throws -> [String] {
-      let file = FileManager.default.temporaryDirectory.appending(path: "hearth-rows-\(UUID().uuidString)").path
-      let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL, 0o600)
-      defer {
-        close(descriptor)
-        unlink(file)
-      }
+      let file = TemporaryFolder()
+      let descriptor = open(file.path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+      defer { close(descriptor) }
       let format = try RowFormatOptions.parse(arguments).format(ListedEntry.names, or: .lines)
-      var printer = RowPrinter(format, ListedEntry.names, to: OutputFile(descriptor, file))
+      var printer = RowPrinter(format, ListedEntry.names, to: OutputFile(descriptor, file.path))
       for entry in entries { try printer.print(entry.row) }
       try printer.finish()
-      return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+      return try String(contentsOfFile: file.path, encoding: .utf8).split(separator: "\n").map(String.init)
     }
     #expect(try printed() == ["a  3 documents", "b,c", "a/ghost  missing"])
     #expect(

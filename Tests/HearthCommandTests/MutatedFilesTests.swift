@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import TerminalTheme
@@ -14,7 +15,7 @@ import Testing
 /// is wrong is told with its line.
 @Suite struct MutatedFilesTests {
   /// So many files of each kind; 25 000 of each with `HEARTH_FULL=1`.
-  private static let count = ProcessInfo.processInfo.environment["HEARTH_FULL"] == "1" ? 25_000 : 400
+  private static let count = TestSize.count(250, full: 25_000)
 
   private static let configuration = """
     theme = "ember"
@@ -99,10 +100,8 @@ import Testing
   func mutations(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let database = DatabaseID(project: "p", database: "(default)")
-    let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-mutated-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "mine.toml").path
+    let folder = try TemporaryFolder.made()
+    let path = folder("mine.toml")
     for step in 0..<Self.count {
       switch seed {
       case 1:

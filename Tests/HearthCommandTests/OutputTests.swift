@@ -2,6 +2,7 @@
 import Dashboard
 import DashboardModel
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import Glibc
 import Testing
@@ -13,27 +14,17 @@ import Testing
 @testable import HearthCommand
 
 @Suite struct OutputTests {
-  private let folder: URL
+  private let folder = TemporaryFolder()
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-output-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { try folder.make() }
 
-  private func path(_ name: String) -> String { folder.appending(path: name).path }
-  private func write(_ name: String, _ text: String) throws {
-    try Data(text.utf8).write(to: folder.appending(path: name))
-  }
-  private func text(_ name: String) throws -> String {
-    try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-  }
-  private var names: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
-  }
+  private func path(_ name: String) -> String { folder(name) }
+  private func write(_ name: String, _ text: String) throws { try folder.write(name, text) }
+  private func text(_ name: String) throws -> String { try String(contentsOfFile: folder(name), encoding: .utf8) }
+  private var names: [String] { get throws { try folder.names } }
 
   @Test("A path leads through its links to a file, to a stream or to an open descriptor; a folder is none of them")
   func places() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try write("file", "")
     symlink("file", path("link"))
     symlink(path("link"), path("second"))
@@ -55,7 +46,6 @@ import Testing
 
   @Test("A file that replaces another has its name, and its mode, only when it is complete")
   func replacement() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     try write("file", "old")
     chmod(path("file"), 0o604)
     let given = try FileReplacement(of: path("file"))
@@ -74,7 +64,6 @@ import Testing
 
   @Test("What an import notes goes into a file of the user's alone, and follows a link")
   func importState() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let identity = ImportState.Identity(backend: "b", database: "d", format: .jsonl)
     let state = ImportState(identity: identity, position: InputPosition(), documents: 7, rejected: 0)
     try state.write(to: path("state"))
@@ -97,7 +86,6 @@ import Testing
 
   @Test("An edited text is the user's alone, and is found when its session was killed")
   func editorFile() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let request = EditRequest(.newDocument(in: ResourcePath("cities")), text: "{}")
     let file = try EditorFile(for: request, below: folder.path)
     let edited = file.path
@@ -110,7 +98,6 @@ import Testing
 
     // No process has this number (proc(5): pid_max is at most 2^22).
     let left = "edits/\(1 << 22 + 1)-x"
-    try FileManager.default.createDirectory(at: folder.appending(path: left), withIntermediateDirectories: true)
     try write("\(left)/SF.json", "{}")
     #expect(EditorFile.abandoned(below: folder.path) == [path(left)])
   }

@@ -6,15 +6,12 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreTesting
 import FirestoreText
-import Synchronization
 import Testing
 
 @testable import CommandOptions
 @testable import CommandOutput
 @testable import CommandTransfer
 @testable import HearthCommand
-
-private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
 
 /// Reading what was there before.
 @Suite struct PastTests {
@@ -26,13 +23,13 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
 
   @Test("A walk, a query, a count and a list of the past have what was there then, missing parents too")
   func reading() async throws {
-    let clock = Clock()
+    let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
     _ = try await datastore.commit(
       ["a/b", "a/ghost/c/d", "x/y"].map { Mutation(key: key($0), operation: .set(["n": 1])) })
-    clock.advance(60)
+    clock.advance(seconds: 60)
     let before = clock.time
-    clock.advance(60)
+    clock.advance(seconds: 60)
     _ = try await datastore.commit(["a/b", "a/ghost/c/d"].map { Mutation(key: key($0), operation: .delete) })
     _ = try await datastore.commit([Mutation(key: key("x/y"), operation: .set(["n": 2]))])
     _ = try await datastore.commit([Mutation(key: key("x/z"), operation: .set(["n": 3]))])
@@ -52,13 +49,13 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
 
   @Test("A time that is too old, or in the future, is refused in a user's words, and nothing is written to the past")
   func refusals() async throws {
-    let clock = Clock()
+    let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
     _ = try await datastore.commit([Mutation(key: key("a/b"), operation: .set([:]))])
-    clock.advance(7200)
+    clock.advance(seconds: 7200)
     _ = try await datastore.commit([Mutation(key: key("a/c"), operation: .set([:]))])
     func refusal(_ seconds: Int64) async -> RPCStatus? {
-      let time = SnapshotVersion(Timestamp(seconds: clock.time.timestamp.seconds + seconds))
+      let time = SnapshotVersion(Timestamp(seconds: clock.now().seconds + seconds))
       do throws(RPCStatus) {
         _ = try await PastDatastore(base: datastore, time: time).listCollectionIDs(below: .root)
         return nil
@@ -78,18 +75,18 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
 
   @Test("What is read as of its beginning is what was there then, also where nothing had been written for hours")
   func beginning() async throws {
-    let clock = Clock()
+    let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
     _ = try await datastore.commit(["a/b", "a/b/c/d"].map { Mutation(key: key($0), operation: .set(["k": 1])) })
-    clock.advance(7200)
+    clock.advance(seconds: 7200)
     // This device's clock may be ahead of the backend's.
     for ahead in [0, 300] as [Int64] {
-      let now = Timestamp(seconds: clock.time.timestamp.seconds + ahead)
+      let now = Timestamp(seconds: clock.now().seconds + ahead)
       let time = try #require(try await datastore.beginning(now: now))
       #expect(time <= clock.time)
     }
-    let time = try #require(try await datastore.beginning(now: clock.time.timestamp))
-    clock.advance(1)
+    let time = try #require(try await datastore.beginning(now: clock.now()))
+    clock.advance(seconds: 1)
     _ = try await datastore.commit(["a/b", "a/b/c/d"].map { Mutation(key: key($0), operation: .set(["k": 2])) })
     let past = PastDatastore(base: datastore, time: time, isBeginning: true)
 
@@ -101,11 +98,11 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
 
   @Test("A beginning that is no longer kept ends the reading with what to do, and a backend of the present has none")
   func lostBeginning() async throws {
-    let clock = Clock()
+    let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
     _ = try await datastore.commit([Mutation(key: key("a/b"), operation: .set(["k": 1]))])
-    let time = try #require(try await datastore.beginning(now: clock.time.timestamp))
-    clock.advance(7200)
+    let time = try #require(try await datastore.beginning(now: clock.now()))
+    clock.advance(seconds: 7200)
     _ = try await datastore.commit([Mutation(key: key("a/b"), operation: .set(["k": 2]))])
     let past = PastDatastore(base: datastore, time: time, isBeginning: true)
     let status = await #expect(throws: RPCStatus.self) {
@@ -113,12 +110,12 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
     }
     #expect(status?.code == .aborted && status?.message.contains("--live") == true, "\(status?.message ?? "")")
     #expect(ExitStatus(.aborted) == .tryAgain)
-    #expect(try await UnavailablePast(base: datastore).beginning(now: clock.time.timestamp) == nil)
+    #expect(try await UnavailablePast(base: datastore).beginning(now: clock.now()) == nil)
   }
 
   @Test("A part of documents has the fields that were asked for, and those of the order")
   func projection() async throws {
-    let datastore = try Clock().datastore()
+    let datastore = try TestClock(seconds: 1_700_000_000).datastore()
     for number in 0..<3 {
       let fields: Fields = ["n": .integer(Int64(-number)), "m": .map(["x": 1, "y": 2]), "big": "…"]
       _ = try await datastore.commit([Mutation(key: key("c/\(number)"), operation: .set(fields))])
@@ -164,16 +161,11 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
   }
 }
 
-/// A clock that a test moves.
-private final class Clock: Sendable {
-  private let seconds = Mutex<Int64>(1_700_000_000)
+extension TestClock {
+  fileprivate var time: SnapshotVersion { SnapshotVersion(now()) }
 
-  func advance(_ count: Int64) { seconds.withLock { $0 += count } }
-
-  var time: SnapshotVersion { SnapshotVersion(Timestamp(seconds: seconds.withLock { $0 })) }
-
-  func datastore() throws -> InProcessDatastore {
-    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { self.time.timestamp }))
+  fileprivate func datastore() throws -> InProcessDatastore {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: now))
     return InProcessDatastore(backend: backend, database: database)
   }
 }

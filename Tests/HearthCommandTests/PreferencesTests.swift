@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import DashboardModel
+import FirestoreTesting
 import Foundation
 import TerminalTheme
 import Testing
@@ -10,11 +11,11 @@ import Testing
 
 @Suite("What a user's files say")
 struct PreferencesTests {
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let paths: Paths
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder.made()
     paths = Paths(environment: ["HOME": folder.path])
   }
 

@@ -28,7 +28,7 @@ struct RecordingTests {
 
   @Test("A folder in place of a recording is told as one")
   func folder() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder.made()
     #expect(throws: CommandFailure(.noInput, "\(folder.path) is a directory.")) { try Recording(path: folder.path) }
   }
 
@@ -197,9 +197,7 @@ struct RecordingTests {
 
   // MARK: Files
 
-  private static func temporary() -> String {
-    FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)").path
-  }
+  private let recording = TemporaryFolder()
 
   private static func sink(
     _ path: String, limit: Int = 1 << 20, replaces: Bool = false
@@ -210,8 +208,7 @@ struct RecordingTests {
 
   @Test("Only its owner may read a recording, and no file is overwritten unasked")
   func file() async throws {
-    let path = Self.temporary()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = recording.path
     let sink = try Self.sink(path)
     try await sink.write(["one", "two"])
     await sink.finish("over")
@@ -227,8 +224,7 @@ struct RecordingTests {
 
   @Test("At its limit a recording ends with a whole line that says so")
   func limit() async throws {
-    let path = Self.temporary()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = recording.path
     let sink = try Self.sink(path, limit: 4096)
     let lines = (0..<500).map { "line \($0)" }
     await #expect(throws: LineSink<String>.Ended(reason: "it has reached its limit of 4 KB")) {
@@ -257,8 +253,7 @@ struct RecordingTests {
 
   @Test("What waits for a slow disk is bounded")
   @MainActor func slow() async throws {
-    let path = Self.temporary()
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = recording.path
     var reasons: [String] = []
     let recorder = FileRecorder(path, try Self.sink(path)) { reasons.append($0) }
     for _ in 0..<40 { recorder.note("line", cost: 1 << 20) }

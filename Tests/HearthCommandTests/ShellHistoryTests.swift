@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -6,36 +7,31 @@ import Testing
 
 /// What `hearth shell` remembers of what was typed.
 @Suite struct ShellHistoryTests {
-  private final class Folder {
-    let path = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)").path
-    var file: String { path + "/state/shell-history" }
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-  }
+  private let folder = TemporaryFolder()
+  private var file: String { folder("state/shell-history") }
 
-  private let folder = Folder()
-
-  private func kept() -> [String] { ShellHistory(folder.file).entries }
+  private func kept() -> [String] { ShellHistory(file).entries }
 
   @Test("What was typed is there at the next start, lines and backslashes included, for the user alone")
   func comesBack() throws {
-    var history = ShellHistory(folder.file)
+    var history = ShellHistory(file)
     let entries = ["get a", "set a/b {\n  \"x\": \"\\n\"}", #"\c prod"#]
     for entry in entries { history.add(entry) }
     #expect(history.problem == nil && kept() == entries)
-    let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
   @Test("Repeated entries, empty ones and those after a blank are not kept")
   func leftOut() {
-    var history = ShellHistory(folder.file)
+    var history = ShellHistory(file)
     for entry in ["ls", "ls", "", "  ", " secret", "get a\n", "ls"] { history.add(entry) }
     #expect(kept() == ["ls", "get a", "ls"])
   }
 
   @Test("Two shells add to one file")
   func shared() {
-    var (one, two) = (ShellHistory(folder.file), ShellHistory(folder.file))
+    var (one, two) = (ShellHistory(file), ShellHistory(file))
     one.add("a")
     two.add("b")
     one.add("c")
@@ -45,7 +41,7 @@ import Testing
   @Test("A damaged file costs only what is damaged; one that cannot be written is told and stops nothing")
   func damaged() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
-    try Data([0x67, 0x0A, 0xFF, 0xFE, 0x0A, 0x0A, 0x68]).write(to: URL(filePath: folder.file))
+    try Data([0x67, 0x0A, 0xFF, 0xFE, 0x0A, 0x0A, 0x68]).write(to: URL(filePath: file))
     #expect(kept() == ["g", "h"])
     // A folder stands where the file should.
     var history = ShellHistory(folder.path + "/state")
@@ -57,11 +53,11 @@ import Testing
   func bounded() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
     let many = (0..<4 * ShellHistory.limit).map { "command number \($0) with some words" }
-    try Data((many.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: folder.file))
-    var history = ShellHistory(folder.file)
+    try Data((many.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: file))
+    var history = ShellHistory(file)
     #expect(history.entries.count == ShellHistory.limit && history.entries.last == many.last)
     history.add("newest")
-    let lines = try String(contentsOfFile: folder.file, encoding: .utf8).split(separator: "\n")
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
     #expect(lines.count == ShellHistory.limit && lines.last == "newest")
     history.add(String(repeating: "x", count: ShellHistory.entryLimit + 1))
     #expect(history.entries.last == "newest")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import Glibc
 import TerminalCanvas
@@ -39,17 +40,14 @@ import Testing
 
   @Test("A pipe gets data byte for byte, and texts for people as a terminal does")
   func pipe() throws {
-    let path = NSTemporaryDirectory() + "/hearth-shown-\(UUID().uuidString)"
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
-    defer {
-      close(descriptor)
-      unlink(path)
-    }
-    let output = OutputFile(descriptor, path)
+    let file = TemporaryFolder()
+    let descriptor = open(file.path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+    defer { close(descriptor) }
+    let output = OutputFile(descriptor, file.path)
     try output.data(line: "\u{202e}\u{1b}")
     try output.line("\("\u{202e}\u{1b}")")
     try output.flush()
-    #expect(try String(contentsOfFile: path, encoding: .utf8) == "\u{202e}\u{1b}\n⟨U+202E⟩␛\n")
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "\u{202e}\u{1b}\n⟨U+202E⟩␛\n")
   }
 
   @Test("Lines about documents and changes are safe, whatever is in them")

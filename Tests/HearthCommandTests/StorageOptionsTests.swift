@@ -4,6 +4,7 @@ import FirestoreBackend
 import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -97,36 +98,33 @@ import Testing
 
   @Test("A project that a key file names must be one, or another must be named")
   func keyFile() throws {
-    let file = NSTemporaryDirectory() + "hearth-\(UUID().uuidString).json"
-    defer { try? FileManager.default.removeItem(atPath: file) }
-    try Data(#"{"type": "service_account", "project_id": "../../x"}"#.utf8).write(to: URL(fileURLWithPath: file))
-    let error = #expect(throws: (any Error).self) { try StorageOptions.parse(["--credentials", file]) }
+    let file = TemporaryFolder()
+    try Data(#"{"type": "service_account", "project_id": "../../x"}"#.utf8).write(to: URL(fileURLWithPath: file.path))
+    let error = #expect(throws: (any Error).self) { try StorageOptions.parse(["--credentials", file.path]) }
     let message = error.map { StorageOptions.message(for: $0) } ?? ""
-    #expect(message.contains(file) && message.contains("../../x") && message.contains("--project"), "\(message)")
-    let named = try StorageOptions.parse(["--credentials", file, "--project", "p"])
+    #expect(message.contains(file.path) && message.contains("../../x") && message.contains("--project"), "\(message)")
+    let named = try StorageOptions.parse(["--credentials", file.path, "--project", "p"])
     #expect(named.locations(paths).database.project == "p")
   }
 
   @Test("Reading never makes the folder of data that was named: there is no data, or no cache, there")
   func reading() throws {
-    let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let locations = try StorageOptions.parse(["--data", folder]).locations(paths)
+    let folder = TemporaryFolder()
+    let locations = try StorageOptions.parse(["--data", folder.path]).locations(paths)
     let noData = #expect(throws: CommandFailure.self) { try locations.requireData() }
-    #expect(noData?.status == .noInput && noData?.message.contains(folder) == true)
+    #expect(noData?.status == .noInput && noData?.message.contains(folder.path) == true)
     let noCache = #expect(throws: CommandFailure.self) { try locations.readStore(isMade: false) }
-    #expect(noCache?.status == .noInput && noCache?.message.contains(folder + "/cache") == true)
-    #expect(!FileManager.default.fileExists(atPath: folder))
+    #expect(noCache?.status == .noInput && noCache?.message.contains(folder.path + "/cache") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
 
-    _ = try LocalBackend(BackendConfiguration(location: .directory(folder), now: { Timestamp(seconds: 0) }))
+    _ = try LocalBackend(BackendConfiguration(location: .directory(folder.path), now: { Timestamp(seconds: 0) }))
     try locations.requireData()
   }
 
   @Test("A cache is opened for the database that the connection leads to; with a stand-in for the data, in memory")
   func claims() throws {
-    let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let locations = try StorageOptions.parse(["--data", folder]).locations(paths)
+    let folder = TemporaryFolder()
+    let locations = try StorageOptions.parse(["--data", folder.path]).locations(paths)
     let connection = try BackendConnection.open(locations.backend, locations.database)
     let store = locations.store(for: connection, .never)
     #expect(store.location == locations.cache)
@@ -135,17 +133,16 @@ import Testing
     let standIn = try BackendConnection.openOrFallBack(.embedded(folder: "/proc/hearth"), locations.database)
     #expect(standIn.problem != nil && locations.store(for: standIn, .never).location == .memory)
 
-    let remote = try StorageOptions.parse(["--emulator", "h:1", "--cache", folder]).locations(paths)
+    let remote = try StorageOptions.parse(["--emulator", "h:1", "--cache", folder.path]).locations(paths)
     let server = remote.store(for: try BackendConnection.open(remote.backend, remote.database), .never)
     #expect(server.claim == CacheClaim(.server("h:1", remote.database)))
   }
 
   @Test("Writes in the cache of an earlier version are told, with the folder that sends them, and stay where they are")
   func formerCache() throws {
-    let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let locations = try StorageOptions.parse([]).locations(Paths(environment: ["XDG_DATA_HOME": folder]))
-    let path = folder + "/hearth/cache/hearth/default"
+    let folder = TemporaryFolder()
+    let locations = try StorageOptions.parse([]).locations(Paths(environment: ["XDG_DATA_HOME": folder.path]))
+    let path = folder.path + "/hearth/cache/hearth/default"
     #expect(locations.formerCache == path)
     #expect(FormerCache.notice(about: path) == nil && !FileManager.default.fileExists(atPath: path))
 

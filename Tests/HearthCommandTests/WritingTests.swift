@@ -13,8 +13,6 @@ import Testing
 @testable import DashboardHost
 @testable import HearthCommand
 
-private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
-
 /// Data in memory, as commands find it.
 private struct Ground {
   let datastore: InProcessDatastore

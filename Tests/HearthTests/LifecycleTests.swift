@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -8,19 +9,17 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct LifecycleTests {
   /// An app with a durable cache in a directory of its own, and an in-memory backend that outlives its clients.
-  private struct DurableApp: ~Copyable {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+  private struct DurableApp {
+    let folder = TemporaryFolder()
     let app: FirestoreApp
 
     init() {
       app = FirestoreApp(
-        name: UUID().uuidString, backend: .inMemory(named: UUID().uuidString).patient, cacheDirectory: directory)
+        name: UUID().uuidString, backend: .inMemory(named: UUID().uuidString).patient, cacheDirectory: folder.path)
     }
 
     /// Every file below the cache directory.
-    var files: [String] { (FileManager.default.enumerator(atPath: directory)?.allObjects as? [String]) ?? [] }
-
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
+    var files: [String] { (FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String]) ?? [] }
   }
 
   @Test("After terminate every call fails with failed-precondition")
@@ -175,7 +174,7 @@ struct LifecycleTests {
     try await db.document("cities/SF").enqueueData([:]).local
     try await db.terminate()
     let name = try #require(durable.files.first { $0.hasSuffix(".sqlite3") })
-    try Data(repeating: 0xFF, count: 8192).write(to: URL(fileURLWithPath: durable.directory + "/" + name))
+    try Data(repeating: 0xFF, count: 8192).write(to: URL(filePath: durable.folder(name)))
     try await db.clearPersistence()
     #expect(durable.files.filter { $0.contains("sqlite3") } == [])
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -57,9 +58,8 @@ struct OfflinePage2021Tests {
 
   @Test("What one session cached and queued, the next one finds, as long as it is not cleared")
   func survivesSessions() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let app = FirestoreApp(name: UUID().uuidString, backend: .embedded(directory: directory).patient)
+    let folder = TemporaryFolder()
+    let app = FirestoreApp(name: UUID().uuidString, backend: .embedded(directory: folder.path).patient)
     let first = Firestore.firestore(app: app)
     try await first.document("cities/SF").setData(["name": "Kept"])
     _ = try await first.document("cities/SF").getDocument()
@@ -92,10 +92,9 @@ struct OfflinePage2021Tests {
 
   @Test("A cache that somebody else holds is a failed precondition; the client goes on in memory")
   func lockedCache() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let folder = TemporaryFolder()
     let apps = ["holder", "latecomer"].map {
-      FirestoreApp(name: $0 + directory, backend: .inMemory.patient, cacheDirectory: directory)
+      FirestoreApp(name: $0 + folder.path, backend: .inMemory.patient, cacheDirectory: folder.path)
     }
     let holder = Firestore.firestore(app: apps[0])
     #expect(try await holder.persistenceFailure == nil)
@@ -107,7 +106,7 @@ struct OfflinePage2021Tests {
     try await latecomer.document("cities/SF").setData(["name": "San Francisco"])
     #expect(try await latecomer.document("cities/SF").getDocument().exists)
     try await latecomer.terminate()
-    await expect(.failedPrecondition, directory) { try await latecomer.clearPersistence() }
+    await expect(.failedPrecondition, folder.path) { try await latecomer.clearPersistence() }
     try await holder.terminate()
   }
 

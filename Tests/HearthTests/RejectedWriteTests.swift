@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -65,9 +66,8 @@ struct RejectedWriteTests {
 
   @Test("A rejected write is still there after a restart")
   func restart() async throws {
-    let directory = NSTemporaryDirectory() + "hearth-rejected-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let app = FirestoreApp(name: "restart", backend: .embedded(directory: directory).patient)
+    let folder = TemporaryFolder()
+    let app = FirestoreApp(name: "restart", backend: .embedded(directory: folder.path).patient)
     var db = Firestore.firestore(app: app)
     let write = try db.document("cities/SF").enqueueUpdate(["n": 1])
     await #expect { try await write.acknowledged } throws: { code(of: $0) == .notFound }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
 import FirestoreBackend
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -8,12 +9,7 @@ import Testing
 /// One cache, several clients: rows B4 and B5 of the web's pages, and what they mean for programs.
 @Suite(.timeLimit(.minutes(5)))
 struct SharedCacheTests {
-  private final class Folder {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-  }
-
-  private let folder = Folder()
+  private let folder = TemporaryFolder()
   private let backend = Backend.inMemory(named: UUID().uuidString).patient
 
   /// A client of its own on the one cache.

@@ -2,6 +2,7 @@
 import ClientTesting
 import FirestoreBackend
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -10,12 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct StorageTests {
   /// A directory that goes with the value.
-  private final class Folder {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-  }
-
-  private let folder = Folder()
+  private let folder = TemporaryFolder()
 
   private func app(_ backend: Backend, cache: String? = nil) -> FirestoreApp {
     FirestoreApp(name: UUID().uuidString, projectID: "p", backend: backend.patient, cacheDirectory: cache)

@@ -6,6 +6,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 import SeededRandom
 
@@ -38,7 +39,7 @@ final class ModelClient {
   let index: Int
   let setup: Setup
   let server: ObservedBackend
-  private var directory: String?
+  private var folder: TemporaryFolder?
   private let seed: UInt64
   private var starts = 0
   /// Without a core only while it is exchanged.
@@ -101,18 +102,13 @@ final class ModelClient {
 
   init(_ index: Int, _ setup: Setup, _ server: ObservedBackend, seed: UInt64) throws {
     (self.index, self.setup, self.server, self.seed) = (index, setup, server, seed)
-    if setup.isDurable { directory = Self.newDirectory() }
+    if setup.isDurable { folder = TemporaryFolder() }
     try start()
   }
 
   deinit {
+    // The files go after it, with their folder.
     core = nil
-    // What is left in the temporary directory is no failure of the run.
-    if let directory { try? FileManager.default.removeItem(atPath: directory) }
-  }
-
-  private static func newDirectory() -> String {
-    FileManager.default.temporaryDirectory.appendingPathComponent("hearth-model-\(UUID().uuidString)").path
   }
 
   private func start() throws {
@@ -122,7 +118,7 @@ final class ModelClient {
     // A run is repeated from its seed.
     configuration.slicePacer = .pieces(1)
     let storage = LocalStoreConfiguration(
-      location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: server.database)
+      location: folder.map { .directory($0.path) } ?? .memory, policy: setup.policy, database: server.database)
     starts += 1
     let random = SeededGenerator(seed: seed, for: .client(index, start: starts))
     core = SyncCore(try LocalStore(storage), configuration: configuration, random: random)
@@ -136,24 +132,20 @@ final class ModelClient {
   /// - Parameter isKilled: the files stay as they are at this moment: what the new client opens is a copy of them.
   func restart(isKilled: Bool, _ backend: isolated LocalBackend) throws {
     if let session { backend.closeWatch(session) }
-    if isKilled, let old = directory {
-      let copy = Self.newDirectory()
-      try FileManager.default.createDirectory(
-        atPath: copy, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      for name in try FileManager.default.contentsOfDirectory(atPath: old) where name.hasPrefix("cache.sqlite3") {
-        guard !name.hasSuffix("-shm") else { continue }
-        try FileManager.default.copyItem(atPath: old + "/" + name, toPath: copy + "/" + name)
+    if isKilled, let old = folder {
+      let copy = try TemporaryFolder.made()
+      for name in try old.names where name.hasPrefix("cache.sqlite3") && !name.hasSuffix("-shm") {
+        try FileManager.default.copyItem(atPath: old(name), toPath: copy(name))
       }
       core = nil
-      try FileManager.default.removeItem(atPath: old)
-      directory = copy
+      folder = copy
     } else {
       core.take()?.close()
     }
     (opening, timers, session, watchInbox, refusedTargets, stale) = ([:], [], nil, [], [], [])
     (isWriteStreamOpen, isWriteStreamBroken, wire, answers) = (false, false, [], [])
     (waits, listeners, listenerOrder) = ([:], [:], [])
-    if directory == nil {
+    if folder == nil {
       (books, othersBooks, batches, committed, bundles) = (UserBooks(), [:], [:], [:], [:])
       (lastSnapshotVersion, versions) = (nil, [:])
     }

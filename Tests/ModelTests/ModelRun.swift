@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import SeededRandom
 
@@ -38,13 +39,13 @@ struct ModelRun: Sendable {
 
   /// - Returns: `nil` if nothing is wrong.
   func failure() async throws -> Failure? {
-    let clock = VirtualClock()
+    let clock = TestClock(1_000_000_000_000_000, tick: 1)
     let backend = try LocalBackend(BackendConfiguration(location: .memory) { clock.now() })
     return try await Self.perform(self, clock, on: backend)
   }
 
   private static func perform(
-    _ run: ModelRun, _ clock: VirtualClock, on backend: isolated LocalBackend
+    _ run: ModelRun, _ clock: TestClock, on backend: isolated LocalBackend
   ) async throws -> Failure? {
     let printsSteps = ProcessInfo.processInfo.environment["HEARTH_MODEL_TRACE"] != nil
     let world = try World(run.setups, seed: run.seed, clock: clock)

@@ -3,35 +3,21 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import Synchronization
+import FirestoreTesting
 
 @testable import FirestoreBackend
 @testable import FirestoreSync
-
-/// Time that moves when told to, and by a microsecond whenever somebody looks.
-final class VirtualClock: Sendable {
-  private let microseconds = Mutex<Int64>(1_000_000_000_000_000)
-
-  func now() -> Timestamp {
-    microseconds.withLock { value in
-      value += 1
-      return Timestamp(microseconds: value)
-    }
-  }
-
-  func advance(milliseconds: Int) { microseconds.withLock { $0 += Int64(milliseconds) * 1000 } }
-}
 
 /// Several clients of one backend, performing a trace step by step.
 ///
 /// Runs inside of the backend's isolation, so that every step of it is synchronous too.
 final class World {
   private let server = ObservedBackend(DatabaseID(project: "model"))
-  private let clock: VirtualClock
+  private let clock: TestClock
   private let clients: [ModelClient]
   private(set) var stepsDone = 0
 
-  init(_ setups: [ModelClient.Setup], seed: UInt64, clock: VirtualClock) throws {
+  init(_ setups: [ModelClient.Setup], seed: UInt64, clock: TestClock) throws {
     self.clock = clock
     let server = server
     clients = try setups.enumerated().map { index, setup in
@@ -98,7 +84,7 @@ final class World {
       do { try server.commit(server.resolved(mutations), on: backend) } catch is RPCStatus {}
     case .clearBackend: try server.clear(backend)
     case .heartbeat: backend.heartbeat()
-    case .advanceClock(let milliseconds): clock.advance(milliseconds: milliseconds)
+    case .advanceClock(let milliseconds): clock.advance(1000 * Int64(milliseconds))
     case .network, .passTime: break  // Of engines only.
     case .comeToRest: try await comeToRest(backend)
     }

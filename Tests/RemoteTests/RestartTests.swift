@@ -5,6 +5,7 @@ import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreServer
+import FirestoreTesting
 import Foundation
 import Glibc
 import Hearth
@@ -15,13 +16,12 @@ import Testing
 struct RestartTests {
   @Test("A server that ends in the middle of a listen and starts again on its data is followed from where it was")
   func restart() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("restart-" + UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let folder = TemporaryFolder()
     let port = try ReservedPort()
     let events = Events<[String]>()
     let answers = Events<Bool>()
     let (clients, hand) = AsyncStream.makeStream(of: Firestore.self)
-    try await serve(directory, port) { server in
+    try await serve(folder.path, port) { server in
       let db = World(at: server).client()
       hand.yield(db)
       _ = db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
@@ -36,7 +36,7 @@ struct RestartTests {
       #expect(await events.first { $0 == ["cache", "LA"] } != nil)
       db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
       #expect(await events.first { $0 == ["cache", "LA", "SF"] } != nil)
-      try await serve(directory, port) { _ in
+      try await serve(folder.path, port) { _ in
         #expect(await answers.next() == true)
         #expect(await events.first { $0 == ["server", "LA", "SF"] } != nil)
         try await db.terminate()

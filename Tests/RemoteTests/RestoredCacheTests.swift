@@ -15,15 +15,14 @@ import Testing
 @Suite struct RestoredCacheTests {
   enum Route: CaseIterable { case inProcess, served }
 
-  private let directory = NSTemporaryDirectory() + "hearth-restored-\(UUID().uuidString)"
-  private var cache: String { directory + "/cache" }
-  private var backup: String { directory + "/backup" }
+  private let folder = TemporaryFolder()
+  private var cache: String { folder("cache") }
+  private var backup: String { folder("backup") }
 
   @Test(
     "What is written after a cache was restored is applied, not taken for what it replaced", arguments: Route.allCases)
   func restored(_ route: Route) async throws {
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try folder.make()
     let backend = try LocalBackend.inMemory()
     switch route {
     case .inProcess: try await play(InProcessDatastore(backend: backend, database: database))

@@ -72,7 +72,7 @@ struct ServedCallTests {
   func shutdown() async throws {
     let backend = try LocalBackend.inMemory()
     let opened = Events<Task<[RawConnection.Frame], Never>>()
-    try await Server.run(backend, clock: StoppedClock()) { server in
+    try await Server.run(backend, clock: ManualClock()) { server in
       let connection = try await RawConnection(to: server)
       let request = Self.message { $0.field(1, string: "projects/p/databases/(default)") }
       try await connection.send(
@@ -121,19 +121,6 @@ struct ServedCallTests {
     }
   }
 
-}
-
-/// On which nothing comes before it is cancelled.
-private struct StoppedClock: Clock {
-  var now: ContinuousClock.Instant { .now }
-  var minimumResolution: Duration { .zero }
-
-  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-    let (events, continuation) = AsyncStream.makeStream(of: Never.self)
-    defer { continuation.finish() }
-    for await _ in events {}
-    throw CancellationError()
-  }
 }
 
 extension Array {

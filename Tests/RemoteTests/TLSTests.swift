@@ -4,6 +4,7 @@ import FirestoreEmulator
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -104,9 +105,8 @@ struct TLSTests {
 
   @Test("A file of certificates to trust that is none is named", arguments: ["", "no certificate"])
   func trustFile(content: String) async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "hearth-trust-\(UUID().uuidString.prefix(8))")
-    if !content.isEmpty { try Data(content.utf8).write(to: file) }
-    defer { try? FileManager.default.removeItem(at: file) }
+    let file = TemporaryFolder()
+    if !content.isEmpty { try Data(content.utf8).write(to: URL(filePath: file.path)) }
     let endpoint = Endpoint(host: "localhost", port: 1, security: .tls(trustRoots: file.path))
     let datastore = GRPCDatastore(endpoint, database: Self.database, credentials: .emulatorOwner)
     let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }

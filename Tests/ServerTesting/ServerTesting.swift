@@ -3,12 +3,11 @@ package import FirestoreBackend
 package import FirestoreModel
 package import FirestoreServer
 package import FirestoreService
+import FirestoreTesting
 package import NIOCore
 package import NIOEmbedded
 package import NIOHPACK
 package import NIOHTTP2
-
-package let database = DatabaseID(project: "p")
 
 /// Runs what it is given where it is given: the backend is then on the thread of the test, as its channels are.
 package final class TestThread: SerialExecutor {

@@ -2,6 +2,7 @@
 package import FirestoreBackend
 package import FirestoreModel
 package import FirestoreService
+import FirestoreTesting
 import Synchronization
 
 package let database = "projects/p/databases/(default)"
@@ -9,15 +10,7 @@ package let root = database + "/documents"
 
 /// A service over an empty backend in memory whose clock ticks once per question.
 package func makeService() throws -> FirestoreService {
-  let ticks = Mutex<Int64>(1_000_000_000)
-  let configuration = BackendConfiguration(
-    location: .memory,
-    now: {
-      ticks.withLock {
-        $0 += 1
-        return Timestamp(microseconds: $0)
-      }
-    })
+  let configuration = BackendConfiguration(location: .memory, now: TestClock(tick: 1).now)
   return FirestoreService(backend: try LocalBackend(configuration))
 }
 

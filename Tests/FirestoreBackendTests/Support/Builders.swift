@@ -4,19 +4,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 import FirestoreTesting
-import Foundation
-import Synchronization
 
 @testable import FirestoreBackend
-
-/// A clock that stands still until it is moved, also backwards.
-final class TestClock: Sendable {
-  private let microseconds: Mutex<Int64>
-  init(_ start: Int64 = 1_000_000_000) { microseconds = Mutex(start) }
-  func set(_ value: Int64) { microseconds.withLock { $0 = value } }
-  func advance(_ value: Int64) { microseconds.withLock { $0 += value } }
-  var now: @Sendable () -> Timestamp { { self.microseconds.withLock { Timestamp(microseconds: $0) } } }
-}
 
 func makeBackend(
   _ location: BackendConfiguration.Location = .memory, clock: TestClock = TestClock(), keptChanges: Int = 100_000,
@@ -80,18 +69,4 @@ extension LocalBackend {
       try reader.run(target, limit: target.limit)
     }
   }
-}
-
-/// A directory that is removed with the value.
-final class TemporaryDirectory: Sendable {
-  let path: String
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-  }
-  func copy() throws -> TemporaryDirectory {
-    let other = try TemporaryDirectory()
-    try FileManager.default.copyItem(atPath: path, toPath: other.path)
-    return other
-  }
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -19,18 +19,3 @@ struct Channel<Element: Sendable>: Sendable {
 
   var requests: StreamRequests<Element> { StreamRequests { await next() } }
 }
-
-/// A clock that only moves when a sleeper is let go, so that tests see what was waited for.
-final class SleepLog: Clock, Sendable {
-  struct Instant: InstantProtocol {
-    var offset: Duration
-    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    func duration(to other: Instant) -> Duration { other.offset - offset }
-    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-  }
-
-  let sleeps = Channel<Duration>()
-  var now: Instant { Instant(offset: .zero) }
-  var minimumResolution: Duration { .zero }
-  func sleep(until deadline: Instant, tolerance: Duration?) async throws { sleeps.send(deadline.offset) }
-}

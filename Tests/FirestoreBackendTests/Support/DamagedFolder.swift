@@ -29,7 +29,7 @@ struct Contents: Hashable {
   }
 }
 
-extension TemporaryDirectory {
+extension TemporaryFolder {
   var file: String { path + "/backend.sqlite3" }
 
   /// Documents of several sizes in two collections, some replaced, some deleted; closed.

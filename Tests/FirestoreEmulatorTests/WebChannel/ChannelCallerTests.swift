@@ -3,6 +3,7 @@ import FirestoreAccess
 import FirestoreModel
 import FirestoreRules
 import FirestoreService
+import FirestoreTesting
 import NIOCore
 import ServerTesting
 import Testing

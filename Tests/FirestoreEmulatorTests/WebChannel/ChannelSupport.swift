@@ -4,6 +4,7 @@ import FirestoreBackend
 import FirestoreModel
 import FirestoreServer
 import FirestoreService
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import ServerTesting

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1

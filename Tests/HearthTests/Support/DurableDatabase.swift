@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Hearth
 
 /// A folder with an embedded backend and a cache, for clients one after another.
 struct DurableDatabase {
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-  private var cache: String { folder + "/cache" }
+  private let folder = TemporaryFolder()
+  private var cache: String { folder("cache") }
 
   /// Runs the test and removes the folder.
   static func run(_ test: nonisolated(nonsending) (DurableDatabase) async throws -> Void) async throws {
-    let place = DurableDatabase()
-    // What is left in the temporary directory is no failure.
-    defer { try? FileManager.default.removeItem(atPath: place.folder) }
-    try await test(place)
+    try await test(DurableDatabase())
   }
 
   /// The next client of the same app; the one before has to be terminated.
   func firestore() -> Firestore {
     .firestore(
       app: FirestoreApp(
-        name: folder, backend: .embedded(directory: folder + "/backend").patient, cacheDirectory: cache))
+        name: folder.path, backend: .embedded(directory: folder("backend")).patient, cacheDirectory: cache))
   }
 
   /// The files of all caches below the cache's folder; none if there is no such folder.

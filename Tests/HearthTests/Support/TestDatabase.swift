@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import FirestoreTesting
 import Foundation
 import Hearth
 
@@ -23,9 +24,8 @@ extension TestDatabase {
   static func runDurably(
     _ test: nonisolated(nonsending) (TestDatabase) async throws -> Void
   ) async throws {
-    let cache = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: cache) }
-    try await TestDatabase(cache: cache).run(test)
+    let folder = TemporaryFolder()
+    try await TestDatabase(cache: folder.path).run(test)
   }
 
   /// Runs the test and ends both clients.

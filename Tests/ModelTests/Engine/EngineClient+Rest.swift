@@ -6,12 +6,13 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 
 /// Where everything ends that was begun, and all is compared.
 extension EngineClient {
   /// Ends all faults and waits for what was written to be answered.
   func settleWrites() async throws {
-    clock.rest(true)
+    clock.setPatience(Self.patienceAtRest)
     faults.withdrawWriteFaults()
     faults.update { $0 = FaultSettings() }
     await enableNetwork()
@@ -57,7 +58,7 @@ extension EngineClient {
 
   func leaveRest() {
     engine.stopListening(beaconID)
-    clock.rest(false)
+    clock.setPatience(Self.patience)
   }
 
   /// - Returns: what is not as the backend has it yet.

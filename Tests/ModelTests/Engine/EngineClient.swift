@@ -6,9 +6,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
-import Foundation
+import FirestoreTesting
 import SeededRandom
-import Synchronization
 
 /// One engine with the network that it is behind, and the books that tell what it may say.
 actor EngineClient {
@@ -27,10 +26,10 @@ actor EngineClient {
   private let backend: LocalBackend
   private let setup: ModelClient.Setup
   private let seed: UInt64
-  let time: RunTime
-  let clock = RunClock()
+  let time: TestClock
+  let clock = ManualClock(patience: EngineClient.patience)
   let faults: FaultInjector
-  private var directory: String?
+  private let folder: TemporaryFolder?
   private var starts = 0
 
   // Of the engine that runs now.
@@ -61,34 +60,37 @@ actor EngineClient {
   var beaconMailbox = SnapshotMailbox()
   var beaconID = ListenerID(0)
 
+  /// A backoff's waits are shorter, but for its longest ones; idle and clean-up timers end when the run says so.
+  static let patience = Duration.seconds(10)
+  /// The longest backoff is shorter, 60 s and half of them: at rest it is not waited for, however long it has become.
+  static let patienceAtRest = Duration.seconds(100)
+
   static let beaconKey = DocumentKey(unchecked: ResourcePath("beacons/b"))
 
   init(
-    _ index: Int, _ setup: ModelClient.Setup, _ server: ObservedBackend, _ backend: LocalBackend, _ time: RunTime,
+    _ index: Int, _ setup: ModelClient.Setup, _ server: ObservedBackend, _ backend: LocalBackend, _ time: TestClock,
     seed: UInt64
   ) {
     (self.index, self.setup, self.server, self.backend) = (index, setup, server, backend)
     (self.seed, self.time) = (seed, time)
     faults = FaultInjector(seed: seed)
-    if setup.isDurable {
-      directory =
-        FileManager.default.temporaryDirectory.appendingPathComponent("hearth-engine-\(UUID().uuidString)").path
-    }
+    folder = setup.isDurable ? TemporaryFolder() : nil
     starts = 1
-    engine = Self.engine(setup, directory, user: nil, server, backend, book, faults, clock, time, seed: seed)
+    engine = Self.engine(setup, folder, user: nil, server, backend, book, faults, clock, time, seed: seed)
     running = Task { [engine] in await engine.run() }
   }
 
   private static func engine(
-    _ setup: ModelClient.Setup, _ directory: String?, user: String?, _ server: ObservedBackend, _ backend: LocalBackend,
-    _ book: CommitBook, _ faults: FaultInjector, _ clock: RunClock, _ time: RunTime, seed: UInt64
+    _ setup: ModelClient.Setup, _ folder: TemporaryFolder?, user: String?, _ server: ObservedBackend,
+    _ backend: LocalBackend, _ book: CommitBook, _ faults: FaultInjector, _ clock: ManualClock, _ time: TestClock,
+    seed: UInt64
   ) -> SyncEngine {
     let store = LocalStoreConfiguration(
-      location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: server.database)
+      location: folder.map { .directory($0.path) } ?? .memory, policy: setup.policy, database: server.database)
     let datastore = ObservedDatastore(backend: backend, server: server, book: book)
     return SyncEngine(
       SyncConfiguration(store: store, user: user),
-      datastore: FaultyDatastore(datastore, faults: faults, clock: clock), clock: clock, now: { time.now },
+      datastore: FaultyDatastore(datastore, faults: faults, clock: clock), clock: clock, now: time.now,
       random: SeededGenerator(seed: seed))
   }
 
@@ -96,7 +98,7 @@ actor EngineClient {
   func restart() async throws {
     try await end()
     starts += 1
-    if directory == nil {
+    if folder == nil {
       book = CommitBook()
       carried = []
     } else {
@@ -105,7 +107,7 @@ actor EngineClient {
     (writes, writeOrder, answers, isNetworkEnabled, isTerminated) = ([:], [], 0, true, false)
     (events, listeners, listenerOrder) = (EngineEvents(), [:], [])
     engine = Self.engine(
-      setup, directory, user: user, server, backend, book, faults, clock, time, seed: seed &+ UInt64(starts))
+      setup, folder, user: user, server, backend, book, faults, clock, time, seed: seed &+ UInt64(starts))
     running = Task { [engine] in await engine.run() }
   }
 
@@ -124,11 +126,6 @@ actor EngineClient {
     try audit()
   }
 
-  func removeFiles() {
-    // What is left in the temporary directory is no failure of the run.
-    if let directory { try? FileManager.default.removeItem(atPath: directory) }
-  }
-
   // MARK: The user
 
   func write(_ mutations: [Mutation]) async throws {
@@ -144,12 +141,12 @@ actor EngineClient {
 
   /// What an increment sees while the network is on may change before the write is made.
   private func model(of mutations: [Mutation]) async throws -> ModelBatch? {
-    let batch = ModelBatch(mutations, at: time.now) { _ in LocalModel(nil) }
+    let batch = ModelBatch(mutations, at: time.now()) { _ in LocalModel(nil) }
     if batch.seen.isEmpty { return batch }
     if isNetworkEnabled { return nil }
     var views: [DocumentKey: LocalModel] = [:]
     for key in Set(mutations.map(\.key)) { views[key] = LocalModel(try await engine.layers(of: key).local) }
-    return ModelBatch(mutations, at: time.now) { views[$0] ?? LocalModel(nil) }
+    return ModelBatch(mutations, at: time.now()) { views[$0] ?? LocalModel(nil) }
   }
 
   func cancelWrite(at position: Int) async throws {
@@ -232,11 +229,4 @@ actor EngineClient {
     hasInjectedRejection = true
     faults.inject(.reject(code))
   }
-}
-
-/// The time that engines are told, which moves from step to step only.
-final class RunTime: Sendable {
-  private let value = Mutex(Timestamp(seconds: 1_000_000_000))
-  var now: Timestamp { value.withLock { $0 } }
-  func advance() { value.withLock { $0 = Timestamp(microseconds: $0.microseconds + 1000) } }
 }

@@ -4,6 +4,7 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
+import FirestoreTesting
 
 /// A trace for engines, which run on their own while its steps are taken: what a seed stands for is what is done, not
 /// in which order it happens. A failure may therefore not come again at once.
@@ -20,7 +21,7 @@ struct EngineRun: Sendable {
 
   /// - Returns: `nil` if nothing is wrong.
   func failure() async throws -> ModelRun.Failure? {
-    let clock = VirtualClock()
+    let clock = TestClock(1_000_000_000_000_000, tick: 1)
     let backend = try LocalBackend(BackendConfiguration(location: .memory) { clock.now() })
     let world = EngineWorld(setups, backend, clock, seed: seed)
     var step = 0
@@ -43,12 +44,12 @@ struct EngineRun: Sendable {
 final class EngineWorld {
   private let server = ObservedBackend(DatabaseID(project: "model"))
   private let backend: LocalBackend
-  private let clock: VirtualClock
-  private let time = RunTime()
+  private let clock: TestClock
+  private let time = TestClock(seconds: 1_000_000_000)
   private let clients: [EngineClient]
   private var beacon: Int64 = 0
 
-  init(_ setups: [ModelClient.Setup], _ backend: LocalBackend, _ clock: VirtualClock, seed: UInt64) {
+  init(_ setups: [ModelClient.Setup], _ backend: LocalBackend, _ clock: TestClock, seed: UInt64) {
     (self.backend, self.clock) = (backend, clock)
     let (server, time) = (server, time)
     clients = setups.enumerated().map { index, setup in
@@ -57,7 +58,7 @@ final class EngineWorld {
   }
 
   func perform(_ operation: Operation) async throws {
-    time.advance()
+    time.advance(1000)
     switch operation {
     case .write(let client, let mutations): try await clients[client].write(mutations)
     case .cancelWrite(let client, let position): try await clients[client].cancelWrite(at: position)
@@ -86,7 +87,7 @@ final class EngineWorld {
       do { try await server.commit(server.resolved(mutations), on: backend) } catch is RPCStatus {}
     case .clearBackend: try await server.clear(backend)
     case .heartbeat: await backend.heartbeat()
-    case .advanceClock(let milliseconds): clock.advance(milliseconds: milliseconds)
+    case .advanceClock(let milliseconds): clock.advance(1000 * Int64(milliseconds))
     case .comeToRest: try await comeToRest()
     case .open, .send, .serve, .deliver, .deliverStale, .refuseTarget, .fire, .failStore, .healStore:
       // The engine does these by itself, or nobody can from outside.
@@ -146,7 +147,6 @@ final class EngineWorld {
     for client in clients {
       // What went wrong before is told already.
       try? await client.end()
-      await client.removeFiles()
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import FirestoreEmulator
+import FirestoreTesting
 import Foundation
 import SwiftASN1
 import X509
@@ -65,19 +66,14 @@ struct IssuedCertificate {
 final class CertificateFiles: Sendable {
   let chain: String
   private let key: String
-  private let folder: URL
+  private let folder = TemporaryFolder()
 
   init(_ certificates: [IssuedCertificate], key: String = "") throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-chain-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let files = (folder.appending(path: "chain.pem"), folder.appending(path: "key.pem"))
     let text = try certificates.map { try $0.certificate.serializeAsPEM().pemString + "\n" }.joined()
-    try Data(text.utf8).write(to: files.0)
-    try Data(key.utf8).write(to: files.1)
-    (chain, self.key) = (files.0.path, files.1.path)
+    try folder.write("chain.pem", text)
+    try folder.write("key.pem", key)
+    (chain, self.key) = (folder("chain.pem"), folder("key.pem"))
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   var tls: EmulatorServer.Configuration.TLS { EmulatorServer.Configuration.TLS(certificate: chain, key: key) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import FirestoreEmulator
+import FirestoreTesting
 import Foundation
 import SwiftASN1
 import X509
@@ -9,7 +10,7 @@ import X509
 final class TestCertificate: Sendable {
   let certificate: String
   let key: String
-  private let folder: URL
+  private let folder = TemporaryFolder()
 
   /// - Parameters:
   ///   - names: the host names that it is for.
@@ -30,15 +31,10 @@ final class TestCertificate: Sendable {
         SubjectAlternativeNames(sites)
       },
       issuerPrivateKey: Certificate.PrivateKey(key))
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-tls-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let files = (folder.appending(path: "certificate.pem"), folder.appending(path: "key.pem"))
-    try Data(certificate.serializeAsPEM().pemString.utf8).write(to: files.0)
-    try Data(key.pemRepresentation.utf8).write(to: files.1)
-    (self.certificate, self.key) = (files.0.path, files.1.path)
+    try folder.write("certificate.pem", try certificate.serializeAsPEM().pemString)
+    try folder.write("key.pem", key.pemRepresentation)
+    (self.certificate, self.key) = (folder("certificate.pem"), folder("key.pem"))
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   var tls: EmulatorServer.Configuration.TLS { EmulatorServer.Configuration.TLS(certificate: certificate, key: key) }
 }
