@@ -198,7 +198,7 @@ struct PaletteArgumentTests {
   @Test("What was run is kept once, newest last, a hundred at most, and at the next start")
   func kept() {
     var driver = Scenario.online.play(size)
-    for count in 1...120 {
+    for count in 1...104 {
       driver = typed("latency \(count)ms", in: driver)
       driver.press("enter")
     }

@@ -20,7 +20,7 @@ import Testing
     var keys = Keymap.standard.commands.flatMap(\.keys)
     keys += "abc123:/%é漢👩‍👩‍👧".map { .character($0) } + [Key(.backspace), Key(.left), Key(.home)]
     var trace: [String] = []
-    for step in 0..<TestSize.count(700, full: 2500) {
+    for step in 0..<TestSize.count(450, full: 2500) {
       let key = keys.randomElement(using: &random) ?? Key(.enter)
       trace.append(key.description)
       driver.send(.input(.key(key), at: at(20 + Double(step) / 10)))

@@ -105,7 +105,7 @@ import Testing
   @Test("The feed forgets old rows and stays within its bound")
   func ring() {
     var driver = Scenario.online.play(size)
-    for index in 0..<(Feed.capacity + 1000) {
+    for index in 0..<(Feed.capacity + 300) {
       let document = document("chat/m\(index)", ["text": .string("\(index)")])
       Scenario.snapshot(
         &driver, ListenerTag(1), [.init(.added, document)], count: index, [.fromServer], at: 20 + Double(index) / 1000)

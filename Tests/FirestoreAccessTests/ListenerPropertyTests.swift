@@ -132,7 +132,7 @@ struct ListenerPropertyTests {
     let world = try RuledService(tested.rules)
     try await world.owner.set("gates/g", ["open": .boolean(true)])
     var listeners = try ["u0", "u1", "u0"].map { Listener(try world.user($0), tested.targets($0)) }
-    for round in 0..<120 {
+    for round in 0..<TestSize.count(70, full: 120) {
       for _ in 0..<Int.random(in: 1...4, using: &random) { try await Self.change(world, &random) }
       let place = Int.random(in: 0..<listeners.count, using: &random)
       switch Int.random(in: 0..<6, using: &random) {

@@ -282,7 +282,7 @@ import Testing
       try await eager.add(id, target)
       try await lazy.add(id, target)
     }
-    for round in 0..<150 {
+    for round in 0..<TestSize.count(80, full: 150) {
       let mutations = (0..<Int.random(in: 1...6, using: &random)).map { _ in Self.randomMutation(&random) }
       let time = try await backend.commit(mutations, in: database).commitTime
 

@@ -72,7 +72,7 @@ struct InvariantTests {
 
   @Test(
     "Whatever happens, a document is its remote state under its overlay, which says what the pending writes say (S9)",
-    arguments: Storage.allCases, 0..<12 as Range<UInt64>)
+    arguments: Storage.allCases, 0..<UInt64(TestSize.count(6, full: 12)))
   func overlays(_ storage: Storage, _ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let place = Place(storage)

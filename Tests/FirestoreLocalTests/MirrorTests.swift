@@ -12,7 +12,7 @@ import Testing
 /// `QueryOracleTests` and `IndexOracleTests`.
 @Suite("Scans of a memory cache")
 struct MirrorTests {
-  private static let count = TestSize.count(4_500, full: 9_000)
+  private static let count = TestSize.count(4_200, full: 9_000)
   private static let fieldCount = 10
 
   /// Numbers from 0 to 96 in another order for each field, and texts that begin alike.
@@ -64,7 +64,7 @@ struct MirrorTests {
     var store = try place.open()
     var documents = (0..<Self.count).map { doc("rooms/r\($0)", at: 1, Self.fields($0)) }
     _ = try store.apply(event(at: 1, documents))
-    for query in TestSize.share(2, of: Self.queries, from: 0) {
+    for query in TestSize.share(3, of: Self.queries, from: 0) {
       let found = try Self.answer(query, store)
       #expect(found == Self.first(of: query, in: documents), "\(query.canonicalID)")
     }
@@ -77,7 +77,7 @@ struct MirrorTests {
     _ = try store.apply(event(at: 2, changed + new))
     for (index, number) in stride(from: 0, to: Self.count, by: 11).enumerated() { documents[number] = changed[index] }
     documents += new
-    for query in TestSize.share(2, of: Self.queries, from: 1) {
+    for query in TestSize.share(3, of: Self.queries, from: 1) {
       let found = try Self.answer(query, store)
       #expect(found == Self.first(of: query, in: documents), "\(query.canonicalID)")
     }

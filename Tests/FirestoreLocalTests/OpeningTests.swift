@@ -253,7 +253,7 @@ struct OpeningTests {
     #expect(next.movedAside == place.databasePath + ".damaged-1")
   }
 
-  @Test("A database with random bytes changed never crashes the store", arguments: 1...40)
+  @Test("A database with random bytes changed never crashes the store", arguments: 1...TestSize.count(20, full: 40))
   func fuzzedFile(_ number: Int) throws {
     let place = Place(.durable)
     var store = try place.open()

@@ -125,7 +125,7 @@ struct OverlayOriginTests {
 
   @Test(
     "Whatever is written and answered, the overlay is that of the batches in order (S9)",
-    arguments: 0..<UInt64(TestSize.count(20, full: 60)))
+    arguments: 0..<UInt64(TestSize.count(10, full: 60)))
   func random(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var store = try Place(.memory).open()

@@ -29,7 +29,7 @@ struct DocumentSetTests {
 
   @Test(
     "Any sequence of edits gives what a sorted array gives, and leaves copies alone",
-    arguments: 0..<UInt64(TestSize.count(4, full: 12))
+    arguments: 0..<UInt64(TestSize.count(3, full: 12))
   )
   func edits(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

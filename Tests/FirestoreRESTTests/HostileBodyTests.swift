@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import SeededRandom
 import Testing
 
@@ -50,7 +51,7 @@ struct HostileBodyTests {
     let seed = UInt64.random(in: .min ... .max)
     var generator = SeededGenerator(seed: seed)
     var counts: [Int: Int] = [:]
-    for _ in 0..<10_000 {
+    for _ in 0..<TestSize.count(5_000, full: 10_000) {
       let (verb, path) = generator.pick(Self.addresses)
       let body = mutated(generator.pick(Self.samples), &generator)
       let target = String(decoding: mutated(path, &generator), as: UTF8.self)

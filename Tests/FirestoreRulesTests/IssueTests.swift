@@ -121,7 +121,7 @@ struct IssueTests {
     var generator = SeededGenerator(seed: 15)
     let seeds = try VerdictTable("requests").lines.map(\.rules) + VerdictTable("conditions").lines.map(\.rules)
     var accepted = 0
-    let rounds = TestSize.count(2_000, full: 10_000)
+    let rounds = TestSize.count(1_000, full: 10_000)
     for round in 0..<rounds {
       let text = RulesMutation.mutated(generator.pick(seeds), &generator)
       let (ruleset, issues) = Ruleset.compile([RulesFile(name: "r", content: text)])

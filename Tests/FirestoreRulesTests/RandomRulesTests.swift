@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Rules at random")
 struct RandomRulesTests {
-  private static let rounds = TestSize.count(1_500, full: 10_000)
+  private static let rounds = TestSize.count(800, full: 10_000)
 
   private static func document(_ path: String, _ fields: Fields) -> Document {
     Document(

@@ -40,7 +40,7 @@ struct DescendantTests {
     var random = SeededGenerator(seed: 7)
     let ids = ["a", "a!", "a0", "b", "__id7__", "__id12__", "ž", "A", "a b"]
     let names = ["c", "c!", "c0", "d"]
-    for _ in 0..<400 {
+    for _ in 0..<TestSize.count(150, full: 400) {
       var path = ""
       for level in 0..<Int.random(in: 1...3, using: &random) {
         let (name, id) = (names.randomElement(using: &random) ?? "c", ids.randomElement(using: &random) ?? "a")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
   private static let remembered: [UInt64] = [555, 633]
 
   private static let seeds: [UInt64] = {
-    let count = (setting("HEARTH_MODEL_STEPS") ?? 4_000) / stepsPerSeed
+    let count = (setting("HEARTH_MODEL_STEPS") ?? TestSize.count(3_000, full: 4_000)) / stepsPerSeed
     let first = setting("HEARTH_MODEL_SEED") ?? 1
     return (first..<first + max(count, 1)).map { UInt64($0) }
   }()

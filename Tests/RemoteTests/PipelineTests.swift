@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct PipelineTests {
   private static func fill(_ datastore: any Datastore) async throws {
-    for first in stride(from: 0, to: 1_500, by: 500) {
-      let numbers = first..<(first + 500)
+    for first in stride(from: 0, to: 600, by: 300) {
+      let numbers = first..<(first + 300)
       _ = try await datastore.commit(
         numbers.map { set("c/d\($0)", ["n": .integer(Int64($0)), "even": .boolean($0 % 2 == 0)]) })
     }
@@ -23,7 +23,7 @@ struct PipelineTests {
       try await Self.fill(datastore)
 
       let whole = try await datastore.execute(PipelineMessage([Self.all]))
-      #expect(whole.results.count == 1_500 && whole.executionTime != nil)
+      #expect(whole.results.count == 600 && whole.executionTime != nil)
       #expect(whole.results[1].key == key("c/d1") && whole.results[1].updateTime != nil)
       let last = try await datastore.execute(
         PipelineMessage([
@@ -32,11 +32,11 @@ struct PipelineTests {
           .init("limit", [.constant(2)]),
           .init("select", [.named([("m", .function("add", [.field("n"), .constant(1)]))])]),
         ]))
-      #expect(last.results.map(\.data.fields) == [["m": 1_499], ["m": 1_497]])
+      #expect(last.results.map(\.data.fields) == [["m": 599], ["m": 597]])
       #expect(last.results.allSatisfy { $0.key == nil })
       let sum = try await datastore.execute(
         PipelineMessage([Self.all, .init("aggregate", [.named([("s", .function("sum", [.field("n")]))])])]))
-      #expect(sum.results.map(\.data.fields) == [["s": 1_124_250]])
+      #expect(sum.results.map(\.data.fields) == [["s": 179_700]])
       let empty = try await datastore.execute(PipelineMessage([.init("collection", [.path("/none")])]))
       #expect(empty.results.isEmpty && empty.executionTime != nil)
 
@@ -78,10 +78,10 @@ struct PipelineTests {
       await #expect(throws: RPCStatus.self) { try await datastore.execute(failing) }
       #expect(try await datastore.lookup([key("c/d9")]).map(\.data?.fields) == [["n": 9, "even": false]])
       let deletion = PipelineMessage([
-        Self.all, .init("where", [.function("greater_than", [.field("n"), .constant(1_000)])]), .init("delete"),
+        Self.all, .init("where", [.function("greater_than", [.field("n"), .constant(400)])]), .init("delete"),
       ])
-      #expect(try await datastore.execute(deletion).results.map(\.data.fields) == [["documents_modified": 502]])
-      #expect(try await datastore.lookup([key("c/d1400"), key("c/d900")]).map(\.exists) == [false, true])
+      #expect(try await datastore.execute(deletion).results.map(\.data.fields) == [["documents_modified": 202]])
+      #expect(try await datastore.lookup([key("c/d500"), key("c/d300")]).map(\.exists) == [false, true])
     }
   }
 }

@@ -27,7 +27,7 @@ extension PainterTests {
       let seed = UInt64(index * 100 + size.width)
       var (play, shown) = (Play(size, seed: seed), TerminalModel(size: size))
       var looks: [Kind: TerminalModel.Look] = [:]
-      for step in 0..<TestSize.count(12, full: 40) {
+      for step in 0..<TestSize.count(6, full: 40) {
         play.step()
         let canvas = view(play.state)
         let bytes = painter.frame(canvas)

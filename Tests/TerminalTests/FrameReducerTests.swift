@@ -79,7 +79,7 @@ struct FrameReducerTests {
       "\u{1B}[3;6r\u{1B}[6;1H\u{1B}[2S\u{1B}[1;8r\u{1B}[5;2H", "\u{1B}[2;6r\u{1B}[6;1H\n\u{1B}[1;8r\u{1B}[6;1H",
     ]
     var (before, after) = (0, 0)
-    for round in 0..<TestSize.count(50, full: 150) {
+    for round in 0..<TestSize.count(25, full: 150) {
       var (raw, model) = (TerminalModel(size: size), TerminalModel(size: size))
       var reducer = FrameReducer(height: size.height, abilities: .init(unsetsAttributes: unsetsAttributes))
       for _ in 0..<6 {

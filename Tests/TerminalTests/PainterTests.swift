@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CNcurses
+import FirestoreTesting
 import Glibc
 import SeededRandom
 import TerminalCanvas
@@ -77,7 +78,7 @@ import Testing
     let painter = try painter(size, terminal: terminal)
     defer { painter.close() }
     var shown = TerminalModel(size: size)
-    for round in 0..<200 {
+    for round in 0..<TestSize.count(80, full: 200) {
       var canvas = Canvas(size: size)
       for _ in 0..<Int.random(in: 0...10, using: &random) {
         let point = Point(x: Int.random(in: -2...24, using: &random), y: Int.random(in: 0...8, using: &random))

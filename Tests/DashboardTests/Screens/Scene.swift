@@ -44,6 +44,8 @@ struct Scene {
 
   mutating func at(_ text: String) { now = Self.time(text) }
 
+  mutating func resize(to size: Size) { apply(.input(.resize(size), at: now)) }
+
   mutating func hear(_ event: ClientEvent) { apply(.client(event, at: now)) }
 
   mutating func tick(_ text: String) {

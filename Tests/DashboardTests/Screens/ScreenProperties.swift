@@ -23,7 +23,7 @@ struct ScreenProperties {
 
   /// The sizes at which a situation is drawn: where it is a share of them, each size is tried in several situations.
   private static func sizes(of situation: Situation) -> [Size] {
-    TestSize.share(7, of: sizes, from: Situation.allCases.firstIndex(of: situation) ?? 0)
+    TestSize.share(14, of: sizes, from: Situation.allCases.firstIndex(of: situation) ?? 0)
   }
 
   @Test(
@@ -73,8 +73,10 @@ struct ScreenProperties {
   @Test("The selected row of the focused list is on the screen", arguments: [Pane.collections, .writes, .feed])
   func selection(_ pane: Pane) {
     let sizes = TestSize.share(5, of: Self.sizes, from: pane.rawValue)
+    let shop = Shop.offline(Size(width: 120, height: 36), .unicode)
     for size in sizes where size.width >= 24 && size.height >= 4 {
-      var scene = Shop.offline(size, .unicode)
+      var scene = shop
+      scene.resize(to: size)
       scene.press("\(pane.rawValue) G k k")
       let layout = scene.state.layout(size)
 

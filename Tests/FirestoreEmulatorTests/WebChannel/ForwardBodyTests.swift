@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreREST
+import FirestoreTesting
 import SeededRandom
 import ServerTesting
 import Testing
@@ -90,7 +91,7 @@ import Testing
     ]
     var session = ChannelSession()
     var (read, applied) = (0, 0)
-    for _ in 0..<10_000 {
+    for _ in 0..<TestSize.count(4_000, full: 10_000) {
       let text = random.mutated(random.pick(bodies))
       let target = "\(Self.path)?" + String(decoding: random.mutated(random.pick(queries)), as: UTF8.self)
       let request = try? WebChannelRequest(random.pick(["GET", "POST", "X"]), target)

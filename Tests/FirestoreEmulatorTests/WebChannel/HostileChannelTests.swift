@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
@@ -90,7 +91,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var sessions = [try server.open("Listen", ""), try server.open("Write", "")]
     var counts: [String: Int] = [:]
-    for _ in 0..<1_500 {
+    for _ in 0..<TestSize.count(800, full: 1_500) {
       let (method, id) = (random.pick(["Listen", "Write"]), random.pick(sessions))
       let query = random.pick([
         "RID=1&CVER=22", "SID=\(id)&RID=rpc&AID=1&CI=0&TYPE=xmlhttp", "SID=\(id)&RID=rpc&AID=0&CI=1&TYPE=xmlhttp",

@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreModel
 import FirestoreServer
+import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import ServerTesting
@@ -32,7 +33,7 @@ struct UnreadChannelTests {
       (ChannelSession.keptBytes..<(ChannelSession.keptBytes + 2 * WatchDelivery.bytes)).contains(server.budget.total))
 
     // Each would hold a megabyte.
-    channels += try listen(59)
+    channels += try listen(44)
     server.loop.advanceTime(by: .seconds(1))
     #expect(server.budget.total < 40 << 20)
     for channel in channels { channel.close(promise: nil) }
