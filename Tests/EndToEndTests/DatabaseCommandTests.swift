@@ -40,6 +40,13 @@ extension EndToEndTests.InPipes {
         #expect(missing.status == 4 && missing.hasOneErrorLine && missing.errors.contains("add --project my-app."))
         _ = try await hearth("set", "users/ada", "x=1")
         #expect(try await hearth("get", "user").errors.contains("Did you mean users?"))
+        for command in [
+          ["update", "user", "--where", "x == 1", "y=2", "--yes"], ["delete", "user", "--where", "x == 1", "--yes"],
+          ["delete", "user", "--recursive", "--yes"],
+        ] {
+          let run = try await HeadlessRun(command + place, surroundings)
+          #expect(run.status == 0 && run.errors.contains("Did you mean users?"), "\(command) \(run.errors)")
+        }
       }
     }
 

@@ -20,6 +20,23 @@ extension EndToEndTests.InPipes {
       (0..<count).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }.joined()
     }
 
+    @Test("An empty compressed file, an input without an end and a rename that a pipe has nothing for are 65")
+    func misleadingInputs() async throws {
+      for name in ["a.jsonl.gz", "a.jsonl.zst"] {
+        try Data().write(to: surroundings.folder.appending(path: name))
+        let run = try await hearth("import", path(name))
+        #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("is empty"), "\(run.errors)")
+      }
+      let endless = try await hearth("run", "/dev/zero")
+      #expect(endless.status == 65 && endless.errors.contains("larger than 64 MiB"), "\(endless.errors)")
+
+      let documents = #"{"path": "a/1", "data": {"x": 1}}"# + "\n"
+      let piped = try await hearth("import", "-", "--rename", "b=c", input: documents)
+      #expect(piped.status == 65 && piped.errors.contains("nothing in standard input lay at b"), "\(piped.errors)")
+      #expect(try await hearth("import", "-", "--rename", "a=c", input: documents).status == 0)
+      #expect(try await hearth("get", "c/1").output.contains("1"))
+    }
+
     @Test("Export, import and export again gives the same bytes, subcollections and all types included")
     func roundTrip() async throws {
       let documents = [

@@ -1,5 +1,5 @@
-import ByteCompression
 // SPDX-License-Identifier: Apache-2.0
+import ByteCompression
 import CommandOptions
 package import CommandOutput
 import Foundation
@@ -14,7 +14,8 @@ package struct InputBytes {
   /// The size of the file in bytes; `nil` for standard input and other pipes.
   package let size: Int?
   package let modified: Double?
-  private let descriptor: Int32
+  private let file: InputFile
+  private var descriptor: Int32 { file.descriptor }
   /// Bytes that were examined and are still to be read.
   private var beginning: [UInt8] = []
   private var hasBegun = false
@@ -25,14 +26,15 @@ package struct InputBytes {
   package init(_ path: String) throws(CommandFailure) {
     guard path != "-" else {
       try StandardInput.check()
-      (name, size, modified, descriptor) = ("standard input", nil, nil, STDIN_FILENO)
+      (name, size, modified, file) = ("standard input", nil, nil, InputFile(STDIN_FILENO))
       return
     }
     name = path
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
+    file = InputFile(descriptor)
     // The file is open: without its attributes it is read like a pipe, of unknown size.
     let attributes = try? FileManager.default.attributesOfItem(
       atPath: URL(filePath: path).resolvingSymlinksInPath().path)
@@ -104,6 +106,9 @@ package struct InputBytes {
       beginning += more
     }
     try ForeignCompression.check(beginning, of: name)
+    if beginning.isEmpty, size != nil, let promised = CompressionFormat(fileName: name) {
+      throw CommandFailure(.badData, "\(name) is empty: \(promised) data of no document has some bytes, too.")
+    }
     guard let format = CompressionFormat(magic: beginning) else { return }
     do throws(CompressionError) { decompressor = try Decompressor(format) } catch {
       throw CommandFailure(reading: name, format, error)
@@ -135,4 +140,13 @@ package struct InputBytes {
       }
     }
   }
+}
+
+/// An open file, which is closed with the last value that reads from it: a shell runs many imports in one process.
+private final class InputFile: Sendable {
+  let descriptor: Int32
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 }

@@ -141,15 +141,28 @@ package struct ImportJob: Sendable {
       throw Failure(error: error, done: run.done)
     }
     checkpoint.remove()
+    try check(run.unusedRenames, run.done)
     return Outcome(done: run.done, before: first.documents, repeated: run.repeated)
   }
 }
 
 extension ImportJob {
+  /// Whether the input can be read a second time, which a pipe cannot.
+  private var canLookTwice: Bool { format == .google || ImportInput.isFile(file) }
+
+  /// - Throws: for a rename that no document of a pipe was for: what it meant has kept its path. In a file that is found
+  ///   before anything is written.
+  private func check(_ unused: [CollectionRename], _ done: ImportProgressPoint) throws {
+    guard !canLookTwice, done.documents > 0, let rename = unused.first else { return }
+    throw CommandFailure(
+      .badData,
+      "nothing in \(name) lay at \(rename.from), of which \(rename.text) speaks: \(done.documents.documents) imported, "
+        + "none to \(rename.to).")
+  }
+
   /// The rules for an export whose documents go to other paths.
   private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
     var rules = rules
-    let canLookTwice = format == .google || ImportInput.isFile(file)
     let delimiter = input.delimiter
     func survey() throws -> ImportSurvey {
       var again = try ImportInput(file, format)

@@ -39,6 +39,8 @@ struct ImportRun {
   private var nextToRead = 0
   private var nextToCommit = 0
   private var nextToRecord = 0
+  /// The renames for whose places no document has come yet.
+  private(set) var unusedRenames: [CollectionRename]
   /// Whether the import stops at a document: everything before it is written, and nothing after it will be.
   private var isStopped = false
 
@@ -53,6 +55,7 @@ struct ImportRun {
     record: @escaping (ImportProgressPoint) throws -> Void
   ) {
     self.rules = rules
+    unusedRenames = rules.paths.renames
     self.datastore = datastore
     self.done = done
     self.rejects = rejects
@@ -127,6 +130,7 @@ struct ImportRun {
       nextToRecord += 1
       try rejects?.add(batch.rejections)
       for mutation in batch.mutations where !seen.insert(mutation.key.hashValue).inserted { repeated += 1 }
+      unusedRenames.removeAll { rename in batch.mutations.contains { rename.to.isPrefix(of: $0.key.path) } }
       if let show {
         let shown = done.documents
         for mutation in batch.mutations.prefix(max(0, Self.mostShown - shown)) { try show(mutation) }

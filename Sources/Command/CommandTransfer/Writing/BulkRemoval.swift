@@ -30,10 +30,16 @@ package struct BulkRemoval {
     let count = try await count(below: paths)
     if count == 0 || consent.dryRun {
       try reportDry(count, name)
+      if count == 0 { await hint(below: paths) }
       return false
     }
     try consent.obtain("delete", count, in: extent)
     return true
+  }
+
+  /// Tells why nothing may have been found.
+  private func hint(below paths: [ResourcePath]) async {
+    for path in paths { await writing.headless.hint(at: path, connection) }
   }
 
   private func reportDry(_ count: Int, _ name: String) throws {
@@ -79,5 +85,6 @@ package struct BulkRemoval {
     let pace = TransferProgress.summary(deleted, in: elapsed)
     writing.headless.note("\(deleted.documents) deleted in \(pace).")
     if writing.json { try OutputFile.print(data: "{\"documents\": \(deleted), \"skipped\": 0}\n") }
+    if deleted == 0 { await hint(below: roots) }
   }
 }

@@ -21,13 +21,14 @@ package struct QueriedWrites: Sendable {
 
   /// Chooses the documents and asks for consent.
   /// - Returns: the documents' keys; `nil` if nothing is to be written, which is reported.
-  package func choose(at datastore: any Datastore, _ writing: WritingOptions, _ consent: Consent) async throws
+  package func choose(at connection: BackendConnection, _ writing: WritingOptions, _ consent: Consent) async throws
     -> [DocumentKey]?
   {
     let target = query.target
-    let keys = try await writing.timeLimit.limit { try await datastore.keys(of: target) }
+    let keys = try await writing.timeLimit.limit { try await connection.datastore.keys(of: target) }
     if keys.isEmpty || consent.dryRun {
       try reportDry(keys.count, consent, writing)
+      if keys.isEmpty { await writing.headless.hint(at: query.path, group: query.collectionGroup, connection) }
       return nil
     }
     try consent.obtain(verb.infinitive, keys.count, in: place)

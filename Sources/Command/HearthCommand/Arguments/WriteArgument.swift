@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 import CommandTransfer
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import DashboardModel
 import FirestoreJSON
@@ -157,6 +157,9 @@ enum DocumentArgument {
 
   static func standardInput() throws(CommandFailure) -> String { try text(ofFile: "-") }
 
+  /// The largest text of a document, a scenario or rules, in bytes.
+  private static let largestText = 64 << 20
+
   /// - Parameter file: `-` for standard input.
   static func text(ofFile file: String) throws(CommandFailure) -> String {
     var input = try InputBytes(file)
@@ -165,6 +168,10 @@ enum DocumentArgument {
       let more = try input.read(1 << 20)
       if more.isEmpty { break }
       bytes += more
+      // An input without an end, such as /dev/zero, would be read until the memory is used up.
+      guard bytes.count <= largestText else {
+        throw CommandFailure(.badData, "\(input.name) is larger than \(largestText >> 20) MiB, which no text needs.")
+      }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw CommandFailure(.badData, "\(input.name) is not UTF-8.")

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
 import CommandOutput
-// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import FirestoreModel
 import FirestoreProtocol
@@ -65,7 +65,7 @@ struct DeleteCommand: AsyncParsableCommand, WritingCommand {
       guard try await removal.obtainConsent(below: [path], called: path.text, asking: extent) else { return }
       return try await removal.delete([query.path])
     }
-    guard let keys = try await writes.choose(at: connection.datastore, writing, consent) else { return }
+    guard let keys = try await writes.choose(at: connection, writing, consent) else { return }
     if recursive { return try await removal.delete(keys.map(\.path)) }
     try await writes.write(keys, at: connection.datastore, writing, isRepeatable: true) {
       Mutation(key: $0, operation: .delete)

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
 import CommandOutput
 import CommandTransfer
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import DashboardModel
 import FirestoreModel
@@ -75,10 +75,10 @@ struct UpdateCommand: AsyncParsableCommand, WritingCommand {
       throw CommandFailure(.usage, "--if-unchanged-since is about one document, and this is a collection.")
     }
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
-    let datastore = try writing.connect().datastore
+    let connection = try writing.connect()
     let writes = QueriedWrites(query: query, verb: ("update", "updated"))
-    guard let keys = try await writes.choose(at: datastore, writing, consent) else { return }
-    try await writes.write(keys, at: datastore, writing, isRepeatable: mutation.transforms.isEmpty) { key in
+    guard let keys = try await writes.choose(at: connection, writing, consent) else { return }
+    try await writes.write(keys, at: connection.datastore, writing, isRepeatable: mutation.transforms.isEmpty) { key in
       var update = mutation
       update.key = key
       return update
