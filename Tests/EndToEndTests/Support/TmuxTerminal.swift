@@ -10,6 +10,7 @@ final class TmuxTerminal {
   private let client: ChildProcess
   private var pending: [UInt8] = []
   private(set) var lines: [String] = []
+  private var settled = 0
 
   var text: String { lines.joined(separator: "\n") }
 
@@ -105,8 +106,7 @@ final class TmuxTerminal {
   func select(_ text: String) async throws {
     try await wait(text)
     try await keys("g")
-    // Whatever was selected before the key is still on the screen for a moment.
-    try await wait(for: "the first row") { $0.lines.first { $0.hasPrefix("│") }?.hasPrefix("│▌") == true }
+    try await settle()
     for _ in 0..<30 {
       try await wait(for: "a selection") { $0.selection != nil }
       let selected = selection
@@ -115,6 +115,18 @@ final class TmuxTerminal {
       try await wait(for: "the next row") { $0.selection != selected }
     }
     throw Failure("there is no row \(text); the screen:\n\(self.text)")
+  }
+
+  /// Waits until every key before has been handled and drawn: what was on the screen before them is still there for a
+  /// moment, and may look like their effect. A word typed into the palette is on the screen after what they did.
+  private func settle() async throws {
+    settled += 1
+    let word = "settled\(settled)"
+    try await keys(":")
+    try await type(word)
+    try await wait(word)
+    try await keys("Escape")
+    try await wait(for: "the closed palette") { !$0.text.contains(word) }
   }
 
   /// The selected row of the collections.
