@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreTesting
 import Testing
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import CommandOutput
 @testable import CommandTransfer
 @testable import DashboardHost

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import DashboardModel
 import FirestoreClientState
@@ -9,7 +10,6 @@ import Foundation
 import TerminalCanvas
 import Testing
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import CommandOutput
 @testable import DashboardHost
 @testable import HearthCommand

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import DashboardModel
 import FirestoreClientState
@@ -8,7 +9,6 @@ import Foundation
 import Testing
 
 @testable import CommandTransfer
-// SPDX-License-Identifier: Apache-2.0
 @testable import DashboardHost
 @testable import HearthCommand
 

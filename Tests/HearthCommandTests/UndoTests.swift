@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import DashboardModel
 import FirestoreModel
 import FirestoreTesting
 import Testing
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import DashboardHost
 @testable import HearthCommand
 

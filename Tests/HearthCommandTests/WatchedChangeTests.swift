@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -6,7 +7,6 @@ import FirestoreTesting
 import FirestoreText
 import Testing
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import CommandOutput
 @testable import CommandTransfer
 @testable import DashboardHost

@@ -1,5 +1,5 @@
-import ArgumentParser
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import CommandOutput
 
 /// The source of backend options that the command line left out.

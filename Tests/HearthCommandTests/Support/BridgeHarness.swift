@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ClientTesting
 import Dashboard
 import DashboardModel
@@ -10,7 +11,6 @@ import FirestoreTesting
 
 import class Hearth.Client
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import CommandOutput
 @testable import DashboardHost
 @testable import HearthCommand

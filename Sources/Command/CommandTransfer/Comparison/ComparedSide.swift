@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import ByteCompression
-// SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 package import CommandOutput
 import FirestoreBackend

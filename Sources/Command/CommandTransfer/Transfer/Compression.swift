@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 package import ArgumentParser
 package import ByteCompression
-// SPDX-License-Identifier: Apache-2.0
 package import CommandOutput
 
 extension CompressionFormat: ExpressibleByArgument {}

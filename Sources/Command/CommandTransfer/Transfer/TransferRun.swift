@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
 import FirestoreJSON
 package import FirestoreModel

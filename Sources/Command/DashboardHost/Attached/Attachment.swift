@@ -1,5 +1,5 @@
-package import Dashboard
 // SPDX-License-Identifier: Apache-2.0
+package import Dashboard
 import DashboardModel
 package import FirestoreInspection
 import FirestoreModel

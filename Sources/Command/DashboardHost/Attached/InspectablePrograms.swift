@@ -1,5 +1,5 @@
-package import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
 import CommandTransfer
 package import FirestoreInspection
 package import FirestoreModel

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreClientState
 package import FirestoreGRPC

@@ -1,5 +1,5 @@
-import CommandOptions
 // SPDX-License-Identifier: Apache-2.0
+import CommandOptions
 import CommandOutput
 import Dashboard
 import DashboardModel

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
 import FirestoreJSON
 package import FirestoreModel

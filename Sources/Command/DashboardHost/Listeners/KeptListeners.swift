@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreLocal
 import FirestoreModel

@@ -1,5 +1,5 @@
-package import Dashboard
 // SPDX-License-Identifier: Apache-2.0
+package import Dashboard
 package import DashboardModel
 
 /// The files that keep a session.

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CommandOutput
 package import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreGRPC
 import FirestoreModel

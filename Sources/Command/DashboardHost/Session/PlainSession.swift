@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 import CommandOutput
 package import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
 import FirestoreBackend
 import FirestoreLocal

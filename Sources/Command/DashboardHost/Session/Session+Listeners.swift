@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import Foundation
 

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 package import CommandOutput
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
 package import FirestoreBackend
 

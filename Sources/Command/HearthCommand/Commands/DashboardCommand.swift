@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
 import CommandOutput
 import CommandTransfer
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import DashboardModel
 import FirestoreBackend

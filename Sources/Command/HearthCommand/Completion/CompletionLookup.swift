@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
-// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import FirestoreModel
 import FirestoreProtocol

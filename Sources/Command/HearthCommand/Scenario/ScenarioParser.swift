@@ -1,5 +1,5 @@
-import CommandOutput
 // SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import DashboardHost
 import DashboardModel
 import FirestoreJSON

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
 import CommandTransfer
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import DashboardModel
 import FirestoreClientState

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
-// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import FirestoreBackend
 import FirestoreEmulator

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import CDispatch
 import CommandOutput
 import CoreFoundation
-// SPDX-License-Identifier: Apache-2.0
 // `stat` belongs to whichever of these modules the compiler has read first.
 import DashboardHost
 import Foundation

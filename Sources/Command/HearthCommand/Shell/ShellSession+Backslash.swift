@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
 import CommandOutput
 import CommandTransfer
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import FirestoreModel
 import FirestoreProtocol

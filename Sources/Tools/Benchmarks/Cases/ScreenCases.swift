@@ -1,5 +1,5 @@
-import Dashboard
 // SPDX-License-Identifier: Apache-2.0
+import Dashboard
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import ByteCompression
 import CommandOptions
 import CommandOutput
-// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import FirestoreModel
 import FirestoreProtocol

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import DashboardModel
 import FirestoreLocal

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOutput
 import Dashboard
-// SPDX-License-Identifier: Apache-2.0
 import DashboardHost
 import FirestoreModel
 import Foundation

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
 import CommandOutput
-// SPDX-License-Identifier: Apache-2.0
 import CommandTransfer
 import FirestoreModel
 import Foundation

@@ -1,5 +1,5 @@
-import ArgumentParser
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import CommandOptions
 import FirestoreModel
 import Foundation

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import CDispatch
 import CommandOutput
-// SPDX-License-Identifier: Apache-2.0
 // `stat` belongs to whichever of these modules the compiler has read first.
 import CommandTransfer
 import CoreFoundation
