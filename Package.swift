@@ -283,9 +283,16 @@ let package = Package(
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
         "FirestoreSharing", "FirestoreInspection", "TransportSecurity", "TerminalCanvas", "TerminalTheme", "Terminal",
-        "DashboardModel", "Dashboard", "Spelling", "ByteCompression", arguments,
+        "DashboardModel", "Dashboard", "Spelling", "ByteCompression", "ManualPages", arguments,
       ],
       exclude: ["Manual"]),
+    .target(
+      name: "ManualPages", path: "Sources/Command/HearthCommand/Manual",
+      resources: [
+        .embedInCode("Dashboard.md"), .embedInCode("Commands.md"), .embedInCode("Queries.md"),
+        .embedInCode("Shell.md"), .embedInCode("Serve.md"), .embedInCode("Testing.md"), .embedInCode("Library.md"),
+      ],
+      swiftSettings: swift),
     module(
       "FirestoreSpec",
       [

@@ -14,7 +14,7 @@ package struct QueryOptions: ParsableArguments {
       "Only documents for which this holds: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
         + "== != < <= > >= in, not in, contains, contains-any (lists stand in brackets). Values are JSON, text, or a "
         + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. If it is "
-        + "repeated, all must hold. Manual/Queries.md has the whole grammar.",
+        + "repeated, all must hold. 'hearth help queries' has all of it.",
       valueName: "condition"))
   package var conditions: [String] = []
 

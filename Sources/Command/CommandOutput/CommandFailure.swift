@@ -4,7 +4,7 @@ package import FirestoreModel
 package import FirestoreSQLite
 
 /// The exit status of a command, for scripts to rely on: the numbers of <sysexits.h> where it has one.
-package enum ExitStatus: Int32, Sendable {
+package enum ExitStatus: Int32, CaseIterable, Sendable {
   case failure = 1
   /// A document that was asked for by its path does not exist.
   case notFound = 4

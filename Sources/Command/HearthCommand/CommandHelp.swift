@@ -5,12 +5,13 @@ import Spelling
 
 /// Additions to the help texts and complaints of the argument parser.
 enum CommandHelp {
-  /// Adds the dashboard's options to the help of `hearth` itself, since that is what it opens.
+  /// Adds the pages of the manual to the help of `hearth` itself, and the dashboard's options, since that is what it
+  /// opens.
   static func completed(_ message: String) -> String {
     guard message == HearthCommand.helpMessage() else { return message }
     let dashboard = HearthCommand.helpMessage(for: DashboardCommand.self)
     guard let options = dashboard.firstRange(of: "OPTIONS:") else { return message }
-    return message + "\n\nDASHBOARD " + dashboard[options.lowerBound...]
+    return "\(message)\n\n\(ManualPage.list)\n\nDASHBOARD " + dashboard[options.lowerBound...]
   }
 
   /// The failure of `help` for a command that does not exist, which the parser takes for help in general.
@@ -21,8 +22,9 @@ enum CommandHelp {
     }
     if arguments.count == 2, topic == "help" { return nil }
     let known = names(below: arguments.dropFirst().dropLast())
-    if known.contains(topic) { return nil }
-    let nearest = nearest(to: topic, among: known.isEmpty ? names(below: []) : known)
+    if known.contains(topic) || ManualPage.asked(arguments) != nil { return nil }
+    let pages = arguments.count == 2 ? ManualPage.all.map(\.topic) : []
+    let nearest = nearest(to: topic, among: known.isEmpty ? names(below: []) : known + pages)
     return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 

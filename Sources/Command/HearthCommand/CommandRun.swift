@@ -13,6 +13,7 @@ enum CommandRun {
   /// - Parameter arguments: the words without the name of the program.
   static func perform(_ arguments: [String]) async throws {
     if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
+    if let page = ManualPage.asked(arguments) { return try page.print() }
     do {
       var command = try parsed(arguments)
       try refuseRepetitions(in: arguments)

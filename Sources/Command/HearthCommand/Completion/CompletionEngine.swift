@@ -83,8 +83,13 @@ struct CompletionEngine: Sendable {
   private func commandNames(_ word: String, _ shape: CommandLineShape) -> Result {
     let shown = shape.commands.filter(\.shouldDisplay)
     let found = shown.filter { $0.commandName.hasPrefix(word) }
-    if !found.isEmpty {
-      return Result(candidates: found.map { Candidate($0.commandName, note: $0.abstract ?? "") })
+    let taken = Set(found.map(\.commandName))
+    let pages = shape.command?.commandName == "help" ? ManualPage.all : []
+    let topics = pages.filter { $0.topic.hasPrefix(word) && !taken.contains($0.topic) }
+    if !found.isEmpty || !topics.isEmpty {
+      return Result(
+        candidates: found.map { Candidate($0.commandName, note: $0.abstract ?? "") }
+          + topics.map { Candidate($0.topic, note: $0.title) })
     }
     let synonyms = CommandHelp.synonyms.filter { name, meant in
       !word.isEmpty && name.hasPrefix(word.lowercased()) && shown.contains { $0.commandName == meant }

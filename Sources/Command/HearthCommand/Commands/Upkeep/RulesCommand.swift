@@ -55,9 +55,9 @@ struct RulesCommand: ParsableCommand {
         after     what other writes of the same request make of documents; null for a deleted one
         time      request.time, such as 2026-03-02T12:00:00Z
         query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": 2}, \
-        with conditions and orders as in Manual/Queries.md; where may also be a list of texts, [field, operator, value], \
-        {"or": [...]} and {"and": [...]}, and "group": "rooms" is for all collections of a name below path (which may \
-        be empty)
+        with conditions and orders as 'hearth help queries' has them; where may also be a list of texts, [field, \
+        operator, value], {"or": [...]} and {"and": [...]}, and "group": "rooms" is for all collections of a name below \
+        path (which may be empty)
 
         A line without expect says what holds for the lines after it, unless they say otherwise. Cases that are decided \
         otherwise are printed with the line of the rules that decided, and the exit status is 1. Rules or cases that \

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TerminalCanvas
+import TerminalTheme
+import Testing
+
+@testable import CommandOutput
+@testable import HearthCommand
+
+@Suite("Pages of the manual on a terminal and in a pipe")
+struct ManualTextTests {
+  private let plain = ManualText(width: 40, paint: .none)
+
+  private func lines(_ source: String) -> [String] { plain.lines(of: source).map(\.text) }
+
+  @Test("Paragraphs are wrapped at words, items hang, code stays as it is")
+  func prose() {
+    #expect(
+      lines(
+        "# A page\n\nWords that are\nmore than fit on a line of it.\n\n- one\n- two with `code in it` at\n  its end\n")
+        == [
+          "A PAGE", "", "  Words that are more than fit on a line", "  of it.", "", "  - one",
+          "  - two with `code in it` at its end",
+        ])
+    #expect(
+      lines("```sh\nhearth  get # x | y\n\n# no heading\n```") == [
+        "    hearth  get # x | y", "    ", "    # no heading",
+      ])
+  }
+
+  @Test("A table keeps its columns and wraps its cells; a bar behind a backslash is of the cell")
+  func tables() {
+    let source =
+      "| keys | do |\n|---|---|\n| `a` `\\|` | an explanation that is longer than its column |\n| b | short |\n"
+    #expect(
+      lines(source) == [
+        "  keys     do", "  `a` `|`  an explanation that is longer", "           than its column", "  b        short",
+      ])
+  }
+
+  @Test("A table without room for its words is a list")
+  func narrowTables() {
+    let source = "| a | b | c |\n|---|---|---|\n| `/emulator/v1/projects/P` | the same | and-a-long-word-of-its-own |\n"
+    #expect(
+      lines(source) == ["  `/emulator/v1/projects/P`", "      b: the same", "      c: and-a-long-word-of-its-own"])
+  }
+
+  @Test("Links to pages say how they are read, others are their text")
+  func links() {
+    #expect(
+      lines("See [the shell](Shell.md), [this](../x.md).") == ["  See the shell (`hearth help shell`),", "  this."])
+  }
+
+  @Test("With colours, code is coloured and has no marks")
+  func colors() throws {
+    let theme = try ThemeCatalog().theme(named: "ember").theme
+    let line = try #require(ManualText(width: 40, paint: TerminalPaint(theme: theme)).lines(of: "a `key` b").first)
+    #expect(line.text.contains("\u{1B}[") && !line.text.contains("`"))
+    #expect(line.text.replacing(/\u{1B}\[[0-9;]*m/, with: "") == "  a key b")
+  }
+
+  @Test(
+    "No line of any page is wider than its terminal, but for code", arguments: ManualPage.all.map(\.topic),
+    [40, 80, 100])
+  func widths(_ topic: String, _ width: Int) throws {
+    let page = try #require(ManualPage.named(topic))
+    for block in ManualBlock.blocks(of: page.source) {
+      if case .code = block { continue }
+      for line in ManualText(width: width, paint: .none).lines(ofBlock: block) {
+        // A word, such as an address, is not broken.
+        let isWord = !line.text.drop { $0 == " " }.contains(" ")
+        #expect(isWord || SafeText.columns(of: line.text) <= width, "\(topic): \(line.text)")
+      }
+    }
+  }
+
+  @Test("A topic is a page, its name is completed, and the help lists it")
+  func topics() async throws {
+    #expect(ManualPage.asked(["help", "queries"])?.title == "Queries, values, orders, durations")
+    #expect(ManualPage.asked(["help"]) == nil && ManualPage.asked(["help", "theme", "check"]) == nil)
+    #expect(CommandHelp.unknownTopic(["help", "queries"]) == nil)
+    #expect(CommandHelp.unknownTopic(["help", "querys"])?.message.hasSuffix("The nearest is 'queries'.") == true)
+    let help = CommandHelp.completed(HearthCommand.helpMessage())
+    for page in ManualPage.all { #expect(help.contains("\n  \(page.topic)") && help.contains(page.title)) }
+    let engine = CompletionEngine(grammar: try #require(CommandGrammar.ofProcess), place: { _ in nil })
+    #expect(await engine.complete(["help"], "que").candidates.map(\.value) == ["queries"])
+    #expect(await engine.complete(["help"], "serv").candidates.map(\.value) == ["serve"])
+  }
+}
