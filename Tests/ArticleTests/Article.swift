@@ -10,21 +10,27 @@ struct Article: Equatable, Sendable, CustomTestStringConvertible {
     let lines: [String]
   }
 
+  /// The name of its file; of a page of the manual with its folder before it.
   let name: String
   let text: String
 
   var title: String { (name as NSString).deletingPathExtension }
-  var isReadme: Bool { name == "README.md" }
+  var isInCatalogue: Bool { name != "README.md" && !name.contains("/") }
   var testDescription: String { name }
 
   private static let repository = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardizedFileURL
 
-  /// The articles of the catalogue and the README.
+  /// The articles of the catalogue, the README, and the pages of the manual with Swift in them.
   static func all() throws -> [Article] {
     let catalogue = repository.appendingPathComponent("Sources/Client/Hearth/Hearth.docc")
     let pages = try FileManager.default.contentsOfDirectory(atPath: catalogue.path).filter { $0.hasSuffix(".md") }
-    let files = [repository.appendingPathComponent("README.md")] + pages.sorted().map(catalogue.appendingPathComponent)
-    return try files.map { Article(name: $0.lastPathComponent, text: try String(contentsOf: $0, encoding: .utf8)) }
+    let manual = repository.appendingPathComponent("Sources/Command/HearthCommand")
+    let files =
+      [("README.md", repository)] + pages.sorted().map { ($0, catalogue) }
+      + ["Manual/Library.md", "Manual/Testing.md"].map { ($0, manual) }
+    return try files.map { name, folder in
+      Article(name: name, text: try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8))
+    }
   }
 
   /// Its blocks of Swift.

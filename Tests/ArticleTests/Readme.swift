@@ -6,21 +6,24 @@ import Testing
 extension ArticleTests {
   @Test("The README's program")
   func readme() async throws {
-    // Shown in README.md:
-    let session = UserSession()
-    let notes = FirestoreApp(name: "notes", projectID: "p", backend: .remote(), credentials: session)
-    try session.signIn(mockUser: "alice", claims: ["admin": true])  // at emulators; or signIn(userID:token:)
-    print(notes.credentials?.userID ?? "nobody")
-    // Until here.
     try await ArticleDatabase.run { db async throws in
       // Shown in README.md:
-      let listener = db.collection("cities").whereField("state", isEqualTo: "CA")
-        .addSnapshotListener(includeMetadataChanges: true) { snapshot, error in
-          guard let snapshot else { return print(error!) }
-          print(snapshot.documents.count, snapshot.metadata.isFromCache ? "from cache" : "from server")
-        }
+      let listener = db.collection("people").whereField("age", isGreaterThan: 40).addSnapshotListener { people, error in
+        guard let people else { return print(error!) }
+        print(people.documents.map(\.documentID), people.metadata.isFromCache ? "from the cache" : "from the server")
+      }
+      let write = try db.document("people/edsger").enqueueData(["name": "Edsger", "age": 72])
+      try await write.local  // durable here, and seen by the listener
+      try await write.acknowledged  // at the backend
       // Until here.
-      // Shown in README.md:
+      listener.remove()
+    }
+  }
+
+  @Test("The program of the manual's page about the library")
+  func library() async throws {
+    try await ArticleDatabase.run { db async throws in
+      // Shown in Manual/Library.md:
       struct City: Codable {
         @DocumentID var id: String?
         @ServerTimestamp var updated: Date?
@@ -41,7 +44,7 @@ extension ArticleTests {
         if cities.contains(where: { $0.population > 860_000 }) { break }
       }
       // Until here.
-      // Shown in README.md:
+      // Shown in Manual/Library.md:
       try await db.setIndexConfiguration([
         IndexDefinition(
           collectionGroup: "cities",
@@ -50,7 +53,12 @@ extension ArticleTests {
       print(try await db.collection("cities").whereField("state", isEqualTo: "CA").explain())
       db.persistentCacheIndexManager?.enableIndexAutoCreation()
       // Until here.
-      listener.remove()
     }
+    // Shown in Manual/Library.md:
+    let session = UserSession()
+    let notes = FirestoreApp(name: "notes", projectID: "p", backend: .remote(), credentials: session)
+    try session.signIn(mockUser: "alice", claims: ["admin": true])  // at emulators; or signIn(userID:token:)
+    print(notes.credentials?.userID ?? "nobody")
+    // Until here.
   }
 }

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 extension EndToEndTests.InTmux {
-  /// The program of the README, and who watches it.
+  /// The program of the manual's page Testing.md, and who watches it.
   @Suite(.serialized) struct AttachTests {
     private let surroundings: Surroundings
 

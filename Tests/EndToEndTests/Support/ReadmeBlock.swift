@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A block of the README with a language other than Swift, whose blocks are of `ArticleTests`.
+/// A block of the README or of a page of the manual that a shell can run. Those of Swift are of `ArticleTests`, those in
+/// the language of queries of `ManualTests`.
 struct ReadmeBlock: Sendable {
+  /// The pages, from the root of the repository.
+  static let pages =
+    ["README.md", ".github/PACKAGING.md"]
+    + ["Dashboard", "Commands", "Shell", "Serve", "Testing", "Library"].map {
+      "Sources/Command/HearthCommand/Manual/\($0).md"
+    }
+
+  let page: String
   let language: String
-  /// Where it begins in the README.
+  /// Where it begins in the page.
   let line: Int
   let lines: [String]
 
   static let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
-  static func all() throws -> [ReadmeBlock] {
-    let text = try String(contentsOf: repository.appending(path: "README.md"), encoding: .utf8)
+  static func all(of page: String) throws -> [ReadmeBlock] {
+    let text = try String(contentsOf: repository.appending(path: page), encoding: .utf8)
     var blocks: [ReadmeBlock] = []
     var open: (language: String, line: Int, lines: [String])?
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).enumerated() {
@@ -19,7 +28,7 @@ struct ReadmeBlock: Sendable {
         open?.lines.append(line)
       } else if let block = open {
         if !block.language.hasPrefix("swift") {
-          blocks.append(ReadmeBlock(language: block.language, line: block.line, lines: block.lines))
+          blocks.append(ReadmeBlock(page: page, language: block.language, line: block.line, lines: block.lines))
         }
         open = nil
       } else {
@@ -33,6 +42,7 @@ struct ReadmeBlock: Sendable {
   var place: String? {
     let first = lines.first ?? ""
     if first.contains("swift test") || first.contains("swift run") { return ".ci/run" }
+    if first.hasPrefix("install ") { return ".ci/first-command" }
     if first.hasPrefix(".ci/package") || first.contains("apt-get install") { return ".ci/try-package" }
     if first.hasPrefix("dependencies:") { return ".ci/examples" }
     if first.hasPrefix("hearth attach") { return "Tests/EndToEndTests/AttachTests.swift" }
@@ -41,12 +51,12 @@ struct ReadmeBlock: Sendable {
 
   /// A script for bash that runs the block as it stands there and fails with its first command that fails.
   ///
-  /// What lasts until it is interrupted is, when it has said something; of the dashboards' options only their reading
-  /// is tried.
+  /// What lasts until it is interrupted is, when it has said something. Dashboards are opened and left; where they
+  /// would be those of a server, only the reading of their options is tried.
   ///
   /// - Parameter port: a free one, for the server's.
   func script(port: Int) -> String {
-    let text = lines.map(Self.runnable).joined(separator: "\n").replacing("8080", with: "\(port)")
+    let text = lines.map { Self.runnable($0, port: port) }.joined(separator: "\n").replacing("8080", with: "\(port)")
     switch language {
     case "text":
       // What is typed in the shell, without its prompt; a watch lasts, and another connection is nowhere here.
@@ -72,11 +82,11 @@ struct ReadmeBlock: Sendable {
         until [[ $(<seen) == *'to pack'* ]]; do :; done
         kill $!
         wait $! || true
+        cat seen
         """
-    case _ where text.hasPrefix("hearth serve"):
+    case _ where lines.contains { $0.hasPrefix("hearth serve") }:
       return """
         \(text)
-        until (exec 3<>"/dev/tcp/127.0.0.1/\(port)") 2>connection; do :; done
         hearth set served/one n=1
         [ "$(hearth count served)" = 1 ]
         kill $!
@@ -86,10 +96,17 @@ struct ReadmeBlock: Sendable {
     }
   }
 
-  private static func runnable(_ line: String) -> String {
-    let words = line.split(separator: " ").map(String.init)
-    guard words.first == "hearth", words.count > 2 else { return line }
-    if words[1].hasPrefix("--") { return line.replacing("hearth --", with: "hearth paths --") }
+  private static func runnable(_ line: String, port: Int) -> String {
+    let command = line.firstRange(of: "  #").map { String(line[..<$0.lowerBound]) } ?? line
+    let words = command.split(separator: " ").map(String.init)
+    guard words.first == "hearth" else { return line }
+    if words.count == 1 || words[1].hasPrefix("--") { return dashboard(words) ?? line }
+    if words[1] == "serve" {
+      return """
+        \(line)
+        until (exec 3<>"/dev/tcp/127.0.0.1/\(port)") 2>connection; do :; done
+        """
+    }
     guard words[1] == "watch" else { return line }
     // A document of its own to change, or one of the collection.
     let document = words[2].contains("/") ? words[2] : words[2] + "/LA"
@@ -101,6 +118,19 @@ struct ReadmeBlock: Sendable {
       until \(isOver); do hearth set \(document) state=CA n=$((number += 1)); done 2>changes
       \(words.contains("--until") ? "wait $!; grep -q 'it changed' seen" : "kill -INT -- -$!; wait $! || [ $? = 130 ]")
       set +m
+      cat seen
       """
+  }
+
+  /// - Parameter words: those of a command line that names no command.
+  /// - Returns: `nil` if it needs no terminal.
+  private static func dashboard(_ words: [String]) -> String? {
+    let options = Set(words.dropFirst())
+    if !options.isDisjoint(with: ["--emulator", "--credentials", "--cloud"]) {
+      return (["hearth", "paths"] + words.dropFirst()).joined(separator: " ")
+    }
+    let isPrinted = options.contains { $0.hasPrefix("--print") || $0.hasPrefix("--generate") }
+    if isPrinted || !options.isDisjoint(with: ["--frame", "--plain", "--version"]) { return nil }
+    return "printf q | script -qec '\(words.joined(separator: " "))' /dev/null"
   }
 }
