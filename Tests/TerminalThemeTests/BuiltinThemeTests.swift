@@ -24,6 +24,23 @@ import Testing
     #expect(ThemeLint.findings(theme).map(\.description) == [])
   }
 
+  @Test("Names of listeners, values that recur and what changed are text, and have its contrast", arguments: slugs)
+  func hues(slug: String) throws {
+    let theme = try ThemeCatalog().theme(named: slug).theme
+    let roles = Role.allCases.filter { role in
+      ["listener.", "value.", "change.", "write.", "json.", "state.", "flag."].contains { role.rawValue.hasPrefix($0) }
+    }
+    #expect(roles.count > 30)
+    for role in roles {
+      for depth in [ColorDepth.trueColor, .c256] {
+        let style = theme.style(of: role)
+        guard let ink = style.foreground?.rgb(at: depth), let paper = style.background?.rgb(at: depth) else { continue }
+        let value = ink.contrast(to: paper)
+        #expect(value >= 4.5, "\(role.rawValue) in \(slug) at \(depth): \(value)")
+      }
+    }
+  }
+
   @Test(
     "A built-in theme gives every role a look at every depth and keeps states apart from plain text", arguments: slugs)
   func complete(slug: String) throws {

@@ -97,7 +97,7 @@ import Testing
     let catalog = ThemeCatalog(directories: [directory.path])
     let mine = try catalog.theme(named: "mine").theme
 
-    #expect(mine.style(of: .cursorGutter).foreground == .rgb(RGB(0x12, 0x34, 0x56), c256: nil, c16: nil))
+    #expect(mine.style(of: .key).foreground == .rgb(RGB(0x12, 0x34, 0x56), c256: nil, c16: nil))
     #expect(mine.background.rgb(at: .trueColor) == RGB(0x20, 0, 0))
     #expect(!mine.isColorBlindSafe)
     #expect(try catalog.theme(named: "ember").theme.name == "Warmer")

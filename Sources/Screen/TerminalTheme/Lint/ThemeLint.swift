@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// Checks that a theme can be read: contrast per role, and for themes that promise it, colours that colour-blind
+/// Checks that a theme can be read: contrast per role, 4.5 for every text, and for themes that promise it, colours that colour-blind
 /// people can tell apart. Checked in true colour and after reduction to 256 colours, which can undo both.
 package enum ThemeLint {
   package struct Finding: Hashable, Sendable, CustomStringConvertible {
@@ -36,14 +36,17 @@ package enum ThemeLint {
     }.min()
   }
 
-  /// The least contrast of a role (WCAG 2 AA): 4.5 for text, 3 for symbols, none for lines that only separate.
+  /// The least contrast of text, and of signs that only repeat what text says (WCAG 2 AA).
+  package static let leastOfText = 4.5
+  private static let leastOfSigns = 3.0
+
+  /// The least contrast of a role; `nil` for lines that only separate. Values that recur and the names of listeners are
+  /// text like any other.
   private static func minimumContrast(_ role: Role) -> Double? {
     switch role {
     case .border, .scrollTrack: nil
-    case .text, .textMuted, .textStrong, .surface, .header, .hint, .paneTitle, .paneCount, .input, .inputGhost: 4.5
-    case .jsonString, .jsonNull, .jsonPunct, .sourceServer, .writeQueued, .selection, .selectionBlur, .toast: 4.5
-    case .paneTitleFocus, .match, .matchCurrent, .diffAdded, .diffModified, .diffRemoved, .diffContext: 4.5
-    default: 3
+    case .cursorGutter, .chartLow, .chartMid, .chartHigh, .chartOutage, .scrollThumb: leastOfSigns
+    default: leastOfText
     }
   }
 

@@ -39,8 +39,8 @@ struct ThemeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check theme files: errors, what is ignored, and colours that cannot be read.",
       discussion: """
-        Every problem is a line with file and line number. Text needs a contrast of 4.5 to its background and marks \
-        need 3, in true colour and after reduction to 256 colours. A theme that says cvd = true must keep added, \
+        Every problem is a line with file and line number. All text, the names of listeners and values that recur \
+        included, needs a contrast of 4.5 to its background, the cursor's mark and bars need 3, in true colour and after reduction to 256 colours. A theme that says cvd = true must keep added, \
         modified and removed apart for colour-blind people. Exit status 65 if a file has an error or is hard to read; \
         what is merely unknown is a warning.
         """)
@@ -57,7 +57,7 @@ struct ThemeCommand: ParsableCommand {
         for line in report.errors.map(\.description) + (report.warnings + report.lint).map(\.description) {
           try output.line(ShownText(line))
         }
-        if report.isGood { try output.line("\(file): can be used") } else { bad.append(file) }
+        if report.isGood { try output.line("\(file): can be used, no text is below 4.5:1") } else { bad.append(file) }
       }
       try output.flush()
       guard let first = bad.first else { return }
