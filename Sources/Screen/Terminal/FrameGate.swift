@@ -3,8 +3,8 @@
 /// Decides when the next frame may be sent: a line too slow for all frames gets fewer of them, and never outdated ones
 /// first.
 ///
-/// The system hides how far behind a terminal is: tens of kilobytes wait in its buffers while it takes more. Frames
-/// that follow each other closely therefore end with a question (`CSI 5 n`), whose answer says that all before it was
+/// The system hides how far behind a terminal is: tens of kilobytes wait in its buffers while it takes more. The first
+/// frames, and frames that follow each other closely, therefore end with a question (`CSI 5 n`), whose answer says that all before it was
 /// drawn; until then only the answer to a key is sent. A terminal that does not answer gets frames that no key caused
 /// only at a rate that any line carries.
 package struct FrameGate: Sendable {
@@ -24,6 +24,8 @@ package struct FrameGate: Sendable {
   static let interval = Duration.milliseconds(33)
   /// The time to wait for the terminal's answer.
   static let patience = Duration.seconds(1)
+  /// The number of round trips that are measured whatever frames follow.
+  private static let firstTrips = 3
   /// The interval between frames from which on they are no load for any line.
   private static let closeness = Duration.milliseconds(500)
   /// The number of unanswered questions in a row after which no more are asked.
@@ -84,7 +86,8 @@ package struct FrameGate: Sendable {
       self.asked = nil
       unanswered += 1
     }
-    guard follows, asked == nil, unanswered < Self.questionLimit else { return false }
+    // The first answers tell how slow the line is, before a user waits for it.
+    guard follows || trips.count < Self.firstTrips, asked == nil, unanswered < Self.questionLimit else { return false }
     asked = now
     return true
   }
