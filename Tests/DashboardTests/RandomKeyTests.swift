@@ -78,6 +78,11 @@ import Testing
       holds = holds && condition
     }
     check(state.focus != .detail || state.detail != nil, "the focus is on a pane that is there")
+    let layout = state.layout(state.size)
+    if layout.layoutClass != .line {
+      check(layout.panes[state.focus]?.isEmpty == false, "the pane with the focus is drawn")
+      if state.overlay == nil { check(view(state).lit == [state.focus], "the pane with the focus is lit") }
+    }
     check(state.writes.cursor.id == nil || state.writes.selected != nil, "the selected write exists")
     if state.feed.isPaused, !state.feed.shown.isEmpty {
       check(state.feed.cursor.id.map { state.feed.shown.contains($0) } ?? false, "the selected row is shown")

@@ -68,6 +68,8 @@ struct RoomTests {
     #expect(driver.screen.contains("reads  orders  1 204 sent, 17 kept from the cache"))
 
     driver.send(.sent(TerminalTraffic(bytes: 46_080, frames: 256), at: at(2)))
+    #expect(!driver.screen.contains("tty"))
+    driver.press("3 w")
     #expect(driver.screen.contains("tty    45 kB in 256 frames, 180 B each"))
     driver.send(.sent(TerminalTraffic(bytes: 90_000, frames: 300), at: at(11)))
     #expect(driver.screen.contains("45 kB"))

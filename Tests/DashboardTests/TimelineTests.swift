@@ -64,8 +64,11 @@ struct TimelineTests {
 
     var screen: String { view(session.shown).text }
     var header: String { view(session.shown).text(row: 0) }
-    /// Without the header and the footer.
-    func panes(_ canvas: Canvas) -> [String] { (1..<(canvas.size.height - 1)).map { canvas.text(row: $0) } }
+    /// Without the header, the footer and the row of the whole session.
+    func panes(_ canvas: Canvas) -> [String] {
+      let band = session.live.layout(canvas.size).band?.y
+      return (1..<(canvas.size.height - 1)).filter { $0 != band }.map { canvas.text(row: $0) }
+    }
     var panes: [String] { panes(view(session.shown)) }
   }
 

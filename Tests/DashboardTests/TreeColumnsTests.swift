@@ -176,15 +176,20 @@ struct TreeColumnsTests {
     #expect(!row(driver, 1).contains("new"))
   }
 
-  @Test("The selected row is a full row", arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
+  @Test(
+    "The selected row is highlighted as far as its id goes, and keeps the hues of its values",
+    arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
   func selection(_ size: Size) {
     var driver = opened(Self.orders, size)
     driver.press("1 j j")
     let canvas = driver.canvas()
     let area = driver.state.layout(size).content(of: .collections)
     let selected = (area.y..<area.maxY).filter { y in
-      (area.x + 1..<area.maxX).allSatisfy { canvas[$0, y].role == .selection }
+      let highlighted = (area.x..<area.maxX).filter { canvas[$0, y].role == .selection }
+      return (8...28).contains(highlighted.count) && canvas[area.x, y].role == .cursorGutter
     }
     #expect(selected.count == 1)
+    let roles = selected.first.map { y in (area.x..<area.maxX).map { canvas[$0, y].role } } ?? []
+    #expect(roles.contains { $0.rawValue.hasPrefix("value.") }, "\(roles)")
   }
 }

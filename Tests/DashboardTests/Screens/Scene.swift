@@ -64,6 +64,14 @@ struct Scene {
     for character in text { apply(.input(.key(.character(character)), at: now)) }
   }
 
+  mutating func click(_ x: Int, _ y: Int) {
+    apply(.input(.mouse(MouseEvent(kind: .press, x: x, y: y)), at: now))
+  }
+
+  mutating func effects(ofClick x: Int, _ y: Int) -> [Effect] {
+    update(&state, .input(.mouse(MouseEvent(kind: .press, x: x, y: y)), at: now))
+  }
+
   mutating func change(_ change: (inout DashboardState) -> Void) { change(&state) }
 
   private mutating func apply(_ action: Action) {

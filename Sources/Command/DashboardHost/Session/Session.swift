@@ -70,7 +70,8 @@ package final class Session {
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
       commandHistory: options.preferences.remembered.commands ?? [],
-      connections: ConnectionsFile.read(options.paths).connections.map(\.name))
+      connections: ConnectionsFile.read(options.paths).connections.map(\.name),
+      reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)

@@ -64,6 +64,9 @@ extension Keymap {
       "faults", "f", in: .pane(.network), "faults: latency, losses, rejections", hint: "faults", 5,
       change: { $0.openFaults() }),
     Command(
+      "facts", "w", in: .pane(.network), "targets, resume token, bytes to the terminal, or not",
+      change: { $0.screen.toggleFacts() }),
+    Command(
       "retry", "r", in: .pane(.network), "connect now, without waiting for the retry", hint: "retry now", 5,
       unless: { $0.reasonAgainstRetrying }, run: { _ in [.client(.retryNow)] }),
   ]

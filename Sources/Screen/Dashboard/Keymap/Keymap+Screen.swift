@@ -40,6 +40,9 @@ extension Keymap {
       change: { $0.cycleFocus(by: 1) }),
     Command(
       "previous-pane", "shift-tab", in: .screen, "previous pane", isListed: false, change: { $0.cycleFocus(by: -1) }),
+    Command(
+      "pane-beside", "ctrl-w", in: .screen, "go to the pane in the direction that follows: h j k l, arrows, w",
+      isListed: false, change: { $0.typing.waitForDirection() }),
     Command("collections", "1", in: .screen, "go to Collections", change: { $0.focusPane(.collections) }),
     Command("writes", "2", in: .screen, "go to Pending writes", change: { $0.focusPane(.writes) }),
     Command("network", "3", in: .screen, "go to Network", change: { $0.focusPane(.network) }),

@@ -21,7 +21,9 @@ struct CollectionsPane {
     let area = geometry.content
     guard !area.isEmpty else { return }
     let rows = state.browser.rows
-    if rows.isEmpty {
+    if rows.isEmpty, EmptyPage.isShown(state) {
+      EmptyPage(state: state, glyphs: glyphs).drawWays(in: area, on: &canvas)
+    } else if rows.isEmpty {
       let texts = emptyTexts
       for (row, text) in texts.prefix(area.height).enumerated() {
         canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
@@ -48,6 +50,11 @@ struct CollectionsPane {
           in: Rect(x: area.x + 1, y: y, width: area.width - 1 - Self.flags, height: 1))
       }
     }
+    let end = area.y + range.count + 1
+    if !rows.isEmpty {
+      drawListeners(
+        in: Rect(x: area.x, y: end, width: area.width, height: (geometry.hints ?? area.maxY) - end - 1), on: &canvas)
+    }
     guard let y = geometry.hints else { return }
     canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
@@ -63,7 +70,7 @@ struct CollectionsPane {
         isOutOfReach ? "the network pane says why" : ":messages says why",
       ]
     }
-    return ["no collections yet", "n: new document or listener"]
+    return ["no collections yet"]
   }
 
   private func draw(_ row: Browser.Row, at y: Int, in area: Rect, on canvas: inout Canvas) {

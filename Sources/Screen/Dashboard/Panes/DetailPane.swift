@@ -15,6 +15,8 @@ struct DetailPane {
     guard !area.isEmpty else { return }
     guard let detail = state.shownDetail else {
       canvas.put("no document is selected", at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
+      EmptyPage(state: state, glyphs: glyphs).drawKeys(
+        in: Rect(x: area.x, y: area.y + 2, width: area.width, height: area.height - 2), on: &canvas)
       return
     }
     let columns = DetailColumns(detail, layout.layoutClass, width: area.width)
@@ -34,6 +36,9 @@ struct DetailPane {
       canvas.mark(hitsOf: detail.search, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
     }
+    guard layout.layoutClass == .large else { return }
+    drawSections(
+      of: detail, columns, in: Rect(x: area.x, y: y, width: area.width, height: area.maxY - y), on: &canvas)
   }
 
   private func heads(_ detail: Detail, _ columns: DetailColumns, width: Int) -> [Line] {

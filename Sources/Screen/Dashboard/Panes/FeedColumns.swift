@@ -23,16 +23,24 @@ struct FeedColumns {
   /// The width of the summary, behind which batch numbers form a column where summaries are short.
   var summary = 29
 
-  /// - Parameter listeners: the names that the listener column must tell apart; it is no wider than they need.
-  init(layoutClass: LayoutClass, width: Int, listeners: [String]) {
+  /// The columns of the source and of its flags. Where all rows came from the server they say nothing, and are left out.
+  var hasSources: Bool
+
+  /// - Parameters:
+  ///   - listeners: the names that the listener column must tell apart; it is no wider than they need.
+  ///   - documents: the columns that the paths of their documents need.
+  ///   - hasSources: whether a row is local, cached or pending.
+  init(layoutClass: LayoutClass, width: Int, listeners: [String], documents: [Int], hasSources: Bool) {
     self.width = width
+    self.hasSources = hasSources
     let longest = listeners.map { SafeText.columns(of: $0) }.max() ?? 0
     switch layoutClass {
     case .large:
       let spare = max(0, width - 120)
       listener = max(8, min(longest, 12 + spare / 4))
-      document = 27 + min(24, spare / 3)
-      summary = max(12, min(40, width - 2 - 12 - 2 - listener - 3 - document - 1 - 6 - 6 - 7))
+      document = max(27, min(documents.max() ?? 27, 27 + min(24, spare / 3)))
+      let sources = hasSources ? 12 : 0
+      summary = max(12, min(40, width - 2 - 12 - 2 - listener - 3 - document - 1 - sources - 7))
     case .medium:
       time = 9
       precision = .minutes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreModel
+import FirestoreQuery
 import TerminalCanvas
 
 /// Pane 4: the events, newest at the bottom.
@@ -15,11 +16,18 @@ struct FeedPane {
     let shown = state.feed.shown
     if shown.isEmpty {
       canvas.put(emptyLine, x: area.x, y: area.y, width: area.width)
+      if !Self.isFiltered(state) {
+        EmptyPage(state: state, glyphs: glyphs).drawLegend(
+          in: Rect(x: area.x, y: area.y + 2, width: area.width, height: area.height - 2), on: &canvas)
+      }
       return
     }
     let thread = state.threadBatch
     let columns = FeedColumns(
-      layoutClass: layout.layoutClass, width: area.width, listeners: state.listeners.map(\.name))
+      layoutClass: layout.layoutClass, width: area.width, listeners: state.listeners.map(\.name),
+      documents: state.listeners.map(\.documentWidth),
+      hasSources: state.feed.tellsSources)
+    let context = layout.isWide ? FeedContext(state, shown.suffix(area.height).compactMap { state.feed[$0] }) : nil
     let range =
       state.feed.isPaused
       ? state.feed.cursor.rows(count: shown.count, height: area.height)
@@ -33,7 +41,7 @@ struct FeedPane {
       if row.kind == .divider {
         canvas.put(divider(row, width: area.width), x: area.x, y: y, width: area.width)
       } else {
-        canvas.put(line(row, columns, after: previous), x: area.x, y: y, width: area.width)
+        canvas.put(line(row, columns, context, after: previous), x: area.x, y: y, width: area.width)
       }
       if id == selected {
         let isFocused = state.focus == .feed
@@ -80,7 +88,9 @@ struct FeedPane {
     return line
   }
 
-  private func line(_ row: FeedRow, _ columns: FeedColumns, after previous: Timestamp?) -> Line {
+  private func line(
+    _ row: FeedRow, _ columns: FeedColumns, _ context: FeedContext?, after previous: Timestamp?
+  ) -> Line {
     var line = Line(glyphs)
     line.skip(columns.lead)
     line.cell(time(of: row, columns, after: previous), .textMuted, width: columns.time, right: state.feed.showsDeltas)
@@ -97,23 +107,19 @@ struct FeedPane {
     line.skip(1)
     line.cell(subject(of: row, columns), row.kind == .synced ? .changeSynced : .text, width: columns.document)
     line.skip(columns.documentGap)
-    line.cell(
-      columns.hasWords ? (row.isLocal ? "LOCAL" : "SERVER") : row.isLocal ? "L" : "S",
-      row.isLocal ? .sourceLocal : .sourceServer, width: columns.source)
-    line.skip(columns.gap)
-    let flags = (row.isFromCache ? "c" : "") + (row.hasPendingWrites ? "p" : "")
-    let flagRole: Role = flags.isEmpty ? .text : row.hasPendingWrites ? .flagPending : .flagCache
-    line.cell(flags.isEmpty ? glyphs.bullet : flags, flagRole, width: 2)
-    line.skip(columns.gap)
+    if columns.hasSources { addSource(of: row, columns, to: &line) }
     let room = columns.width - line.width - (columns.lead > 1 ? 1 : 0)
     guard room > 2 else { return line }
     let summaryRole: Role = row.kind == .failed ? .error : row.kind == .conflict ? .warn : .text
     guard let batch = row.batch, room >= 14 else {
       let summary = SafeText.truncated(row.summary, to: room, ellipsis: glyphs.ellipsis)
       line.add(summary, summaryRole)
+      let parts = [row.why, context?.text(of: row)].compactMap(\.self).filter { !$0.isEmpty }
       let left = room - SafeText.columns(of: summary) - 3
-      if let why = row.why, left >= 8 {
-        line.add(" \(glyphs.bullet) " + SafeText.truncated(why, to: left, ellipsis: glyphs.ellipsis), .textMuted)
+      if !parts.isEmpty, left >= 8 {
+        let separator = " \(glyphs.bullet) "
+        let text = parts.joined(separator: separator)
+        line.add(separator + SafeText.truncated(text, to: left, ellipsis: glyphs.ellipsis), .textMuted)
       }
       return line
     }
@@ -124,6 +130,18 @@ struct FeedPane {
     if line.width > start + columns.summary { line.skip(2) }
     line.add(name, .flagPending)
     return line
+  }
+
+  /// Adds the side that a row came from, and its flags.
+  private func addSource(of row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
+    line.cell(
+      columns.hasWords ? (row.isLocal ? "LOCAL" : "SERVER") : row.isLocal ? "L" : "S",
+      row.isLocal ? .sourceLocal : .sourceServer, width: columns.source)
+    line.skip(columns.gap)
+    let flags = (row.isFromCache ? "c" : "") + (row.hasPendingWrites ? "p" : "")
+    let flagRole: Role = flags.isEmpty ? .text : row.hasPendingWrites ? .flagPending : .flagCache
+    line.cell(flags.isEmpty ? glyphs.bullet : flags, flagRole, width: 2)
+    line.skip(columns.gap)
   }
 
   private func time(of row: FeedRow, _ columns: FeedColumns, after previous: Timestamp?) -> String {
@@ -191,6 +209,13 @@ struct FeedPane {
     }
     line.add(" ")
     return line
+  }
+}
+
+extension ListenerRecord {
+  /// The columns of an automatic id's path; of a collection group's as many as there may be.
+  fileprivate var documentWidth: Int {
+    query.collectionGroup == nil ? SafeText.columns(of: query.path.text) + 21 : 60
   }
 }
 

@@ -29,13 +29,18 @@ struct NetworkPane {
     if let notice = state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
     if let line = companyLine { lines.append(line) }
     if state.network.isOffline, !state.attachment.isOver { lines.append(reconnectLine) }
-    lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }
-    if isLarge, let traffic = state.screen.traffic { lines.append(line(of: traffic)) }
-    lines.append(outageLine(width: area.width))
+    if state.screen.showsFacts, let traffic = state.screen.traffic { lines.append(line(of: traffic)) }
+    // The band above the feed has the outages of the whole session.
+    let hasRuler = layout.band == nil
+    if hasRuler { lines.append(outageLine(width: area.width)) }
     if !isLarge, let line = cacheLine { lines.append(line) }
-    let free = area.height - lines.count - (geometry.hints == nil ? 1 : 3)
-    lines += readLines(width: area.width, limit: max(0, free))
+    var free = area.height - lines.count - (geometry.hints == nil ? 0 : 2)
+    let reads = readLines(width: area.width, limit: free > 0 ? max(1, free / 2) : 0)
+    free -= reads.count
+    let figures = figureLines(width: area.width, room: max(0, free))
+    lines.insert(contentsOf: figures, at: lines.count - (hasRuler ? 1 : 0) - (isLarge || cacheLine == nil ? 0 : 1))
+    lines += reads
     // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
     // are other problems too.
     let isAlone = state.faults.isCalm && state.storage.notice == nil && area.height >= 4
@@ -95,12 +100,16 @@ struct NetworkPane {
     first.skip(1)
     first.add("watch ", .textMuted)
     first.add(text(of: state.network.watch), role(of: state.network.watch))
-    if state.network.watch.state == .open { first.add(" \(state.network.activeTargets)") }
+    let showsFacts = state.screen.showsFacts
+    if state.network.watch.state == .open, showsFacts { first.add(" \(state.network.activeTargets)") }
     first.skip(to: min(18, width / 2))
     if first.width >= 18 { first.skip(2) }
     first.add("write ", .textMuted)
     first.add(text(of: state.network.write), role(of: state.network.write))
-    if state.network.write.state == .open { first.add(" \(state.network.inFlightWrites)/10") }
+    let inFlight = state.network.inFlightWrites
+    if state.network.write.state == .open, showsFacts || inFlight > 0 {
+      first.add(showsFacts ? " \(inFlight)/10" : " \(inFlight) in flight")
+    }
     guard state.network.trouble == nil, let error = state.network.watch.lastError ?? state.network.write.lastError
     else {
       return [first]
@@ -109,7 +118,7 @@ struct NetworkPane {
   }
 
   private var watchFacts: [String] {
-    guard state.network.watch.state == .open else { return [] }
+    guard state.network.watch.state == .open, state.screen.showsFacts else { return [] }
     let count = state.network.activeTargets
     let token = state.network.lastSnapshotAt.map {
       "resume token of \(TimeText.clock($0, offset: state.configuration.utcOffset))"
@@ -119,7 +128,8 @@ struct NetworkPane {
 
   private var writeFacts: [String] {
     guard state.network.write.state == .open else { return [] }
-    return ["\(state.network.inFlightWrites) in flight", "pipeline \(state.network.inFlightWrites)/10"]
+    let pipeline = state.screen.showsFacts ? ["pipeline \(state.network.inFlightWrites)/10"] : []
+    return ["\(state.network.inFlightWrites) in flight"] + pipeline
   }
 
   private func text(of stream: StreamStatus) -> String {
@@ -197,22 +207,6 @@ struct NetworkPane {
     line.skip(1)
     line.add("on reconnect: ", .textMuted)
     line.add(text)
-    return line
-  }
-
-  private func roundTripLine(width: Int) -> Line {
-    let all = state.network.roundTrips.map { Double(TimeText.wholeMilliseconds($0)) }
-    guard !all.isEmpty else { return fact("rtt", "no write acknowledged yet", .textMuted) }
-    let sorted = all.sorted()
-    func percentile(_ share: Int) -> Int { Int(sorted[min(sorted.count - 1, sorted.count * share / 100)]) }
-    let figures = "p50 \(percentile(50)) p95 \(percentile(95)) ms"
-    var line = row("rtt", width: width < 44 ? 4 : 7)
-    let room = min(30, width - line.width - figures.count - 4)
-    if room > 3 {
-      line.add(glyphs.sparkline(all.suffix(room)), .chartLow)
-      line.skip(2)
-    }
-    line.add(figures)
     return line
   }
 

@@ -56,6 +56,9 @@ struct WritesPane {
       canvas.mark(hitsOf: state.writes.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
     }
+    let free = Rect(
+      x: area.x, y: y + 1, width: area.width, height: (geometry.note ?? geometry.hints ?? area.maxY) - y - 1)
+    if isRoomy { drawAnswered(in: free, columns.batch, on: &canvas) }
     if let y = geometry.hints {
       canvas.put(PaneHints(.writes, state, width: area.width).line, x: area.x, y: y, width: area.width)
     }
@@ -114,10 +117,16 @@ struct WritesPane {
     line.add(stateText(of: row), role(of: row))
     if row.isNonIdempotent, !row.isFinished { line.add(" !dup", .warn) }
     guard isRoomy else { return line }
-    if row.transformCount > 0 {
-      line.add("  +\(row.transformCount) transform\(row.transformCount == 1 ? "" : "s")", .textMuted)
-    }
     if let error = row.write.lastError, !row.isFinished { line.add("  \(error.code.name)", .warn) }
+    let count = row.transformCount
+    let transforms = count > 0 ? "  +\(count) transform\(count == 1 ? "" : "s")" : ""
+    let room = layout.content(of: .writes).width - line.width - 2
+    if room > transforms.count, let contents = WrittenFields.text(of: row, glyphs) {
+      line.skip(2)
+      line.add(SafeText.truncated(contents, to: room, ellipsis: glyphs.ellipsis), .textMuted)
+    } else {
+      line.add(transforms, .textMuted)
+    }
     return line
   }
 

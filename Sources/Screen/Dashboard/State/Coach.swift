@@ -8,6 +8,8 @@ package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
   package private(set) var step = Step.unplug
+  /// Whether the user asked to end it once: the same key again does.
+  package private(set) var isAsked = false
 
   package init() {}
 
@@ -17,12 +19,24 @@ package struct Coach: Hashable, Sendable {
     switch step {
     case .unplug: if !network.isNetworkEnabled { step = .write }
     case .write:
-      if network.isNetworkEnabled { return false }
-      if state.writes.waiting > 0 { step = .plug }
+      // Plugged in again before anything was written: the guide waits where it was.
+      if network.isNetworkEnabled { step = .unplug } else if state.writes.waiting > 0 { step = .plug }
     case .plug: return !(network.isNetworkEnabled && network.onlineState == .online && state.writes.waiting == 0)
     }
     return true
   }
+
+  /// Ends the guide if it was asked for before.
+  /// - Returns: the guide as it goes on; `nil` if it does not.
+  func ended() -> Coach? {
+    guard !isAsked else { return nil }
+    var coach = self
+    coach.isAsked = true
+    return coach
+  }
+
+  /// Another key came: the guide goes on.
+  mutating func goOn() { isAsked = false }
 
   /// The instruction of the step, with its key and its visible effect.
   func text(of key: (String) -> String) -> (short: String, rest: String) {
@@ -30,7 +44,11 @@ package struct Coach: Hashable, Sendable {
     return switch step {
     case .unplug:
       (number + key("toggle-network") + " pulls the plug", ": the shop goes on, this screen keeps what it has")
-    case .write: (number + key("new") + " writes a document", ": it shows at once, and waits in pane 2")
+    case .write:
+      (
+        number + key("edit-fields") + " on an order, \(key("open")) on its status, type paid",
+        ", ctrl-s \(key("open")): it shows at once, and waits in pane 2"
+      )
     case .plug:
       (number + key("toggle-network") + " plugs in again", ": what waited leaves, and what was missed arrives")
     }

@@ -41,6 +41,7 @@ extension DashboardState {
     notices.move(moved)
     writes.move(moved)
     outages.move(moved)
+    feed.moveBand(moved)
     browser.marks = browser.marks.mapValues { Browser.Mark(names: $0.names, isNew: $0.isNew, until: moved($0.until)) }
     browser.recounts = browser.recounts.mapValues(moved)
     browser.nextReview = browser.nextReview.map(moved)

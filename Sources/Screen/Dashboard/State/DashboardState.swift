@@ -99,12 +99,15 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var commandHistory: [String]
   /// The names of the user's connections.
   package var connections: [String]?
+  /// The options with which another terminal's commands reach this data; `nil` where none does.
+  package var reachingOptions: String?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
-    attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil
+    attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil,
+    reachingOptions: String? = nil
   ) {
     self.database = database
     self.backend = backend
@@ -120,6 +123,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.attached = attached
     self.commandHistory = commandHistory
     self.connections = connections
+    self.reachingOptions = reachingOptions
   }
 }
 

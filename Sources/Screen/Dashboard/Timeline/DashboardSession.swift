@@ -19,6 +19,8 @@ package struct DashboardSession: Sendable {
   private(set) var past: Past?
   /// The playback of a replayed session; `nil` for a running one.
   private(set) var playback: Playback?
+  /// The band of all of a replayed session.
+  private var wholeBand: SessionBand?
   private var now: Timestamp
   /// The actions that changed the present in this turn.
   private var happened: [Action] = []
@@ -150,6 +152,7 @@ package struct DashboardSession: Sendable {
       moment.newEvents = log.steps(in: max(log.start, past.position)..<log.end)
     }
     self.past?.shown.past = moment
+    self.past?.shown.feed.show(wholeBand ?? live.feed.band)
   }
 
   // MARK: Moving
@@ -187,6 +190,11 @@ package struct DashboardSession: Sendable {
       guard number <= log.steps(in: log.start..<log.end) else { return nothing("there are no \(number) events") }
       move(to: log.position(ofStep: number))
     case .ago(let seconds): move(to: log.position(at: moment.advanced(seconds: -Int64(seconds))))
+    case .moment(let time):
+      let position = log.position(at: time)
+      guard position > log.start || log.start == 0 else { return nothing("nothing is kept of that time any more") }
+      if playback == nil, position >= log.end { return leave() }
+      move(to: position)
     case .timeOfDay(let milliseconds):
       let time = latest(milliseconds)
       let position = log.position(at: time)
@@ -260,6 +268,7 @@ extension DashboardSession {
       log.append(action, to: state)
       _ = update(&state, action)
     }
+    wholeBand = state.feed.band
     var playback = playback
     if playback.isPlaying { playback.play(from: recorded.now, at: now) }
     self.playback = playback

@@ -155,6 +155,7 @@ extension DashboardState {
     network = status
     let ended = outages.note(status, after: was, at: now)
     if was.isOffline != status.isOffline {
+      feed.note(isOffline: status.isOffline, at: now)
       let time = TimeText.clock(now, offset: configuration.utcOffset)
       let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
       let why = status.isOffline ? (status.isNetworkEnabled ? outage : "by you") : ""
@@ -171,6 +172,11 @@ extension DashboardState {
     let newest = writes.live.last?.batch
     writes.replace(with: waiting, of: size)
     // The cache's own count includes a write at once.
+    let recent = now.advanced(seconds: -Self.justMade)
+    let made = writes.live.contains { row in
+      row.write.localWriteTime > recent && newest.map { $0 < row.batch } ?? true
+    }
+    if made { feed.note(.write, at: now) }
     let new = network.isOffline ? writes.live.filter { row in newest.map { $0 < row.batch } ?? true } : []
     for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
@@ -178,10 +184,14 @@ extension DashboardState {
     }
   }
 
+  /// The seconds within which a write of the queue counts as made in this session and not before.
+  private static let justMade: Int64 = 5
+
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?) {
     let row = writes.row(batch)
     writes.acknowledge(batch, after: time, at: now)
     outages.noteAnswer(to: batch, after: time, at: now)
+    feed.note(.acknowledged, at: now)
     noteReconnection { [now] in $0.noteAcknowledged(batch, at: now) }
     if let time {
       feed.note(batch, after: time)
@@ -261,6 +271,7 @@ extension DashboardState {
     row.ends = conflict.batch
     feed.append(row)
     noteReconnection { $0.note(conflict) }
+    feed.note(.conflict, at: now)
     feed.countEvents(at: now)
     toast(.warning, "\(conflict.batch) replaced what you had not seen in \(conflict.key.path.text)")
   }
@@ -276,6 +287,7 @@ extension DashboardState {
   private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
     let row = writes.row(batch)
     writes.reject(batch, status)
+    feed.note(.rejected, at: now)
     var told = FeedRow(
       time: now, kind: .failed, key: row?.documents.first, summary: "\(batch) rejected: \(status.description)")
     told.ends = batch

@@ -76,7 +76,7 @@ extension DashboardState {
       detail = nil
       return [.client(.closeDetail(key))]
     } else {
-      coach = nil
+      coach = coach?.ended()
     }
     return []
   }
@@ -121,12 +121,9 @@ extension DashboardState {
     focus = all[((index + step) % all.count + all.count) % all.count]
   }
 
-  /// The panes that `tab` visits: those on the screen, or all where only one is shown at a time.
+  /// The panes that `tab` visits: all that are there. None is out of sight while it has the focus.
   var visiblePanes: [Pane] {
-    let layout = layout(size)
-    let order: [Pane] = [.collections, .writes, .network, .detail, .feed]
-    let all = order.filter { $0 != .detail || detail != nil }
-    return layout.layoutClass.isTiled && !screen.isZoomed ? all.filter { layout.panes[$0] != nil } : all
+    [.collections, .writes, .network, .detail, .feed].filter { $0 != .detail || detail != nil }
   }
 
   mutating func cycleTab(by step: Int) {

@@ -24,7 +24,12 @@ extension DashboardState {
 
   private mutating func press(_ key: Key) -> [Effect] {
     if key != .ctrl("c") { typing.forgetInterrupt() }
+    if key != Key(.escape) { coach?.goOn() }
     if let verb = typing.takeBookmarkVerb() { return finishBookmark(verb, key.typedCharacter) }
+    if typing.takesDirection() {
+      goToPane(key)
+      return []
+    }
     guard let open = overlay else { return pressOnScreen(key) }
     if var field = open.field {
       if let character = key.typedCharacter {

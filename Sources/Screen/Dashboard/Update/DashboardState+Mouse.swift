@@ -40,6 +40,10 @@ extension DashboardState {
       if storage.notice?.badge != nil { openMessages() } else { focusPane(.network) }
       return []
     }
+    if let band = layout.band, band.contains(mouse.point) {
+      let moment = SessionBandGeometry(self, layout).moment(at: mouse.x)
+      return moment.map { [.timeline(.seek(.moment($0)))] } ?? []
+    }
     screen.grab(layout.border(at: mouse.point))
     guard let pane = layout.pane(at: mouse.point) else { return [] }
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
@@ -73,6 +77,8 @@ extension DashboardState {
   private mutating func press(_ pane: Pane, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     if pane == .detail, detail == nil { return shownDetail.map { openDetail($0.key) } ?? [] }
     focusPane(pane)
+    // A click unfolds the pane; it had no rows to click on.
+    guard layout.panes[pane] != nil else { return [] }
     let status = PaneTitle.feedStatus(layout.layoutClass)
     if pane == .feed, layout.layoutClass.isTiled, point.y == layout.panes[.feed]?.y,
       status..<status + 9 ~= point.x

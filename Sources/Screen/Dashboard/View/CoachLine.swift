@@ -19,7 +19,8 @@ struct CoachLine {
       return state.configuration.keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
     }
     let help = state.configuration.keymap.command(named: "help", in: [.screen])?.keyText(glyphs, limit: 1) ?? "?"
-    let ends = ["   esc: no coach   \(help) help ", "   \(help) help "]
+    let leave = coach.isAsked ? "esc again: no coach" : "esc: no coach"
+    let ends = ["   \(leave)   \(help) help ", "   \(help) help "]
     let texts = ends.map { " " + short + rest + $0 } + ends.map { " " + short + $0 }
     let text = texts.first { SafeText.columns(of: $0) <= room } ?? " " + short
     canvas.fill(Rect(x: 0, y: footer.y, width: room, height: 1))

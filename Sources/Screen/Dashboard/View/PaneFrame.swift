@@ -66,20 +66,43 @@ extension Canvas {
     for (row, index) in cursor.rows(count: count, height: area.height).enumerated() {
       put(line(index), x: area.x, y: area.y + row, width: area.width)
       if index == cursor.index {
-        select(Rect(x: area.x, y: area.y + row, width: area.width, height: 1), state, isFocused: true)
+        select(Rect(x: area.x, y: area.y + row, width: area.width, height: 1), state, isFocused: true, isWhole: true)
       }
     }
   }
 
-  /// Shows a row as selected, in its full width. Only its gutter shows whether its pane has the focus: a change of
+  /// The columns that are highlighted of a selected row: from the gutter to the end of its first text, of which so much.
+  /// In all of its width a move would cost twice the bytes, and take the hues of states from the row.
+  private static let highlight = 20
+  /// A shorter first text, such as a number, takes the next one along.
+  private static let shortText = 6
+
+  /// The columns of a row's first text: up to the first two blanks.
+  private func firstText(of row: Rect, _ glyphs: Glyphs) -> Rect {
+    func isBlank(_ x: Int) -> Bool { x >= row.maxX || self[x, row.y].cluster == .space }
+    var start = row.x + 1
+    while start < row.maxX, isBlank(start) { start += 1 }
+    if start < row.maxX, [glyphs.folded, glyphs.unfolded].contains(self[start, row.y].text), isBlank(start + 1) {
+      start += 2
+    }
+    var end = start
+    while end < row.maxX, !isBlank(end) || !isBlank(end + 1) || end - start < Self.shortText { end += 1 }
+    end = min(end, start + Self.highlight)
+    // One stretch with the gutter: what lies between would be sent again anyway.
+    return Rect(x: row.x, y: row.y, width: max(0, min(row.maxX, end) - row.x), height: row.height)
+  }
+
+  /// Shows a row of a pane as selected, by its first text. Only its gutter shows whether its pane has the focus: a change of
   /// focus then costs two cells and not two rows.
-  mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool) {
+  /// - Parameter isWhole: whether to highlight all of the row, as in lists that are not moved through for long.
+  mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool, isWhole: Bool = false) {
     let glyphs = state.configuration.glyphs
     defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }
     guard state.screen.highlightsRows, !state.screen.isLinkSlow else { return }
     let tints: Set<Role> = [.diffAdded, .diffModified, .diffRemoved]
-    for y in row.y..<row.maxY {
-      for x in row.x..<row.maxX where !tints.contains(self[x, y].role) {
+    let area = isWhole ? row : firstText(of: row, glyphs)
+    for y in area.y..<area.maxY {
+      for x in area.x..<area.maxX where !tints.contains(self[x, y].role) {
         apply(role: .selection, to: Rect(x: x, y: y, width: 1, height: 1))
       }
     }

@@ -20,6 +20,8 @@ package func view(_ state: DashboardState) -> Canvas {
     case .detail: DetailPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     }
   }
+  SessionBandLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  FoldedPanes(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   SelectionStrip(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   OverlayView(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   FooterPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)

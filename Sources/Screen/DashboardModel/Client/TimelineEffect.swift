@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
 
 /// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
@@ -26,6 +27,8 @@ package enum TimelinePlace: Equatable, Sendable {
   case ago(seconds: Int)
   /// An event, counted from 1.
   case event(Int)
+  /// A moment of the session.
+  case moment(Timestamp)
 
   /// Reads `12:04:16`, `12:04`, `12:04:16.250`, `-30s`, `-5m`, `42`, `start` and `end`.
   /// - Returns: `nil` for any other text.

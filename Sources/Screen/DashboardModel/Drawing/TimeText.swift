@@ -61,6 +61,15 @@ package enum TimeText {
     return "\(minutes):\(two(Int(seconds % 60)))"
   }
 
+  /// `16 s`, `4 min`, `2 h`: a round length.
+  package static func span(seconds: Int64) -> String {
+    switch seconds {
+    case ..<120: "\(seconds) s"
+    case ..<7200: "\(seconds / 60) min"
+    default: "\(seconds / 3600) h"
+    }
+  }
+
   /// `2026-03-02 11:58:03.120Z`, to the microsecond: the fraction is as long as it needs to be.
   package static func date(_ time: Timestamp) -> String {
     Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")

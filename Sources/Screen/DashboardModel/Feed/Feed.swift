@@ -24,6 +24,8 @@ package struct Feed: Sendable {
   /// Whether the selected row stands below the list in full.
   package var isOpened = false
   package private(set) var rate = EventRate()
+  /// The session from its first event on.
+  package private(set) var band = SessionBand()
 
   package init() {}
   private var nextID = 1
@@ -63,8 +65,30 @@ package struct Feed: Sendable {
     visible.removeFirst(visibleIndex(after: oldest - 1))
   }
 
+  /// So many rows without a word about their side, and the column for it is given up: rows seldom come and go at once.
+  private static let silent = 200
+
+  /// Whether one of the last rows did not simply come from the server.
+  package var tellsSources: Bool {
+    rows.suffix(Self.silent).contains { $0.kind != .divider && ($0.isLocal || $0.isFromCache || $0.hasPendingWrites) }
+  }
+
   /// Counts events for the rate.
-  package mutating func countEvents(_ count: Int = 1, at now: Timestamp) { rate.note(count, at: now) }
+  package mutating func countEvents(_ count: Int = 1, at now: Timestamp) {
+    rate.note(count, at: now)
+    band.note(events: count, at: now)
+  }
+
+  /// Notes what the session's band bears a sign of.
+  package mutating func note(_ marks: SessionBand.Marks, at now: Timestamp) { band.note(marks, at: now) }
+
+  package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
+
+  /// Shows another band, such as that of all of a session of which these are the rows of an earlier moment.
+  package mutating func show(_ band: SessionBand) { self.band = band }
+
+  /// Moves all times of the band, after the clock was set back.
+  package mutating func moveBand(_ moved: (Timestamp) -> Timestamp) { band.move(moved) }
 
   package mutating func pause() {
     guard pausedAt == nil else { return }

@@ -10,6 +10,10 @@ package struct Listening: Sendable {
 
   package private(set) var records: [ListenerRecord] = []
 
+  /// The number of documents that each of the last snapshots brought, newest last.
+  package private(set) var sizes: [Int] = []
+  private static let keptSizes = 256
+
   package init() {}
   /// The results of listeners with a limit, so that a document's place in them is known.
   private var limitedResults: [ListenerTag: [DocumentKey: Document]] = [:]
@@ -97,6 +101,8 @@ package struct Listening: Sendable {
     records[index].count = snapshot.count
     records[index].isFromCache = snapshot.isFromCache
     records[index].hasPendingWrites = snapshot.hasPendingWrites
+    let size = snapshot.changes.count + (snapshot.omitted ?? 0)
+    if size > 0 { sizes = (sizes + [size]).suffix(Self.keptSizes) }
     guard keepsResults, let limit = records[index].query.limit, limit <= Self.keptResults else { return records[index] }
     if limitedResults[snapshot.listener] == nil { limitedResults[snapshot.listener] = [:] }
     for change in snapshot.changes {

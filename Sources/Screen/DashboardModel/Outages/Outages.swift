@@ -76,6 +76,11 @@ package struct Outages: Sendable {
   /// The reconnection that a row of the feed shows.
   package func reconnection(of row: FeedRow) -> Reconnection? { reconnections.last { $0.row == row.id } }
 
+  /// The seconds that each outage took which is over.
+  package var lengths: [Int64] {
+    history.outages.compactMap { outage in outage.end.map { $0.wholeSeconds(since: outage.start) } }
+  }
+
   // MARK: The ruler
 
   /// The beginning of the outage that still lasts.

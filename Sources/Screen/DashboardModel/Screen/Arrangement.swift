@@ -52,7 +52,7 @@ package struct Arrangement: Hashable, Sendable {
 
   func treeWidth(of width: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.tree { return max(24, min(width - 48, width * share / 1000)) }
-    if layoutClass == .large, width >= 160 { return width * 34 / 100 }
+    if width >= 160 { return width * 34 / 100 }
     return layoutClass == .large ? width * 46 / 120 : width * 34 / 80
   }
 

@@ -43,6 +43,10 @@ package struct Layout: Hashable, Sendable {
   package private(set) var header: Rect
   package private(set) var tabs: Rect?
   package private(set) var panes: [Pane: Rect] = [:]
+  /// The lines of the panes that an open document covers: the focus unfolds them.
+  package private(set) var folded: [Pane: Rect] = [:]
+  /// The row with the session in steps.
+  package private(set) var band: Rect?
   /// The area for the text of the selected feed row, if panes are too narrow for it or the user asks for it.
   package private(set) var strip: Rect?
   package private(set) var footer: Rect?
@@ -76,25 +80,73 @@ package struct Layout: Hashable, Sendable {
 
   private mutating func arrangeAll(_ arrangement: Arrangement, in body: Rect) {
     let stateHeight = max(9, min(body.height - 4, arrangement.stateHeight(of: body.height, layoutClass)))
-    panes[.feed] = Rect(x: 0, y: body.y + stateHeight, width: body.width, height: body.height - stateHeight)
-    if arrangement.hasDetail, layoutClass == .medium {
-      panes[.detail] = Rect(x: 0, y: body.y, width: body.width, height: stateHeight)
+    var feed = Rect(x: 0, y: body.y + stateHeight, width: body.width, height: body.height - stateHeight)
+    if body.width >= 80, feed.height >= 6 {
+      band = Rect(x: 0, y: feed.y, width: body.width, height: 1)
+      feed = Rect(x: 0, y: feed.y + 1, width: feed.width, height: feed.height - 1)
+    }
+    panes[.feed] = feed
+    let state = Rect(x: 0, y: body.y, width: body.width, height: stateHeight)
+    if arrangement.hasDetail, !isWide {
+      layoutClass == .large ? arrangeBesideTree(arrangement, in: state) : arrangeOverTree(arrangement, in: state)
       return
     }
-    let left = arrangement.treeWidth(of: body.width, layoutClass)
-    panes[.collections] = Rect(x: 0, y: body.y, width: left, height: stateHeight)
-    var right = Rect(x: left, y: body.y, width: body.width - left, height: stateHeight)
+    var right = splitTree(arrangement, from: state)
     if isWide {
-      let width = arrangement.documentWidth(of: body.width, beside: left)
-      panes[.detail] = Rect(x: left, y: body.y, width: width, height: stateHeight)
-      right = Rect(x: left + width, y: body.y, width: right.width - width, height: stateHeight)
-    } else if arrangement.hasDetail {
-      panes[.detail] = right
-      return
+      let width = arrangement.documentWidth(of: body.width, beside: right.x)
+      panes[.detail] = Rect(x: right.x, y: state.y, width: width, height: stateHeight)
+      right = Rect(x: right.x + width, y: state.y, width: right.width - width, height: stateHeight)
     }
     let upper = arrangement.queueHeight(of: stateHeight, layoutClass)
     panes[.writes] = Rect(x: right.x, y: right.y, width: right.width, height: upper)
     panes[.network] = Rect(x: right.x, y: right.y + upper, width: right.width, height: stateHeight - upper)
+  }
+
+  /// Gives the tree its columns.
+  /// - Returns: the rest.
+  private mutating func splitTree(_ arrangement: Arrangement, from area: Rect) -> Rect {
+    let left = arrangement.treeWidth(of: area.width, layoutClass)
+    panes[.collections] = Rect(x: area.x, y: area.y, width: left, height: area.height)
+    return Rect(x: area.x + left, y: area.y, width: area.width - left, height: area.height)
+  }
+
+  /// Puts the open document beside the tree, over panes 2 and 3: each of them keeps a line, and that with the focus the
+  /// lower half.
+  private mutating func arrangeBesideTree(_ arrangement: Arrangement, in area: Rect) {
+    let right = splitTree(arrangement, from: area)
+    let covered: [Pane] = [.writes, .network]
+    let rest = right.height - covered.count { $0 != arrangement.focus }
+    let open = covered.contains(arrangement.focus) ? max(4, rest / 2) : 0
+    panes[.detail] = Rect(x: right.x, y: right.y, width: right.width, height: rest - open)
+    var y = right.y + rest - open
+    for pane in covered {
+      let height = pane == arrangement.focus ? open : 1
+      let place = Rect(x: right.x, y: y, width: right.width, height: height)
+      if pane == arrangement.focus { panes[pane] = place } else { folded[pane] = place }
+      y += height
+    }
+  }
+
+  /// Puts the open document over the tree and panes 2 and 3: those that do not have the focus share a line. The tree
+  /// unfolds at its own place, the others below the document.
+  private mutating func arrangeOverTree(_ arrangement: Arrangement, in area: Rect) {
+    var rest = area
+    rest.height -= 1
+    let covered = [Pane.collections, .writes, .network].filter { $0 != arrangement.focus }
+    let share = area.width / covered.count
+    for (index, pane) in covered.enumerated() {
+      let width = index == covered.count - 1 ? area.width - index * share : share
+      folded[pane] = Rect(x: area.x + index * share, y: rest.maxY, width: width, height: 1)
+    }
+    switch arrangement.focus {
+    case .collections: rest = splitTree(arrangement, from: rest)
+    case .writes, .network:
+      let open = max(4, rest.height / 2)
+      rest.height -= open
+      panes[arrangement.focus] = Rect(x: rest.x, y: rest.maxY, width: rest.width, height: open)
+    case .detail, .feed: break
+    }
+    panes[.detail] = rest
   }
 
   /// Takes some rows of the feed for the full text of its selected row.
@@ -107,7 +159,7 @@ package struct Layout: Hashable, Sendable {
   }
 
   /// Whether the document under the tree's cursor has a column of its own.
-  package var isWide: Bool { layoutClass == .large && size.width >= 160 }
+  package var isWide: Bool { layoutClass.isTiled && size.width >= 160 }
 
   /// The area for the contents of a pane: inside the box of a tiled pane, below the title of the feed, all of a pane
   /// without borders.
@@ -124,8 +176,10 @@ package struct Layout: Hashable, Sendable {
   /// The border at a point: between two frames side by side, either line.
   package func border(at point: Point) -> Border? {
     guard layoutClass.isTiled, let tree = panes[.collections], let feed = panes[.feed] else { return nil }
-    if point.y == feed.y || point.y == feed.y - 1 { return .state }
-    guard point.y < feed.y else { return nil }
+    // The row of the session has clicks of its own, so that the line above it stands for it.
+    let edge = band?.y ?? feed.y
+    if point.y == feed.y || point.y == edge - 1 { return .state }
+    guard point.y < edge else { return nil }
     if point.x == tree.maxX || point.x == tree.maxX - 1 { return .tree }
     if isWide, let document = panes[.detail], point.x == document.maxX || point.x == document.maxX - 1 {
       return .document
@@ -138,7 +192,35 @@ package struct Layout: Hashable, Sendable {
     return nil
   }
 
-  package func pane(at point: Point) -> Pane? { panes.first { $0.value.contains(point) }?.key }
+  package func pane(at point: Point) -> Pane? {
+    (panes.first { $0.value.contains(point) } ?? folded.first { $0.value.contains(point) })?.key
+  }
+
+  package enum Direction: Hashable, Sendable { case left, right, up, down }
+
+  /// The nearest pane in a direction, folded ones too: of several that are as near the uppermost, then the leftmost.
+  /// - Parameter all: the panes that can have the focus.
+  package func neighbour(of pane: Pane, _ direction: Direction, among all: [Pane]) -> Pane? {
+    let places = panes.merging(folded) { open, _ in open }
+    guard let from = places[pane] else { return nil }
+    func distances(_ to: Rect) -> (ahead: Int, aside: Int) {
+      let across = max(to.x - from.maxX, from.x - to.maxX)
+      let along = max(to.y - from.maxY, from.y - to.maxY)
+      return switch direction {
+      case .left: (from.x - to.maxX, max(0, along))
+      case .right: (to.x - from.maxX, max(0, along))
+      case .up: (from.y - to.maxY, max(0, across))
+      case .down: (to.y - from.maxY, max(0, across))
+      }
+    }
+    let candidates = places.filter { $0.key != pane && all.contains($0.key) && distances($0.value).ahead >= 0 }
+    return candidates.min { first, second in
+      let (one, other) = (distances(first.value), distances(second.value))
+      return (one.aside, one.ahead, first.value.y, first.value.x) < (
+        other.aside, other.ahead, second.value.y, second.value.x
+      )
+    }?.key
+  }
 }
 
 /// The five places that can have the focus. The number is the key that jumps there, at every size.

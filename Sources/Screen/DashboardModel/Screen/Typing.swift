@@ -16,6 +16,8 @@ package struct Typing: Sendable {
   /// Set while a letter is waited for.
   private var bookmarkVerb: BookmarkVerb?
   private var bookmarks: [Character: Bookmark] = [:]
+  /// Set while the direction of a pane is waited for.
+  package private(set) var awaitsDirection = false
   private var lastInterrupt: Timestamp?
   private var lastClick: (point: Point, time: Timestamp)?
   /// Commands that were run in the palette, newest last.
@@ -53,6 +55,17 @@ package struct Typing: Sendable {
     return bookmarkVerb
   }
 
+  // MARK: Panes
+
+  package mutating func waitForDirection() { awaitsDirection = true }
+
+  /// Ends the wait for a direction.
+  /// - Returns: whether the key that comes now is one.
+  package mutating func takesDirection() -> Bool {
+    defer { awaitsDirection = false }
+    return awaitsDirection
+  }
+
   package mutating func mark(_ place: Bookmark, _ letter: Character) { bookmarks[letter] = place }
 
   package func place(marked letter: Character) -> Bookmark? { bookmarks[letter] }
@@ -86,6 +99,7 @@ package struct Typing: Sendable {
   package mutating func adoptUnfinished(of other: Typing) {
     row = other.row
     bookmarkVerb = other.bookmarkVerb
+    awaitsDirection = other.awaitsDirection
     lastInterrupt = other.lastInterrupt
     lastClick = other.lastClick
   }

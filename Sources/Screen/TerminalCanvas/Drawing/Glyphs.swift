@@ -26,6 +26,8 @@ package struct Glyphs: Hashable, Sendable {
   package var scrollThumb, scrollTrack: String
   package var barFull, barOutage: String
   package var bullet: String
+  package var atMost: String
+  package var conflict: String
   package var dash: String
   /// The bars from lowest to highest; eight steps in Unicode, five in ASCII.
   package var sparkline: [String]
@@ -36,7 +38,7 @@ package struct Glyphs: Hashable, Sendable {
     offline: "○",
     listening: "◉", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎", related: "┃",
     ellipsis: "…", arrow: "→", check: "✓", cross: "✗", scrollThumb: "█", scrollTrack: "│", barFull: "█", barOutage: "▒",
-    bullet: "·", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
+    bullet: "·", atMost: "≤", conflict: "×", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
 
   package static let ascii = Glyphs(
     topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", horizontal: "-", vertical: "|", leftTee: "+",
@@ -44,7 +46,7 @@ package struct Glyphs: Hashable, Sendable {
     offline: "o",
     listening: "@", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<", related: "!",
     ellipsis: "~", arrow: ">", check: "y", cross: "x", scrollThumb: "#", scrollTrack: ":", barFull: "#", barOutage: ".",
-    bullet: ".", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
+    bullet: ".", atMost: "<=", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
 
   /// A bar chart of one column per value: the highest value gets the highest glyph, zero the lowest.
   package func sparkline(_ values: some Collection<Double>) -> String {
@@ -54,6 +56,19 @@ package struct Glyphs: Hashable, Sendable {
       let step = Int((value / highest * Double(sparkline.count - 1)).rounded())
       return sparkline[min(max(step, 0), sparkline.count - 1)]
     }.joined()
+  }
+}
+
+extension Glyphs {
+  private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+
+  /// A bar to the right, in eighths of a column where there are signs for them; the most that there is fills the width,
+  /// and more than nothing shows.
+  package func bar(_ count: Int, of most: Int, width: Int) -> String {
+    guard count > 0, most > 0, width > 0 else { return "" }
+    let eighths = max(1, min(width * 8, Int((Double(count) / Double(most) * Double(width) * 8).rounded())))
+    guard sparkline.count == 8 else { return String(repeating: barFull, count: max(1, (eighths + 4) / 8)) }
+    return String(repeating: barFull, count: eighths / 8) + Self.eighths[eighths % 8]
   }
 }
 

@@ -67,7 +67,10 @@ struct Footer {
     guard state.overlay == nil, state.past == nil, width >= 72 else {
       return row(of: commands, state, from: start, to: end, isTight)
     }
-    let own = row(of: commands.filter { $0.context != .screen }, state, from: start, to: start + paneColumns, isTight)
+    // A large pane has a row of its keys of its own: the first of them is enough here.
+    let isRepeated = LayoutClass(state.size) == .large && !PaneHints.names(in: state.focus).isEmpty
+    let keys = commands.filter { $0.context != .screen }
+    let own = row(of: isRepeated ? Array(keys.prefix(1)) : keys, state, from: start, to: start + paneColumns, isTight)
     let shared = commands.filter { $0.context == .screen }
     return own + row(of: shared, state, from: start + paneColumns + 2, to: end, isTight)
   }
@@ -104,6 +107,7 @@ struct Footer {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []
     if let row = state.typing.row { badges.append(Badge(text: "[\(row)G goes to a row]", role: .headerPaused)) }
+    if state.typing.awaitsDirection { badges.append(Badge(text: "[PANE h j k l]", role: .headerPaused)) }
     if let count = state.rangeCount {
       badges.append(Badge(text: "[RANGE \(grouped(count))]", role: .headerPaused, command: "range"))
     }

@@ -14,7 +14,7 @@ struct PaneHints {
     switch pane {
     case .collections: ["filter", "listen", "open", "new", "columns"]
     case .writes: ["cancel-write", "mark", "retry", "edit", "copy"]
-    case .network: ["faults", "retry", "new"]
+    case .network: ["faults", "retry", "new", "facts"]
     case .feed, .detail: []
     }
   }
@@ -32,7 +32,9 @@ struct PaneHints {
       guard line.width + 2 + columns <= width else { continue }
       if line.width > 1 { line.skip(2) }
       places.append((command, line.width..<line.width + columns))
-      let isDisabled = pane == state.focus && command.reason(state) != nil
+      // The tree's commands are about the selection of the pane with the focus; the others look the same with it and
+      // without, so that a change of focus sends none of them.
+      let isDisabled = (pane == state.focus || pane != .collections) && command.reason(state) != nil
       line.add(key, isDisabled ? .textMuted : .key)
       line.add(" " + word, isDisabled ? .textMuted : .hint)
     }

@@ -24,6 +24,8 @@ package struct ScreenShape: Sendable {
 
   package private(set) var isZoomed = false
   package private(set) var preset = LayoutPreset.balanced
+  /// Whether pane 3 shows what only matters to those who look into the protocol: targets, tokens, bytes to the terminal.
+  package private(set) var showsFacts = false
   /// Borders of panes that the user has moved.
   private(set) var borders = Arrangement.Borders()
   /// The border that the mouse holds.
@@ -72,6 +74,8 @@ package struct ScreenShape: Sendable {
 
   // MARK: Sharing it among panes
 
+  mutating func toggleFacts() { showsFacts.toggle() }
+
   mutating func zoom(_ isZoomed: Bool) { self.isZoomed = isZoomed }
 
   /// Goes to the next layout, without what the mouse has moved.
@@ -84,6 +88,7 @@ package struct ScreenShape: Sendable {
   mutating func adoptArrangement(of other: ScreenShape) {
     isZoomed = other.isZoomed
     preset = other.preset
+    showsFacts = other.showsFacts
     borders = other.borders
   }
 

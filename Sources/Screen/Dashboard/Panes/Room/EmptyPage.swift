@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import TerminalCanvas
+
+/// The texts in place of rows where there is no data yet: the ways to a first document, the keys, and the signs.
+struct EmptyPage {
+  let state: DashboardState
+  let glyphs: Glyphs
+
+  /// Whether the database is known to be empty.
+  static func isShown(_ state: DashboardState) -> Bool {
+    state.browser.roots?.isEmpty == true && !state.network.isOffline && state.browser.rootsFailure == nil
+  }
+
+  // MARK: Ways to a first document
+
+  /// A way: what to type, and what comes of it.
+  private var ways: [(text: String, role: Role, indent: Int)] {
+    var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0), ("", .text, 0)]
+    let keymap = state.configuration.keymap
+    func key(_ name: String, _ context: KeyContext) -> String {
+      keymap.command(named: name, in: [context])?.keyText(glyphs, limit: 1) ?? name
+    }
+    let isHere = state.configuration.attached == nil && !state.configuration.isReadOnly
+    if isHere {
+      ways += [
+        ("\(key("new", .pane(.collections)))", .key, 0), ("a first document, typed here", .text, 2),
+        ("\(key("palette", .screen))import FILE", .key, 0), ("the documents of a file", .text, 2),
+      ]
+    }
+    if let options = state.configuration.reachingOptions {
+      let rest = options.isEmpty ? [] : ["  " + options]
+      ways.append(("hearth set cities/SF name=SF" + (rest.isEmpty ? "" : " \\"), .key, 0))
+      ways += rest.map { ($0, .key, 0) }
+      ways.append(("in another terminal, while you look", .text, 2))
+    }
+    if isHere { ways += [("", .text, 0), ("hearth --demo", .key, 0), ("a shop that is busy already", .text, 2)] }
+    return ways
+  }
+
+  func drawWays(in area: Rect, on canvas: inout Canvas) {
+    // Blank rows go first where there is little room.
+    let all = ways
+    let shown = all.count <= area.height ? all : all.filter { !$0.text.isEmpty }
+    for (row, way) in shown.prefix(area.height).enumerated() {
+      canvas.put(way.text, at: Point(x: area.x + 1 + way.indent, y: area.y + row), role: way.role, clip: area)
+    }
+  }
+
+  // MARK: Keys
+
+  /// Lists the keys of the pane with the focus and those of the whole screen.
+  func drawKeys(in area: Rect, on canvas: inout Canvas) {
+    guard area.height > 4, area.width > 30 else { return }
+    let commands = state.configuration.keymap.commands(in: [.pane(state.focus), .screen]) { $0.title != nil }
+    for (row, command) in commands.prefix(area.height).enumerated() {
+      var line = Line(glyphs)
+      line.skip(1)
+      line.cell(command.keyText(glyphs), .key, width: 12)
+      line.skip(1)
+      line.add(command.title?.text(state) ?? command.help, .textMuted)
+      canvas.put(line, x: area.x, y: area.y + row, width: area.width)
+    }
+  }
+
+  // MARK: Signs
+
+  private var signs: [(sign: String, role: Role, text: String)] {
+    [
+      ("+", .changeAdded, "a document came in, into the collection or the listener's result"),
+      ("~", .changeModified, "fields of a document changed: old and new value stand beside it"),
+      ("-", .changeRemoved, "a document was deleted, or left the listener's result"),
+      ("=", .changeSynced, "a snapshot without changes: in sync with the server, or from the cache"),
+      ("!", .error, "refused by the server, a listener that ended, or a conflict"),
+      (glyphs.pending, .flagPending, "writes of this client that wait for the server's answer"),
+      (glyphs.listening, .stateOnline, "a listener hears this collection, as the server has it"),
+      (glyphs.listeningFromCache, .flagCache, "a listener has it from the cache only"),
+      ("L", .sourceLocal, "LOCAL: made here, not acknowledged yet"),
+      ("S", .sourceServer, "SERVER: as the server has it, or had it when it was heard last"),
+      ("c", .flagCache, "from the cache"), ("p", .flagPending, "with pending writes"),
+      (glyphs.online, .stateOnline, "ONLINE: the server answers"),
+      (glyphs.offline, .stateOffline, "OFFLINE: it does not, or you pulled the plug"),
+    ]
+  }
+
+  /// Explains the signs of the feed and the tree, in as many columns as fit.
+  func drawLegend(in area: Rect, on canvas: inout Canvas) {
+    guard area.height > 3, area.width >= 60 else { return }
+    let columns = max(1, area.width / 80)
+    let rows = min(area.height, (signs.count + columns - 1) / columns)
+    for (index, sign) in signs.enumerated() where index / rows < columns {
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell(sign.sign, sign.role, width: 3)
+      line.add(sign.text, .textMuted)
+      canvas.put(
+        line, x: area.x + index / rows * (area.width / columns), y: area.y + index % rows, width: area.width / columns)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The whole session as a row of steps of equal length: how much happened in each, and what must not be missed of it.
+///
+/// Steps are added by what happens, never by the time that passes; a session that has become too long for them gets
+/// half as many, each twice as long.
+package struct SessionBand: Sendable {
+  /// The things of which a step bears a sign.
+  package struct Marks: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let write = Marks(rawValue: 1)
+    package static let acknowledged = Marks(rawValue: 2)
+    package static let rejected = Marks(rawValue: 4)
+    package static let conflict = Marks(rawValue: 8)
+    package static let outage = Marks(rawValue: 16)
+  }
+
+  package struct Step: Hashable, Sendable {
+    package var events = 0
+    package var marks: Marks = []
+
+    static func + (one: Step, other: Step) -> Step {
+      Step(events: one.events + other.events, marks: one.marks.union(other.marks))
+    }
+  }
+
+  /// A part of the session as it is drawn.
+  package struct Shown: Hashable, Sendable {
+    package var start: Timestamp
+    /// The seconds of a step.
+    package var length: Int64
+    package var steps: [Step]
+
+    /// The last moment of a step.
+    package func end(of index: Int) -> Timestamp {
+      Timestamp(microseconds: start.advanced(seconds: length &* Int64(index + 1)).microseconds &- 1)
+    }
+
+    /// The step of a moment; the nearest for one outside.
+    package func index(of time: Timestamp) -> Int {
+      max(0, min(steps.count - 1, Int((time.seconds &- start.seconds) / max(1, length))))
+    }
+  }
+
+  private static let mostSteps = 512
+
+  private var start: Int64?
+  private var length: Int64 = 1
+  private var steps: [Step] = []
+  private var isOffline = false
+  /// The second that is not over yet: its step is shown when it is.
+  private var present: (second: Int64, step: Step)?
+
+  package init() {}
+
+  package mutating func note(events: Int = 0, _ marks: Marks = [], at time: Timestamp) {
+    let step = Step(events: events, marks: marks)
+    if let present, present.second >= time.seconds {
+      self.present = (present.second, present.step + step)
+      return
+    }
+    if let present { add(present.step, at: present.second) }
+    present = (time.seconds, step)
+  }
+
+  package mutating func note(isOffline: Bool, at time: Timestamp) {
+    guard isOffline != self.isOffline else { return }
+    note(.outage, at: time)
+    // The other state held until now.
+    if let present { add(present.step, at: present.second) }
+    present = nil
+    self.isOffline = isOffline
+  }
+
+  private mutating func add(_ step: Step, at second: Int64) {
+    let first = start ?? second
+    start = first
+    var index = max(steps.count - 1, Int(clamping: (second &- first) / length))
+    while index >= Self.mostSteps {
+      halve()
+      index = max(steps.count - 1, Int(clamping: (second &- first) / length))
+    }
+    while steps.count <= index { steps.append(Step(marks: isOffline ? .outage : [])) }
+    steps[index] = steps[index] + step
+  }
+
+  private mutating func halve() {
+    length *= 2
+    steps = Self.merged(steps, by: 2)
+  }
+
+  private static func merged(_ steps: [Step], by factor: Int) -> [Step] {
+    guard factor > 1 else { return steps }
+    return stride(from: 0, to: steps.count, by: factor).map { index in
+      steps[index..<min(index + factor, steps.count)].reduce(Step()) { $0 + $1 }
+    }
+  }
+
+  /// The session up to the last whole second, in so many columns; `nil` before anything happened.
+  package func shown(columns: Int, at now: Timestamp) -> Shown? {
+    var band = self
+    if let present, present.second < now.seconds { band.add(present.step, at: present.second) }
+    guard columns > 0, let start = band.start, !band.steps.isEmpty else { return nil }
+    // Powers of two, so that a step that is drawn stays made of the same ones.
+    var factor = 1
+    while (band.steps.count + factor - 1) / factor > columns { factor *= 2 }
+    return Shown(
+      start: Timestamp(seconds: start), length: band.length * Int64(factor), steps: Self.merged(band.steps, by: factor))
+  }
+
+  /// Moves all times, after the clock was set back.
+  package mutating func move(_ moved: (Timestamp) -> Timestamp) {
+    start = start.map { moved(Timestamp(seconds: $0)).seconds }
+    present = present.map { (moved(Timestamp(seconds: $0.second)).seconds, $0.step) }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+/// What a newcomer sees: the page without data, and the guide.
+@Suite("First steps")
+struct FirstStepsTests {
+  private func emptyPage(_ size: Size, reach: String?) -> Scene {
+    var scene = Scene(size: size)
+    scene.change { $0.configuration.reachingOptions = reach }
+    scene.collections()
+    scene.online([])
+    return scene
+  }
+
+  @Test("An empty page names three ways to a first document, one of them for another terminal")
+  func ways() {
+    let text = view(emptyPage(Size(width: 120, height: 36), reach: "").state).text
+    #expect(text.contains("no collections yet"))
+    #expect(text.contains("│ n  ") && text.contains("a first document, typed here"))
+    #expect(text.contains(":import FILE"))
+    #expect(text.contains("hearth set cities/SF name=SF "))
+    #expect(text.contains("hearth --demo"))
+  }
+
+  @Test("The line for another terminal has the options that reach this data; without a way there is none")
+  func reach() {
+    let size = Size(width: 120, height: 36)
+    let far = view(emptyPage(size, reach: "--emulator 127.0.0.1:8080").state).text
+    #expect(far.contains("hearth set cities/SF name=SF \\") && far.contains("  --emulator 127.0.0.1:8080"))
+    #expect(!view(emptyPage(size, reach: nil).state).text.contains("hearth set"))
+  }
+
+  @Test("Who may not write is not told to", arguments: [true, false])
+  func readOnly(_ isReadOnly: Bool) {
+    var scene = emptyPage(Size(width: 120, height: 36), reach: "")
+    scene.change { $0.configuration.isReadOnly = isReadOnly }
+    #expect(view(scene.state).text.contains("typed here") != isReadOnly)
+  }
+
+  @Test("An empty page fits any size, and is gone with the first collection")
+  func sizes() {
+    for size in ScreenProperties.sizes where size.width >= 24 && size.height >= 4 {
+      #expect(view(emptyPage(size, reach: "--data /tmp/x").state).size == size)
+    }
+    var scene = emptyPage(Size(width: 120, height: 36), reach: "")
+    scene.collections("cities")
+    #expect(!view(scene.state).text.contains("hearth set"))
+  }
+
+  // MARK: The guide
+
+  private func guided() -> Scene {
+    var scene = Shop.online(Size(width: 120, height: 36), .unicode)
+    scene.change { $0.coach = Coach() }
+    return scene
+  }
+
+  @Test("The guide goes on when the plug is put in again before anything was written")
+  func plugTwice() {
+    var scene = Scene(size: Size(width: 120, height: 36))
+    scene.change { $0.coach = Coach() }
+    scene.online()
+    scene.offline()
+    #expect(scene.state.coach?.step == .write)
+    scene.online()
+    #expect(scene.state.coach?.step == .unplug)
+    scene.offline()
+    #expect(scene.state.coach?.step == .write)
+    #expect(view(scene.state).text.contains("2 of 3  E on an order, ⏎ on its status, type paid"))
+  }
+
+  @Test("The guide ends by esc twice, never by one")
+  func leaving() {
+    var scene = guided()
+    scene.press("esc")
+    #expect(scene.state.coach != nil)
+    scene.press("j esc")
+    #expect(scene.state.coach != nil)
+    scene.press("esc")
+    #expect(scene.state.coach == nil)
+  }
+}

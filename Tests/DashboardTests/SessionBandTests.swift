@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("The session in a row of steps")
+struct SessionBandTests {
+  private let start: Int64 = 1_000
+
+  private func time(_ seconds: Int64, _ milliseconds: Int64 = 0) -> Timestamp {
+    Timestamp(microseconds: (start + seconds) * 1_000_000 + milliseconds * 1_000)
+  }
+
+  @Test("A second is shown when it is over, and nothing moves while nothing happens")
+  func seconds() throws {
+    var band = SessionBand()
+    #expect(band.shown(columns: 40, at: time(0)) == nil)
+    band.note(events: 2, at: time(0, 100))
+    band.note(events: 1, .write, at: time(0, 900))
+    #expect(band.shown(columns: 40, at: time(0, 950)) == nil)
+    let shown = try #require(band.shown(columns: 40, at: time(1)))
+    #expect(shown.steps == [.init(events: 3, marks: .write)])
+    #expect(band.shown(columns: 40, at: time(100)) == shown)
+
+    band.note(events: 1, at: time(4))
+    #expect(band.shown(columns: 40, at: time(5))?.steps.map(\.events) == [3, 0, 0, 0, 1])
+  }
+
+  @Test("An outage covers its steps, once something happens in it or it ends")
+  func outage() {
+    var band = SessionBand()
+    band.note(events: 1, at: time(0))
+    band.note(isOffline: true, at: time(2))
+    #expect(band.shown(columns: 40, at: time(9))?.steps.map { $0.marks.contains(.outage) } == [false, false, true])
+    band.note(.write, at: time(4))
+    band.note(isOffline: false, at: time(6))
+    band.note(events: 1, at: time(8))
+    #expect(
+      band.shown(columns: 40, at: time(9))?.steps.map { $0.marks.contains(.outage) }
+        == [false, false, true, true, true, true, true, false, false])
+  }
+
+  @Test("A long session fits: steps get twice as long, and lose nothing", arguments: [1, 7, 40, 512, 3000])
+  func long(_ columns: Int) throws {
+    var band = SessionBand()
+    for second in stride(from: Int64(0), to: 100_000, by: 37) { band.note(events: 1, at: time(second)) }
+    let shown = try #require(band.shown(columns: columns, at: time(200_000)))
+    #expect(shown.steps.count <= columns)
+    #expect(shown.steps.reduce(0) { $0 + $1.events } == 2703)
+    #expect(shown.index(of: time(0)) == 0)
+    #expect(shown.index(of: time(99_999)) == shown.steps.count - 1)
+    #expect(shown.end(of: 0) < time(shown.length) && shown.end(of: 0) > time(shown.length - 1))
+  }
+
+  @Test("The band shows events, own writes, answers, refusals and outages above the feed, and a click goes there")
+  func drawn() throws {
+    let size = Size(width: 120, height: 36)
+    var scene = Shop.rejected(size, .unicode)
+    scene.tick("12:04:23")
+    let band = try #require(scene.state.layout(size).band)
+    let text = view(scene.state).text(row: band.y)
+    #expect(text.hasPrefix("  12:04:14 "))
+    #expect(text.contains("⇡") && text.contains("!"))
+    #expect(text.trimmed.hasSuffix("1 s"))
+    let column = try #require(
+      view(scene.state).text(row: band.y).firstIndex(of: "⇡").map { text.distance(from: text.startIndex, to: $0) })
+
+    let effects = scene.effects(ofClick: column, band.y)
+    guard case .timeline(.seek(.moment(let moment)))? = effects.first else {
+      Issue.record("\(effects)")
+      return
+    }
+    #expect(moment == Scene.time("12:04:16.999999"))
+  }
+
+  @Test("In plain ASCII the band has signs too; on screens narrower than 80 columns it has no row")
+  func plain() {
+    let size = Size(width: 80, height: 24)
+    var scene = Shop.rejected(size, .ascii)
+    scene.tick("12:04:23")
+    let layout = scene.state.layout(size)
+    let text = layout.band.map { view(scene.state).text(row: $0.y) } ?? ""
+    #expect(text.contains("^") && text.contains("!") && text.allSatisfy(\.isASCII))
+    scene.resize(to: Size(width: 79, height: 24))
+    #expect(scene.state.layout(scene.state.size).band == nil)
+  }
+}
