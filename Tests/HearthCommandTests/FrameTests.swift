@@ -87,8 +87,8 @@ struct FrameTests {
     let online = try drawn(3)
     #expect(
       online.contains("● ONLINE") && online.contains("+ cities/SF") && online.contains("ack #1 in 31 ms"), "\(online)")
-    // Figures are those of what was played, the listener's target and the tree's; none is shown that no client has measured.
-    #expect(online.contains("2 targets") && !online.contains("4 target") && !online.contains(" MB"), "\(online)")
+    // Figures are those of what was played; none is shown that no client has measured.
+    #expect(online.contains("watch  OPEN") && !online.contains("target") && !online.contains(" MB"), "\(online)")
     let offline = try drawn(7)
     #expect(offline.contains("⇡3") && offline.contains("- cities/SF") && offline.contains("+ cities/LA"), "\(offline)")
     request.scenario = try ScenarioParser(database: PlayedShop.database).steps(text + "\nonline", of: "test")

@@ -59,7 +59,7 @@ struct FoldedPanes {
     guard let mutation = row.write.mutations.first, case .patch(_, let mask) = mutation.operation else {
       return "\(row.batch) \(row.operation.rawValue)"
     }
-    let names = mask.paths.map(\.canonicalText) + mutation.transforms.map(\.path.canonicalText)
+    let names = mask.paths.sorted().map(\.canonicalText) + mutation.transforms.map(\.path.canonicalText)
     let more = names.count > 2 ? " +\(names.count - 2)" : ""
     return "\(row.batch) \(names.prefix(2).joined(separator: ", "))\(more)"
   }

@@ -41,7 +41,7 @@ enum WrittenFields {
     switch mutation.operation {
     case .set(let fields): parts = fields.entries.map { "\($0.name) \(ValueText.short($0.value))" }
     case .patch(let fields, let mask):
-      parts = mask.paths.map { path in
+      parts = mask.paths.sorted().map { path in
         fields[path].map { "\(path.canonicalText) \(ValueText.short($0))" } ?? "-\(path.canonicalText)"
       }
     case .delete, .verify: parts = []
