@@ -37,7 +37,7 @@ struct ListenerTests {
     var driver = driver("open")
     let old = driver.state.listeners[0].tag
     driver.client(snapshot(old, "orders/a"), at: 1)
-    driver.press("W g enter")
+    driver.press("W g e")
     #expect(driver.screen.contains("edit open"))
     #expect(driver.screen.contains("paid"))
     // To the limit.
@@ -57,7 +57,7 @@ struct ListenerTests {
   @Test("An edit that asks for the same as before starts nothing anew")
   func sameQuery() {
     var driver = driver()
-    driver.press("W g enter")
+    driver.press("W g e")
     while driver.state.overlay?.editor?.slot != .name { driver.press("tab") }
     driver.type("mine")
     driver.press("enter")

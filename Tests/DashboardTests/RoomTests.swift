@@ -122,7 +122,7 @@ struct RoomTests {
     click("Paper")
     #expect(driver.effects == [.terminal(.setTheme("paper"))])
     driver.press("esc c")
-    click("total")
+    click("[x] total")
     #expect(driver.screen.contains("[ ] total"))
   }
 

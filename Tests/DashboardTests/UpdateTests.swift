@@ -372,10 +372,10 @@ import Testing
   @Test("A click selects, a second one opens, and a hint in the footer can be clicked")
   func mouse() {
     var driver = Scenario.online.play(size)
-    driver.mouse(.press, 8, 5)
+    driver.mouse(.press, 8, 6)
     #expect(driver.state.focus == .collections)
     #expect(driver.state.browser.cursor.id == .document(key("orders/4hT0q9Lm")))
-    driver.mouse(.press, 8, 5)
+    driver.mouse(.press, 8, 6)
     #expect(driver.effects == [.client(.openDetail(key("orders/4hT0q9Lm")))])
 
     driver.press("esc 4")

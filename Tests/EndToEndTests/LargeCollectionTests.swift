@@ -39,6 +39,22 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("Enter")
       try await hearth.wait("▸ " + Self.id(Self.count / 2))
 
+      // A word that no query can ask for is found at the end, and a range in the order of its field.
+      try await hearth.keys("Escape")
+      try await hearth.wait(Self.id(0))
+      try await hearth.keys("/")
+      try await hearth.wait("filter Collections")
+      try await hearth.type("name:~\(Self.count - 1)")
+      try await hearth.keys("Enter")
+      try await hearth.wait("▸ " + Self.id(Self.count - 1))
+      try await hearth.keys("Escape")
+      try await hearth.wait(Self.id(0))
+      try await hearth.keys("/")
+      try await hearth.wait("filter Collections")
+      try await hearth.type("index:>\(Self.count - 3)")
+      try await hearth.keys("Enter")
+      try await hearth.wait("▸ " + Self.id(Self.count - 2))
+
       #expect(try ProcessFigures(process).residentBytes - before < Self.allowance)
     }
 

@@ -17,7 +17,9 @@ struct GoldenTests {
     .appending(path: "Goldens")
 
   /// The situations whose layout depends most on the size; of the others one size tells as much.
-  static let laidOut: [Situation] = [.online, .offline, .detail, .help, .listener, .explaining, .editing, .reviewing]
+  static let laidOut: [Situation] = [
+    .online, .offline, .detail, .help, .listener, .explaining, .editing, .reviewing, .result,
+  ]
   static let others = Situation.allCases.filter { !laidOut.contains($0) }
 
   @Test("A situation that bears layout looks as its golden says at every size", arguments: laidOut, sizes)

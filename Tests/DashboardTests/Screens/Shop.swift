@@ -43,6 +43,27 @@ enum Shop {
   /// How many documents the listeners of whole collections have, unless a scene says otherwise.
   static let counts = [2: 148, 3: 2]
 
+  /// The result of a listener with a limit, in which one document has just pushed another out.
+  static func showResult(_ scene: inout Scene) {
+    let query = Query(
+      path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath("status"), .notEqual, .string("sent")))],
+      explicitOrderBy: [OrderBy(FieldPath("total"), .descending)], limit: 4)
+    scene.listen("orders?", query)
+    let tag = scene.state.listeners.last?.tag ?? ListenerTag(0)
+    let orders = [
+      order("8sW1bnRk", "new", 99.9), order("4hT0q9Lm", "paid", 42), order("Qk2LmZt7", "packed", 20), paid,
+    ]
+    scene.snapshot("12:04:18", tag.rawValue, orders.map { .init(.added, $0) }, count: 4)
+    scene.change { $0.showResult(of: tag) }
+    scene.snapshot(
+      "12:04:19", tag.rawValue,
+      [
+        .init(.removed, paid, now: paid), .init(.added, order("Zt5vK10", "new", 64)),
+        .init(.modified, order("4hT0q9Lm", "packed", 42), previous: order("4hT0q9Lm", "paid", 42)),
+      ], count: 4)
+    scene.press("j")
+  }
+
   /// Connected, nothing written yet.
   static func start(_ size: Size, _ glyphs: Glyphs, backend: DashboardConfiguration.Backend?) -> Scene {
     var scene = backend.map { Scene(size: size, glyphs: glyphs, backend: $0) } ?? Scene(size: size, glyphs: glyphs)

@@ -15,6 +15,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
   case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, attached
+  case result
 
   var testDescription: String { rawValue }
 
@@ -46,6 +47,10 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       var scene = Shop.online(size, glyphs)
       scene.change { $0.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true) }
       scene.press("4")
+      return scene.state
+    case .result:
+      var scene = Shop.online(size, glyphs)
+      Shop.showResult(&scene)
       return scene.state
     case .empty:
       var scene = Scene(size: size, glyphs: glyphs)

@@ -21,6 +21,7 @@ package final class AttachedBridge {
   private var requests: [Int: @MainActor (InspectionAnswer) -> Void] = [:]
   private var lastRequest = 0
   private var windows: [WindowTag: Query] = [:]
+  private var searches: Set<WindowTag> = []
   private var details: Set<DocumentKey> = []
   private var listed = ListedCollections()
   private var news = StatusNews(knowsPast: true)
@@ -134,7 +135,13 @@ package final class AttachedBridge {
     case .openWindow(let tag, let query):
       windows[tag] = query
       load(tag, query)
-    case .closeWindow(let tag): windows[tag] = nil
+    case .search(let tag, let request):
+      searches.insert(tag)
+      search(tag, SearchRun(request), after: nil)
+    case .closeWindow(let tag):
+      windows[tag] = nil
+      searches.remove(tag)
+    case .ask(let tag, let query): ask(once: tag, query)
     case .locate(let tag, let query, let offset): locate(tag, query, offset)
     case .listCollections(let parent): list(below: parent)
     case .count(let path): count(path)
@@ -188,6 +195,34 @@ package final class AttachedBridge {
       switch answer {
       case .documents(let documents): self.emit(.windowLoaded(tag, documents, isFromCache: true, total: nil))
       case .failed(let status): self.emit(.windowFailed(tag, status))
+      default: break
+      }
+    }
+  }
+
+  /// The largest number of documents that a program is asked for at a time.
+  private static let searchedAtOnce = 1000
+
+  private func search(_ tag: WindowTag, _ run: SearchRun, after last: DocumentKey?) {
+    ask(.documents(run.page(after: last, limit: Self.searchedAtOnce))) { [weak self] answer in
+      guard let self, self.searches.contains(tag) else { return }
+      switch answer {
+      case .documents(let documents):
+        var run = run
+        let isLast = documents.count < Self.searchedAtOnce
+        self.emit(.searched(tag, run.look(at: documents, of: documents.count, isLast: isLast, isFromCache: true)))
+        if let key = documents.last?.key, !isLast { self.search(tag, run, after: key) }
+      case .failed(let status): self.emit(.windowFailed(tag, status))
+      default: break
+      }
+    }
+  }
+
+  private func ask(once tag: WindowTag, _ query: Query) {
+    ask(.documents(query)) { [weak self] answer in
+      switch answer {
+      case .documents(let documents): self?.emit(.windowLoaded(tag, documents, isFromCache: true, total: nil))
+      case .failed(let status): self?.emit(.windowFailed(tag, status))
       default: break
       }
     }

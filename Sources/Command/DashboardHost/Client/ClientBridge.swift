@@ -51,6 +51,8 @@ final class ClientBridge {
   var nextPreview: Query?
   var isPreviewing = false
   var listed = ListedCollections()
+  /// The searches that go on.
+  var searches: [WindowTag: Task<Void, Never>] = [:]
 
   /// - Parameter startsOffline: whether the client uses no network until it is told to.
   init(
@@ -99,6 +101,7 @@ final class ClientBridge {
   func close() {
     subscriptions.closeAll()
     for request in requests.values { request.cancel() }
+    for search in searches.values { search.cancel() }
     transferring?.cancel()
   }
 
@@ -109,7 +112,11 @@ final class ClientBridge {
     case .listen(let tag, let query, let options): listen(tag, to: query, options)
     case .unlisten(let tag): subscriptions.close(.listener(tag))
     case .openWindow(let tag, let query): openWindow(tag, query)
-    case .closeWindow(let tag): subscriptions.close(.window(tag))
+    case .search(let tag, let request): search(tag, request)
+    case .closeWindow(let tag):
+      subscriptions.close(.window(tag))
+      searches.removeValue(forKey: tag)?.cancel()
+    case .ask(let tag, let query): ask(tag, query)
     case .locate(let tag, let query, let offset): locate(tag, query, offset)
     case .listCollections(let parent): listCollections(below: parent)
     case .listMissing(let collection): listMissing(in: collection)
@@ -167,6 +174,21 @@ final class ClientBridge {
       case .failed(let status):
         self?.subscriptions.forget(.window(tag))
         self?.emit(.windowFailed(tag, status))
+      }
+    }
+  }
+
+  /// Answers with the first result that is in sync, or with the cache's while the server is out of reach.
+  private func ask(_ tag: WindowTag, _ query: Query) {
+    subscriptions.open(
+      .window(tag), query, ListenerOptions(includeMetadataChanges: true, waitForSyncWhenOnline: true)
+    ) { [weak self] element in
+      guard let self, self.subscriptions.isOpen(.window(tag)) else { return }
+      self.subscriptions.close(.window(tag))
+      switch element {
+      case .snapshot(let snapshot):
+        self.emit(.windowLoaded(tag, snapshot.documents.documents, isFromCache: snapshot.isFromCache, total: nil))
+      case .failed(let status): self.emit(.windowFailed(tag, status))
       }
     }
   }
@@ -238,6 +260,9 @@ final class ClientBridge {
   /// Whether a batch is in the queue that was listed last.
   func isWaiting(_ batch: BatchID) -> Bool { news.queue?.contains { $0.id == batch } ?? false }
 
+  /// The documents of the writes in the queue that was listed last.
+  var waitingKeys: Set<DocumentKey> { Set((news.queue ?? []).flatMap(\.mutations).map(\.key)) }
+
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
     canReachBackend = !status.isOffline
@@ -260,7 +285,7 @@ final class ClientBridge {
 }
 
 extension ListenerSnapshot {
-  fileprivate init(_ snapshot: ViewSnapshot, for tag: ListenerTag) {
+  init(_ snapshot: ViewSnapshot, for tag: ListenerTag) {
     self.init(
       listener: tag,
       changes: snapshot.changes.map { change in

@@ -17,6 +17,12 @@ extension Redaction {
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       .windowLoaded(tag, documents.map(document), isFromCache: isFromCache, total: total)
     case .windowFailed(let tag, let status): .windowFailed(tag, self.status(status))
+    case .searched(let tag, let news):
+      .searched(
+        tag,
+        SearchNews(
+          hits: news.hits.map(document), looked: news.looked, found: news.found, isDone: news.isDone,
+          isFromCache: news.isFromCache))
     case .located(let tag, let key, let count): .located(tag, key.map(self.key), cachedCount: count)
     case .collections(let parent, let ids): .collections(below: path(parent), ids)
     case .collectionsUnlisted(let parent, let status): .collectionsUnlisted(below: path(parent), self.status(status))

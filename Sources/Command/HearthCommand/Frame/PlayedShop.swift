@@ -188,6 +188,10 @@ extension PlayedShop {
       if let limit = query.limit { found = query.limitType == .last ? found.suffix(limit) : Array(found.prefix(limit)) }
       let total = documents(of: Query(path: query.path)).count
       hear(.windowLoaded(tag, found, isFromCache: !isOnline, total: total))
+    case .ask(let tag, let query):
+      let found = documents(of: query)
+      let limited = query.limitType == .last ? found.suffix(query.limit ?? .max) : found.prefix(query.limit ?? .max)
+      hear(.windowLoaded(tag, Array(limited), isFromCache: !isOnline, total: nil))
     case .count(let path): hear(.counted(path, documents(of: Query(path: path)).count))
     case .listMissing(let path): hear(.missingDocuments(in: path, []))
     case .openDetail(let key):
@@ -197,7 +201,7 @@ extension PlayedShop {
   }
 
   private func documents(of query: Query) -> [Document] {
-    local.values.filter { query.matches($0) }.sorted { $0.key < $1.key }
+    local.values.filter { query.matches($0) }.sorted { query.compare($0, $1) == .ascending }
   }
 
   /// Sends every listener and every window its part of some changes.

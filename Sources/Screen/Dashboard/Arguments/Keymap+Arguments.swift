@@ -7,7 +7,7 @@ import FirestoreText
 
 /// The commands that take an argument.
 extension Keymap {
-  static let withArgument: [Command] = [offline, latency, theme, go, listen, stop, filter]
+  static let withArgument: [Command] = [offline, latency, theme, go, query, listen, stop, filter]
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -80,6 +80,16 @@ extension Keymap {
         return CommandArgument.Meaning(account: "listen to \(QueryText.line(query))") {
           $0.listen(to: query, name: ListenerRecord.defaultName(for: query))
         }
+      }))
+
+  private static let query = Command(
+    "query", "ask a query once, and show the result in its order",
+    CommandArgument(
+      name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
+      completions: { text, state in state.queryCompletions(text) },
+      read: { text, state throws(TextError) in
+        let query = try QueryLine.parse(text, in: state.configuration.database)
+        return CommandArgument.Meaning(account: "ask once for \(QueryText.line(query))") { $0.ask(query) }
       }))
 
   private static let stop = Command(

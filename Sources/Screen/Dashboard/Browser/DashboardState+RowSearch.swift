@@ -9,6 +9,7 @@ extension DashboardState {
     var effects = expand(path)
     guard let window = browser.windows[path] else { return effects }
     if window.filter?.searches == true { return go(toFoundRow: row, of: window) }
+    if window.shownOrder != .id { return go(toOrderedRow: row, of: window) }
     let total = window.filter == nil ? window.total : nil
     let row = max(0, min(row, total.map { $0 - 1 } ?? row))
     if effects.isEmpty, let offset = window.offset, window.shown != nil,
@@ -29,6 +30,17 @@ extension DashboardState {
     var query = CollectionWindow.query(path, filter: window.filter, at: .start, limit: 1, in: configuration.database)
     query.limit = nil
     return effects + [.client(.locate(search.tag, query, offset: first))]
+  }
+
+  /// Goes to a row in another order than that of the ids, in which no backend counts rows.
+  private mutating func go(toOrderedRow row: Int, of window: CollectionWindow) -> [Effect] {
+    let place = row - (window.offset ?? 0)
+    guard window.offset != nil, window.documents.indices.contains(place) else {
+      toast(.info, "in the order of \(window.shownOrder.words) only rows that are loaded are counted: s goes to id")
+      return []
+    }
+    browser.cursor.select(.document(window.documents[place].key))
+    return []
   }
 
   /// Goes to a row of those that are found by reading documents; only rows found so far are known.

@@ -15,7 +15,7 @@ extension Keymap {
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
     + list(.requests, accept: "open the document or collection", hint: "open") + requests
-    + list(.listeners, accept: "edit: the query, the name, the options", hint: "edit")
+    + list(.listeners, accept: "its result in the order of its query", hint: "result")
     + palette + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
   private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
@@ -101,6 +101,10 @@ extension Keymap {
   ]
 
   private static let listeners: [Command] = [
+    Command(
+      "edit-listener", "e", in: .overlay(.listeners), "edit: the query, the name, the options", hint: "edit", 5,
+      unless: { $0.listeners.isEmpty ? "no listener is open" : nil },
+      change: { state in state.listedListener.map { state.edit($0.tag) } }),
     Command(
       "new", "n", in: .overlay(.listeners), "new listener", hint: "new", 5, change: { $0.openListenerEditor(from: "") }),
     Command(

@@ -10,6 +10,9 @@ extension Keymap {
       "listen", "space", in: .pane(.collections), "listen to the collection or document, or stop",
       hint: Wording { $0.isListeningToSelection(in: .collections) ? "detach" : "listen" }, 1,
       unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
+    Command(
+      "ask-again", "r", in: .pane(.collections), "ask the shown query again", isListed: false,
+      unless: { $0.reasonAgainstAsking }, run: { $0.askAgain() }),
     Command("new", "n", in: .pane(.collections), "new document or listener", hint: "new", 2, change: { $0.openNew() }),
     Command(
       "edit", "e", in: .pane(.collections), "edit the document in $EDITOR", writes: true,
@@ -25,6 +28,12 @@ extension Keymap {
     Command(
       "unfold", "l right", in: .pane(.collections), "unfold, or go inside", isListed: false, run: { $0.unfold() }),
     Command("fold-all", "-", in: .pane(.collections), "fold all", run: { $0.foldAll() }),
+    Command(
+      "sort", "s", in: .pane(.collections), "next order: id, columns, last changed, created", hint: "sort", 22,
+      unless: { $0.reasonAgainstSorting }, run: { $0.chooseNextOrder() }),
+    Command(
+      "sort-direction", "S", in: .pane(.collections), "the order in the other direction",
+      unless: { $0.reasonAgainstSorting }, run: { $0.reverseOrder() }),
     Command(
       "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 21,
       unless: { $0.reasonAgainstColumns }, change: { $0.openColumns() }),

@@ -121,7 +121,11 @@ extension Keymap {
       unless: { $0.selectedQuery == nil ? "no collection and no listener's row is selected" : nil },
       run: { $0.explainSelected() }),
     Command(
-      "listeners", "W", in: .screen, "listeners: edit, duplicate, rename, stop", change: { $0.openListeners() }),
+      "result", "R", in: .screen, "the result of this listener in the order of its query; again: back to the tree",
+      unless: { $0.reasonAgainstResult }, change: { $0.showSelectedResult() }),
+    Command(
+      "listeners", "W", in: .screen, "listeners: their results; edit, duplicate, rename, stop",
+      change: { $0.openListeners() }),
     Command(
       "mouse", "%", in: .screen, "mouse on or off", title: Wording { $0.screen.isMouseOn ? "mouse off" : "mouse on" },
       run: { $0.toggleMouse() }),

@@ -135,7 +135,7 @@ extension DashboardState {
       return choose(ExplanationPanel.Item.allCases[index], in: panel)
     case .columns: return []
     case .listeners:
-      edit(listeners[index].tag)
+      showResult(of: listeners[index].tag)
       return []
     case .requests(let panel):
       guard let path = panel.decision(at: index)?.path, !path.isRoot else { return [] }

@@ -17,6 +17,9 @@ struct CollectionsPane {
   private var isLarge: Bool { layout.layoutClass == .large }
 
   func draw(on canvas: inout Canvas) {
+    if let result = state.browser.result {
+      return ResultPane(result: result, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    }
     let geometry = state.geometry(of: .collections, layout)
     let area = geometry.content
     guard !area.isEmpty else { return }
@@ -25,16 +28,20 @@ struct CollectionsPane {
       EmptyPage(state: state, glyphs: glyphs).drawWays(in: area, on: &canvas)
     } else if rows.isEmpty {
       let texts = emptyTexts
-      for (row, text) in texts.prefix(area.height).enumerated() {
-        canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
+      for (row, text) in texts.prefix(geometry.rows.height).enumerated() {
+        canvas.put(text, at: Point(x: area.x + 1, y: geometry.rows.y + row), role: .textMuted, clip: area)
       }
     }
+    if geometry.heads > 0, let heads = CollectionHeads(state, layout) {
+      canvas.put(heads.line(glyphs), x: area.x, y: area.y, width: area.width)
+    }
     let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
+    var finder = DocumentFinder(state.browser)
     let thread = state.threadDocuments
     let selected = state.rowRange(in: .collections)
     for (offset, row) in rows[range].enumerated() {
-      let y = area.y + offset
-      draw(row, at: y, in: area, on: &canvas)
+      let y = geometry.rows.y + offset
+      draw(row, at: y, in: area, &finder, on: &canvas)
       if row.item == state.browser.cursor.id {
         canvas.select(
           Rect(x: area.x, y: y, width: area.width, height: 1), state,
@@ -73,7 +80,9 @@ struct CollectionsPane {
     return ["no collections yet"]
   }
 
-  private func draw(_ row: Browser.Row, at y: Int, in area: Rect, on canvas: inout Canvas) {
+  private func draw(
+    _ row: Browser.Row, at y: Int, in area: Rect, _ finder: inout DocumentFinder, on canvas: inout Canvas
+  ) {
     var left = Line(glyphs)
     // Deep trees leave half of the row for names.
     left.skip(1 + min(row.depth * 2, area.width / 2))
@@ -82,10 +91,9 @@ struct CollectionsPane {
     case .collection(let path):
       addCollection(path, depth: row.depth, to: &left)
       right = collectionMarks(path)
-      addHeads(of: path, to: &left, limit: area.width - right.width - 1)
     case .document(let key):
       let window = state.browser.windows[key.collection]
-      if let document = window?.documents.first(where: { $0.key == key }) {
+      if let document = finder.document(key) {
         right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
         DocumentRow(document: document, state: state, layout: layout, glyphs: glyphs).add(to: &left)
       } else {
@@ -127,20 +135,6 @@ struct CollectionsPane {
     }
   }
 
-  /// Adds the names of the columns that fit, above the values of the documents.
-  private func addHeads(of path: ResourcePath, to line: inout Line, limit: Int) {
-    guard state.browser.expanded.contains(path), state.browser.windows[path]?.documents.isEmpty == false else { return }
-    let fitting = state.columnFitting(of: path, layout)
-    var start = state.documentLead(of: path, layout) + fitting.idWidth + 2
-    for column in fitting.columns {
-      defer { start += column.width + 2 }
-      let needed = column.isNumber ? column.width : min(column.width, SafeText.columns(of: column.name))
-      guard start > line.width, start + needed <= limit else { continue }
-      line.skip(to: start)
-      line.cell(column.name, .textMuted, width: min(column.width, limit - start), right: column.isNumber)
-    }
-  }
-
   private func collectionMarks(_ path: ResourcePath) -> Line {
     var line = Line(glyphs)
     let window = state.browser.windows[path]
@@ -148,8 +142,13 @@ struct CollectionsPane {
       line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
     } else if let search = state.browser.search, search.path == path {
       line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
+    } else if let search = window?.search, search.isRunning {
+      // The row below the documents has the same in words.
+      line.add("\(glyphs.ellipsis) \(grouped(search.looked))", .paneCount)
     } else if let window, let found = window.found, let total = window.total {
       line.add("\(grouped(found.count))\(found.isAll ? "" : "+") of \(grouped(total))", .paneCount)
+    } else if window?.filter != nil, window?.isLoading == true {
+      line.add(glyphs.ellipsis, .textMuted)
     } else if let total = window?.total {
       line.add(isLarge ? "\(grouped(total)) doc\(total == 1 ? "" : "s")" : grouped(total), .paneCount)
     } else if window?.isLoading == true {
@@ -197,10 +196,13 @@ struct CollectionsPane {
     if case .before = item {
       return glyphs.ellipsis + (window?.offset.map { " \(grouped($0)) before" } ?? " more before") + hint
     }
-    if let filter = window?.filter, filter.searches {
-      return "\(glyphs.ellipsis) more not looked at" + (isLarge ? "   \(glyphs.enter) look on" : "")
+    if let window, window.isSortedHere {
+      // No query can ask for the order of the others.
+      let rest = window.filter == nil ? window.total.map { " \(grouped(max(0, $0 - window.loaded.count)))" } : nil
+      return "\(glyphs.ellipsis)\(rest ?? "") more not looked at"
     }
-    guard let window, window.filter == nil, let total = window.total, let offset = window.offset,
+    guard let window, window.filter == nil, window.shown?.order.isField == false, let total = window.total,
+      let offset = window.offset,
       total > offset + window.loaded.count
     else { return "\(glyphs.ellipsis) more" + hint }
     return "\(glyphs.ellipsis) \(grouped(total - offset - window.loaded.count)) more" + hint
@@ -212,8 +214,9 @@ struct CollectionsPane {
       line.add(failure.description, .error)
     } else if window?.isLoading == true {
       line.add("loading", .textMuted)
-    } else if let window, let filter = window.filter, filter.searches, window.hasBefore || window.hasAfter {
-      line.add("none of these \(grouped(window.loaded.count)) passes the filter", .textMuted)
+    } else if let window, let search = window.search {
+      let (text, role) = note(search, in: window)
+      line.add(text, role)
     } else if let window, window.preview != nil, !window.loaded.isEmpty {
       line.add("no loaded document passes", .textMuted)
     } else {
@@ -221,29 +224,85 @@ struct CollectionsPane {
     }
   }
 
+  /// `looking 41 000 of 100 000 · 3 found · esc stops`.
+  private func note(_ search: CollectionSearch, in window: CollectionWindow) -> (String, Role) {
+    let total = window.total.map { " of \(grouped($0))" } ?? ""
+    let found = " \(glyphs.bullet) \(grouped(search.found)) found"
+    switch search.end {
+    case nil: return ("looking \(grouped(search.looked))\(total)\(found) \(glyphs.bullet) esc stops", .paneCount)
+    case .stopped: return ("stopped at \(grouped(search.looked))\(total)\(found)", .warn)
+    case .failed(let status): return ("ended at \(grouped(search.looked)): \(status.description)", .error)
+    case .done where search.found > window.documents.count && window.preview == nil:
+      return ("the first \(grouped(window.documents.count)) of \(grouped(search.found)) found", .textMuted)
+    case .done:
+      let place = search.isFromCache ? " in the cache" : ""
+      return ("none of \(grouped(search.looked))\(place) passes the filter", .textMuted)
+    }
+  }
+
+  /// The order of a collection in the pane's title, and whether a query asks for it: `total▼ asked`.
+  private static func orderText(_ window: CollectionWindow, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String? {
+    let order = window.shownOrder
+    guard order != .id else { return nil }
+    let text = order.words + (order.isDescending ? glyphs.descending : glyphs.ascending)
+    guard layoutClass == .large else { return text }
+    return window.shown?.order.isField == true ? "\(text) asked" : text
+  }
+
   /// `5 of 148`: the selected document's place in its collection, as far as it is known.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    if state.browser.result != nil { return ResultPane.count(state, layoutClass, glyphs) }
     let isLarge = layoutClass == .large
     var text = "\(state.browser.roots?.count ?? 0)" + (isLarge ? " collections" : "")
     if state.browser.roots?.count == 1, isLarge { text = "1 collection" }
     var collection: ResourcePath?
+    var isPlace = false
     switch state.browser.cursor.id {
     case .collection(let path)?, .before(let path)?, .after(let path)?, .note(let path)?: collection = path
     case .document(let key)?, .field(let key, _)?:
       collection = key.collection
       if let window = state.browser.windows[key.collection], let offset = window.offset, let total = window.total,
-        let index = window.documents.firstIndex(where: { $0.key == key })
+        !window.isOfAnotherFilter, let index = window.documents.firstIndex(where: { $0.key == key })
       {
-        let row = window.filter?.searches == true ? index + 1 : offset + index + 1
-        let count = window.found.map { grouped(max(row, $0.count)) + ($0.isAll ? "" : "+") }
+        let row = window.search != nil ? index + 1 : offset + index + 1
+        var count = window.found.map { grouped(max(row, $0.count)) + ($0.isAll ? "" : "+") }
+        if window.filter == nil, window.shown?.order.isField == true {
+          // Documents without the field are none of these.
+          let known = offset + window.loaded.count
+          count = grouped(known) + (window.hasAfter ? "+" : "")
+        } else if window.isSortedHere, window.hasAfter || window.hasBefore {
+          count = grouped(window.loaded.count) + (isLarge ? " known" : "+")
+        }
+        isPlace = true
         text = grouped(row) + (isLarge ? " of " : "/") + (count ?? grouped(max(total, row)))
       }
     case nil: break
     }
-    guard let collection, let window = state.browser.windows[collection], window.shown != nil, window.isFromCache else {
-      return text
+    guard let collection, let window = state.browser.windows[collection] else { return text }
+    if let order = orderText(window, layoutClass, glyphs) {
+      // The number of collections says nothing of the one that is put in order.
+      text = isPlace ? "\(text) \(glyphs.bullet) \(order)" : order
     }
+    guard window.shown != nil || window.search != nil, window.isFromCache else { return text }
     if isLarge { return text + " \(glyphs.bullet) cache" }
     return text.count <= 6 ? text + " cache" : "cache"
+  }
+}
+
+/// The documents of the rows in their order, each found where the one before was.
+private struct DocumentFinder {
+  private let browser: Browser
+  private var places: [ResourcePath: Int] = [:]
+
+  init(_ browser: Browser) { self.browser = browser }
+
+  mutating func document(_ key: DocumentKey) -> Document? {
+    let path = key.collection
+    guard let documents = browser.windows[path]?.documents else { return nil }
+    let next = places[path, default: 0]
+    let place = next < documents.count && documents[next].key == key ? next : documents.firstIndex { $0.key == key }
+    guard let place else { return nil }
+    places[path] = place + 1
+    return documents[place]
   }
 }

@@ -30,7 +30,7 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
 extension AttachedProgram {
   /// The names of commands that concern listeners, indexes and files.
   private static let listenerCommands: Set = [
-    "listen", "new", "open-listeners", "duplicate", "stop", "open-file",
+    "listen", "query", "new", "open-listeners", "duplicate", "stop", "open-file",
   ]
   private static let transferCommands: Set = ["export", "export-all", "transfer"]
   private static let controls: Set = [
@@ -44,7 +44,7 @@ extension AttachedProgram {
       return state.attachment.end.map { "nothing to change any more: \($0)" }
     }
     let editsListener =
-      command.name == "accept" && [.overlay(.listeners), .overlay(.listener)].contains(command.context)
+      command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"
     if editsListener || Self.listenerCommands.contains(command.name) { return listenersReason }
     if command.name == "make-index" { return indexesReason }
     if Self.transferCommands.contains(command.name) { return transferReason }
@@ -82,7 +82,8 @@ extension ClientEffect {
   fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
     switch self {
     case .listen, .unlisten: program.listenersReason
-    case .openWindow, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail, .closeDetail,
+    case .openWindow, .ask, .search, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail,
+      .closeDetail,
       .explain, .preview, .listDecisions:
       nil
     case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason

@@ -43,6 +43,7 @@ extension DashboardState {
     outages.move(moved)
     feed.moveBand(moved)
     browser.marks = browser.marks.mapValues { Browser.Mark(names: $0.names, isNew: $0.isNew, until: moved($0.until)) }
+    browser.result?.move(moved)
     browser.recounts = browser.recounts.mapValues(moved)
     browser.nextReview = browser.nextReview.map(moved)
     if let due = overlay?.editor?.recountAt { overlay?.editor?.recountAt = moved(due) }

@@ -4,6 +4,14 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
+extension Query {
+  /// The collection that the query is about; `nil` for a group.
+  fileprivate var listedCollection: ResourcePath? {
+    if collectionGroup != nil || path.isRoot { return nil }
+    return path.isDocument ? path.parent : path
+  }
+}
+
 /// The objects of commands: the selection of the pane that has the focus.
 extension DashboardState {
   /// The contexts in which keys are looked up while no overlay is open.
@@ -19,6 +27,7 @@ extension DashboardState {
   var selectedQuery: Query? {
     switch focus {
     case .collections:
+      if let result = browser.result { return result.query }
       guard let path = selectedCollection else { return nil }
       return Query(path: path, filters: browser.windows[path]?.filter?.filters ?? [])
     case .feed: return listeners.first { $0.tag == feed.selected?.listener }?.query
@@ -29,7 +38,8 @@ extension DashboardState {
 
   /// The collection that is selected, or contains the selection of pane 1.
   var selectedCollection: ResourcePath? {
-    switch browser.cursor.id {
+    if let result = browser.result, result.cursor.id == nil { return result.query.listedCollection }
+    return switch selectedItem {
     case .collection(let path), .before(let path), .after(let path), .note(let path): path
     case .document(let key), .field(let key, _): key.collection
     case nil: nil
@@ -46,7 +56,7 @@ extension DashboardState {
     case .feed: return feed.selected?.key
     case .network: return nil
     case .collections:
-      switch browser.cursor.id {
+      switch selectedItem {
       case .document(let key), .field(let key, _): return key
       default: return nil
       }
@@ -56,18 +66,18 @@ extension DashboardState {
   /// The known state of a document: from the open detail, its last seen version, or a browser window.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
-    return versions.newest(of: key)?.document ?? browser.document(key)
+    return versions.newest(of: key)?.document ?? browser.document(key) ?? resultDocuments?[key]
   }
 
   /// The collection around the selection, if it is filtered.
   var filteredCollection: ResourcePath? {
-    if let path = selectedCollection, browser.windows[path]?.filter != nil { return path }
+    if browser.result == nil, let path = selectedCollection, browser.windows[path]?.filter != nil { return path }
     return nil
   }
 
   /// The selected field and its value.
   var selectedField: (key: DocumentKey, path: FieldPath, value: Value)? {
-    if focus == .collections, case .field(let key, let name)? = browser.cursor.id,
+    if focus == .collections, case .field(let key, let name)? = selectedItem,
       let value = browser.document(key)?.data?[FieldPath(name)]
     {
       return (key, FieldPath(name), value)
@@ -84,7 +94,7 @@ extension DashboardState {
     guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }
     var preview = Detail(key)
     preview.isPreview = true
-    preview.local = browser.document(key)
+    preview.local = browser.document(key) ?? resultDocuments?[key]
     return preview
   }
 
@@ -147,7 +157,10 @@ extension DashboardState {
   var reasonAgainstFilter: String? {
     switch focus {
     case .feed, .writes, .detail: nil
-    case .collections: selectedCollection == nil ? "no collection is selected" : nil
+    case .collections:
+      browser.result != nil
+        ? "a result shows all that its query finds: esc leads back to the tree"
+        : selectedCollection == nil ? "no collection is selected" : nil
     case .network: "this pane has no filter"
     }
   }

@@ -14,7 +14,8 @@ extension DashboardState {
     }
     switch pane {
     case .collections:
-      return browser.anchor.flatMap { range($0, browser.cursor, browser.rows.map(\.item)) }
+      return browser.result != nil
+        ? nil : browser.anchor.flatMap { range($0, browser.cursor, browser.rows.map(\.item)) }
     case .writes: return writes.anchor.flatMap { range($0, writes.cursor, writes.rows.map(\.batch)) }
     case .network, .feed, .detail: return nil
     }
@@ -39,7 +40,10 @@ extension DashboardState {
 
   var reasonAgainstRange: String? {
     switch focus {
-    case .collections: browser.cursor.id == nil ? "no row is selected" : nil
+    case .collections:
+      browser.result != nil
+        ? "ranges are selected in the tree: esc leads back to it"
+        : browser.cursor.id == nil ? "no row is selected" : nil
     case .writes: writes.selected == nil ? "no write is selected" : nil
     case .network, .feed, .detail: "ranges are selected among documents and writes, in panes 1 and 2"
     }

@@ -23,6 +23,8 @@ extension Action {
       return snapshot.changes.reduce(320) { $0 + $1.document.cost + 2 * Document.shallowCost }
     case .windowLoaded(_, let documents, _, _):
       return 320 + documents.count * Document.shallowCost + documents.reduce(0) { $0 + $1.cost } / 16
+    case .searched(_, let news):
+      return 320 + news.hits.reduce(0) { $0 + $1.cost + Document.shallowCost }
     case .status(let status): return 1024 + 16 * status.roundTrips.count
     case .pendingWrites(let writes, _): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
     case .rejectedWrites(let writes): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
@@ -57,7 +59,8 @@ extension ClientEvent {
       .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
       .transferred, .listenersRead, .question, .notice:
       true
-    case .windowLoaded, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted, .rejectedWrites,
+    case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,
+      .rejectedWrites,
       .detail, .indexes,
       .faults,
       .previewed, .decisions,

@@ -89,6 +89,7 @@ struct Past: Sendable {
     shown.screen.adoptArrangement(of: before.screen)
     shown.overlay = before.overlay
     shown.browser.cursor = before.browser.cursor
+    shown.browser.result = before.browser.result?.withoutNews
     shown.writes.cursor = before.writes.cursor
     shown.typing.adoptUnfinished(of: before.typing)
     shown.feed.follow()

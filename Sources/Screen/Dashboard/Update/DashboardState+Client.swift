@@ -11,16 +11,23 @@ extension DashboardState {
     case .snapshot(let snapshot):
       if !snapshot.changes.isEmpty { notePreviewChange() }
       receive(snapshot)
+      browser.refreshHits(snapshot.changes)
+      return listening[snapshot.listener].map { settleOrder(of: $0.query.path) } ?? []
     case .listenerFailed(let tag, let status): fail(tag, status)
     case .listenerStopped(let tag): receive(stopped: tag)
     case .snapshotsMissed(let count, let results): receive(missed: count, results)
     case .faults(let settings): faults = settings
     case .attachmentEnded(let reason): endAttachment(reason)
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
+      if browser.result?.receive(tag, documents, isFromCache: isFromCache, at: now) == true { return [] }
       noteWindow(tag, documents)
       notePreviewChange()
-      return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
+      let path = browser.path(of: tag)
+      let effects = browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
+      return effects + (path.map { settleOrder(of: $0) + reopenOutgrown($0) } ?? [])
+    case .searched(let tag, let news): browser.take(news, of: tag)
     case .windowFailed(let tag, let status):
+      if browser.result?.fail(tag, status) == true { return [] }
       giveUpSearch(tag, status)
       browser.fail(tag, status)
     case .located(let tag, let key, let count): return receive(located: key, by: tag, cachedCount: count)
@@ -107,9 +114,11 @@ extension DashboardState {
     for row in rows { feed.append(row) }
     feed.countEvents(rows.reduce(0) { $0 + $1.count }, at: now)
     // The first snapshot of another program's listener is not told.
+    let earlier = listening.result(of: snapshot.listener)
     if let listener = listening.note(snapshot, keepsResults: configuration.attached == nil) {
       noteCount(of: listener, snapshot)
     }
+    noteResult(snapshot, from: earlier)
     let changed = rows.filter { $0.key != nil && !$0.isLocal && $0.thread == nil }.compactMap(\.key)
     let flood = rows.contains { $0.key != nil } ? [] : snapshot.changes.map(\.document.key)
     noteReconnection {

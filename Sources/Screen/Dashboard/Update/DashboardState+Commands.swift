@@ -63,11 +63,18 @@ extension DashboardState {
       focus = .collections
       return [.client(.closeDetail(key))]
     }
+    if focus == .collections, browser.result != nil {
+      closeResult()
+      return []
+    }
     if focus == .writes, !writes.filter.isEmpty {
       writes.filter = .none
       return []
     }
-    if let path = filteredCollection, focus == .collections { return clearFilter(of: path) }
+    if let path = filteredCollection, focus == .collections {
+      let stopped = browser.stopSearch(of: path)
+      return stopped.isEmpty ? clearFilter(of: path) : stopped
+    }
     if focus == .feed, feed.isFiltered {
       feed.clearFilter()
     } else if focus == .feed, feed.isPaused {
@@ -82,7 +89,7 @@ extension DashboardState {
   }
 
   mutating func goBackOrQuit() -> [Effect] {
-    if focus == .detail || screen.isZoomed { return goBack() }
+    if focus == .detail || screen.isZoomed || focus == .collections && browser.result != nil { return goBack() }
     if let transfer = transfers.running {
       let rest = transfer.request.isImport ? "The same import goes on from there another time." : "No file is written."
       overlay = .confirm(

@@ -51,6 +51,7 @@ extension DashboardState {
       return []
     }
     guard let new = listening.replace(tag, with: definition) else { return [] }
+    browser.result?.follow(tag, as: new)
     feed.reassign(tag, to: new, name: definition.name)
     noteReconnection { $0.forget(tag) }
     return [.client(.unlisten(tag)), .client(.listen(new, definition.query, definition.options))]

@@ -92,6 +92,11 @@ extension DashboardState {
     {
       return perform(command)
     }
+    if pane == .collections, point.y == geometry.content.y, geometry.heads > 0,
+      let heads = CollectionHeads(self, layout), let key = heads.key(at: column)
+    {
+      return sort(heads.path, byHead: key)
+    }
     if pane == .network, point.y == geometry.content.y,
       NetworkSwitch(self, width: geometry.content.width).columns.contains(column)
     {
@@ -138,7 +143,8 @@ extension DashboardState {
   private func isFoldMark(at column: Int, in pane: Pane) -> Bool {
     switch pane {
     case .collections:
-      guard let id = browser.cursor.id, let row = browser.rows.first(where: { $0.item == id }) else { return false }
+      guard browser.result == nil, let id = browser.cursor.id, let row = browser.rows.first(where: { $0.item == id })
+      else { return false }
       let width = layout(size).content(of: .collections).width
       return column == 1 + min(row.depth * 2, width / 2)
     case .detail:

@@ -86,6 +86,7 @@ extension DashboardState {
   mutating func settle() {
     if focus == .detail, detail == nil { focus = .collections }
     let layout = layout(size)
+    settleResult(height: listHeight(of: .collections, layout))
     browser.cursor.settle(in: browser.rows.map(\.item), height: listHeight(of: .collections, layout))
     writes.cursor.settle(in: writes.rows.map(\.batch), height: listHeight(of: .writes, layout))
     settleRanges()

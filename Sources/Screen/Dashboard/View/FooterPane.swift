@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreModel
 import TerminalCanvas
 
 /// The last row.
@@ -59,8 +60,13 @@ struct FilterPrompt {
     guard isWide, !isWhole else { return counts }
     // The documents to be read are announced before they are read.
     let filter = (try? RowFilter(line.field.text, in: state.configuration.database)).flatMap { BrowserFilter($0) }
-    guard filter?.searches == true else { return "\(counts), \(enter) asks for all" }
-    return "\(counts), \(enter) reads \(grouped(BrowserFilter.searchedAtOnce)) at a time"
+    guard let filter, filter.searches else {
+      let order = filter?.range.map { ", by \($0.canonicalText)" } ?? ""
+      return "\(counts), \(enter) asks for all\(order)"
+    }
+    let isAsked = !filter.filters.isEmpty || !filter.prefix.isEmpty
+    let extent = window.total.map { isAsked ? "up to \(grouped($0))" : "all \(grouped($0))" } ?? "all"
+    return "\(counts), \(enter) reads \(extent)"
   }
 
   private var note: String {

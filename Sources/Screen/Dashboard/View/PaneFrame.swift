@@ -23,6 +23,10 @@ struct PaneFrame {
       let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
       title = " \(pane.rawValue) \(path) "
     }
+    if pane == .collections, let result = state.browser.result {
+      title =
+        " \(pane.rawValue) \(ResultPane.hasTitleInFrame(state, layout) ? ResultPane.title(result, state) : "Result") "
+    }
     let used = canvas.put(
       title, at: Point(x: rect.x + PaneTitle.start, y: rect.y),
       role: pane == state.focus ? .paneTitleFocus : .paneTitle,

@@ -17,17 +17,16 @@ extension Browser {
   /// Marks the changes of the shown documents, for the signs beside them.
   /// - Parameter edge: the place of the window, if it was full: a document that enters at its edge is not new.
   package mutating func mark(
-    changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Place?, at now: Timestamp
+    changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Request?, at now: Timestamp
   ) {
     let (old, path) = (window.loaded, window.path)
     forgetMarks(at: now)
     let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
-    var changed: Set<String> = []
     for document in new {
       guard let previous = before[document.key] else {
         statistics[path, default: FieldStatistics()].note(document)
         // A document that the cache did not have need not be new.
-        guard !window.isFromCache || document.hasPendingWrites, !isOutside(document.key, of: old, edge) else {
+        guard !window.isFromCache || document.hasPendingWrites, !isOutside(document, of: old, edge) else {
           continue
         }
         marks[document.key] = Mark(names: [], isNew: true, until: Self.fading(from: now))
@@ -37,27 +36,23 @@ extension Browser {
       let changes = FieldChange.between(earlier.fields, data.fields)
       for change in changes { statistics[path, default: FieldStatistics()].note(change) }
       let names = Set(changes.map(\.path.first))
-      changed.formUnion(names)
       let kept = marks[document.key]
       marks[document.key] = Mark(
         names: (kept?.names ?? []).union(names), isNew: kept?.isNew ?? false,
         until: Self.fading(from: now))
       columns[path]?.note(document)
     }
-    let known = statistics[path] ?? FieldStatistics()
     if columns[path]?.isOutgrown(by: new.count) != false {
-      columns[path, default: TreeColumns()].decide(for: new, known)
-    } else if !changed.isEmpty {
-      columns[path]?.admit(changed, new, known)
+      columns[path, default: TreeColumns()].decide(for: new, statistics[path] ?? FieldStatistics())
     }
   }
 
   /// Whether a document came into a full window because another one left it.
-  private func isOutside(_ key: DocumentKey, of old: [Document], _ edge: CollectionWindow.Place?) -> Bool {
-    guard let edge, let first = old.first?.key, let last = old.last?.key else { return false }
-    switch edge {
-    case .start, .from: return last < key
-    case .end, .until: return key < first
+  private func isOutside(_ document: Document, of old: [Document], _ edge: CollectionWindow.Request?) -> Bool {
+    guard let edge, let first = old.first, let last = old.last else { return false }
+    switch edge.place {
+    case .start, .from: return edge.order.isBefore(last, document)
+    case .end, .until: return edge.order.isBefore(document, first)
     }
   }
 

@@ -4,11 +4,13 @@ package import FirestoreModel
 extension Browser {
   /// The time at which the next tint fades.
   package func nextMarkExpiry(after now: Timestamp) -> Timestamp? {
-    marks.values.map(\.until).filter { $0 > now }.min()
+    let fading = marks.values.lazy.map(\.until).filter { $0 > now }.min()
+    return [fading, result?.nextMarkExpiry(after: now)].compactMap(\.self).min()
   }
 
   /// Removes expired marks; documents with pending writes stay marked, without a tint.
   package mutating func forgetMarks(at now: Timestamp) {
+    result?.forgetMarks(at: now)
     guard !marks.isEmpty else { return }
     marks = marks.filter { $1.until > now || document($0)?.hasPendingWrites == true }
   }

@@ -56,8 +56,12 @@ package struct Browser: Sendable {
   package var nextReview: Timestamp?
   /// Whether another client has changed data since it was last asked for.
   package var hasNewsFromOthers = false
+  /// The orders that were chosen, for this session.
+  package private(set) var orders: [ResourcePath: RowOrder] = [:]
   /// The row that is being searched for, to open a window around it.
   package var search: RowSearch?
+  /// The result that is shown in place of the tree.
+  package var result: ResultView?
 
   package init() {}
   private var nextTag = 1
@@ -74,14 +78,21 @@ package struct Browser: Sendable {
     guard expanded.contains(path), let window = windows[path] else { return }
     if window.hasBefore { rows.append(Row(item: .before(path), depth: depth + 1)) }
     var missing = missing(in: window)[...]
+    // Missing documents have a place in the order of the ids alone, and else come last.
+    let last = window.shownOrder == .id ? [] : missing
+    if window.shownOrder != .id { missing = [] }
     for document in window.documents {
       while let key = missing.first, key < document.key { append(missing.removeFirst(), nil, depth: depth, to: &rows) }
       if missing.first == document.key { missing.removeFirst() }
       append(document.key, document, depth: depth, to: &rows)
     }
-    for key in missing { append(key, nil, depth: depth, to: &rows) }
+    for key in missing + last { append(key, nil, depth: depth, to: &rows) }
     let isEmpty = window.documents.isEmpty && self.missing(in: window).isEmpty
-    if isEmpty || window.failure != nil { rows.append(Row(item: .note(path), depth: depth + 1)) }
+    if isEmpty || window.failure != nil
+      || window.search.map({ !$0.isComplete || $0.found > window.documents.count }) ?? false
+    {
+      rows.append(Row(item: .note(path), depth: depth + 1))
+    }
     if window.hasAfter { rows.append(Row(item: .after(path), depth: depth + 1)) }
   }
 
@@ -102,6 +113,7 @@ package struct Browser: Sendable {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []
     }
+    if window.shownOrder != .id { return window.isWhole ? missing : [] }
     let first = window.hasBefore ? window.documents.first?.key : nil
     let last = window.hasAfter ? window.documents.last?.key : nil
     return missing.filter { key in first.map { $0 < key } != false && last.map { key < $0 } != false }
@@ -112,6 +124,12 @@ package struct Browser: Sendable {
   }
 
   // MARK: Windows
+
+  /// Shows a collection in an order: at once as far as it is loaded.
+  package mutating func choose(_ order: RowOrder, of path: ResourcePath) {
+    orders[path] = order
+    windows[path]?.order = order
+  }
 
   package mutating func takeTag() -> WindowTag {
     defer { nextTag += 1 }
@@ -124,13 +142,24 @@ package struct Browser: Sendable {
     offset: Int? = nil, in database: DatabaseID
   ) -> [Effect] {
     var window = windows[path] ?? CollectionWindow(path: path)
-    let limit = window.filter?.searches == true ? max(limit, BrowserFilter.searchedAtOnce) : limit
-    let tag = takeTag()
+    if let order = orders[path], window.order != order { window.order = order }
     var effects = window.requested.map { [Effect.client(.closeWindow($0.tag))] } ?? []
+    if let search = window.search, search.isRunning { effects.append(.client(.closeWindow(search.tag))) }
+    if let filter = window.filter, filter.searches { return beginSearch(filter, of: path, effects, in: database) }
+    window.search = nil
+    let order = window.orderToAsk(limit: limit)
+    let isSortedHere = order != window.shownOrder
+    let isAnchored = place == .start || place == .end || !order.isField || window.anchor(of: place) != nil
+    let limit = isSortedHere ? max(limit, RowOrder.mostSortedHere) : limit
+    let place = isSortedHere || !isAnchored ? .start : place
+    let tag = takeTag()
     window.requested = CollectionWindow.Request(
-      tag: tag, place: place, limit: max(1, limit), landing: landing, offset: offset)
+      tag: tag, place: place, limit: max(1, limit), landing: landing, offset: isSortedHere ? nil : offset,
+      order: order, filter: window.filter)
     window.failure = nil
-    let query = CollectionWindow.query(path, filter: window.filter, at: place, limit: limit, in: database)
+    let query = CollectionWindow.query(
+      path, filter: window.filter, order: order, at: place, anchor: window.anchor(of: place), limit: limit, in: database
+    )
     windows[path] = window
     effects.append(.client(.openWindow(tag, query)))
     return effects
@@ -150,8 +179,9 @@ package struct Browser: Sendable {
     for inner in expanded where path.isPrefix(of: inner) { expanded.remove(inner) }
     for (other, window) in windows where path.isPrefix(of: other) {
       effects += [window.shown, window.requested].compactMap { $0.map { .client(.closeWindow($0.tag)) } }
+      if let search = window.search, search.isRunning { effects.append(.client(.closeWindow(search.tag))) }
       var closed = CollectionWindow(path: other)
-      closed.total = window.total
+      (closed.total, closed.order) = (window.total, window.order)
       windows[other] = closed
     }
     return effects.sorted { "\($0)" < "\($1)" }
@@ -161,11 +191,15 @@ package struct Browser: Sendable {
   package mutating func slide(_ item: Item, limit: Int, in database: DatabaseID) -> [Effect] {
     switch item {
     case .after(let path):
-      guard let window = windows[path], !window.isLoading, let last = window.loaded.last else { return [] }
+      guard let window = windows[path], !window.isLoading, !window.isSortedHere, let last = window.loaded.last else {
+        return []
+      }
       let middle = window.loaded[window.loaded.count / 2].key
       return open(path, at: .from(middle), landing: .after(last.key), limit: limit, in: database)
     case .before(let path):
-      guard let window = windows[path], !window.isLoading, let first = window.loaded.first else { return [] }
+      guard let window = windows[path], !window.isLoading, !window.isSortedHere, let first = window.loaded.first else {
+        return []
+      }
       let middle = window.loaded[window.loaded.count / 2].key
       return open(path, at: .until(middle), landing: .before(first.key), limit: limit, in: database)
     default: return []
@@ -193,7 +227,7 @@ package struct Browser: Sendable {
       landing = request.landing
       noteContents(documents, in: path)
     } else {
-      let edge = window.loaded.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
+      let edge = window.loaded.count >= (window.shown?.limit ?? .max) ? window.shown : nil
       mark(changesFrom: window, to: documents, cutAt: edge, at: now)
       // A deleted document may have others below it.
       let keys = Set(documents.map(\.key))
@@ -205,13 +239,18 @@ package struct Browser: Sendable {
     window.isFromCache = isFromCache
     window.failure = nil
     if let total { window.total = total }
-    if window.isWhole { window.total = documents.count }
+    // The cache may have a part of the collection only.
+    if window.isWhole, !isFromCache || window.total == nil { window.total = documents.count }
     windows[path] = window
     land(landing, window.documents)
     return effects
   }
 
   package mutating func fail(_ tag: WindowTag, _ status: RPCStatus) {
+    if let path = searchedPath(tag) {
+      windows[path]?.search?.fail(status)
+      return
+    }
     guard let path = path(of: tag) else { return }
     windows[path]?.failure = status
     windows[path]?.requested = nil
@@ -222,9 +261,13 @@ package struct Browser: Sendable {
     switch landing {
     case .stay: break
     case .after(let key):
-      if let next = documents.first(where: { key < $0.key }) ?? documents.last { cursor.select(.document(next.key)) }
+      let place = documents.firstIndex { $0.key == key }.map { $0 + 1 } ?? documents.firstIndex { key < $0.key }
+      if let next = place.flatMap({ documents.dropFirst($0).first }) ?? documents.last {
+        cursor.select(.document(next.key))
+      }
     case .before(let key):
-      if let previous = documents.last(where: { $0.key < key }) ?? documents.first {
+      let place = documents.firstIndex { $0.key == key } ?? documents.firstIndex { key <= $0.key } ?? documents.count
+      if let previous = documents.prefix(place).last ?? documents.first {
         cursor.select(.document(previous.key))
       }
     case .first: if let first = documents.first { cursor.select(.document(first.key)) }
@@ -240,9 +283,12 @@ package struct Browser: Sendable {
     if let offset = request.offset { return offset }
     switch request.place {
     case .start: return 0
-    case .end: return old.filter == nil ? total.map { max(0, $0 - documents.count) } : nil
+    case .end: return old.filter == nil && !request.order.isField ? total.map { max(0, $0 - documents.count) } : nil
     case .from, .until:
-      guard let offset = old.offset, let first = documents.first else { return nil }
+      // Places are those of one order and one filter.
+      guard let offset = old.offset, let first = documents.first, old.shown?.order == request.order,
+        old.shown?.filter == request.filter
+      else { return nil }
       if let shared = old.loaded.firstIndex(where: { $0.key == first.key }) { return offset + shared }
       guard let oldFirst = old.loaded.first,
         let shared = documents.firstIndex(where: { $0.key == oldFirst.key })

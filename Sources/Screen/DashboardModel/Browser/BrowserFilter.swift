@@ -5,12 +5,11 @@ package import FirestoreQuery
 /// The filter that `/` sets in the tree: the part that the query of a window asks for, so that a collection of any size
 /// is filtered without reading it, and the part that is checked on the documents that arrive.
 package struct BrowserFilter: Hashable, Sendable {
-  /// The number of documents read before the user has to ask for more: reading them may cost money.
-  package static let searchedAtOnce = 1000
-
   package let filter: RowFilter
   package private(set) var prefix = ""
   package private(set) var filters: [Filter] = []
+  /// The field whose range is asked for: the documents come in the order of its values.
+  package private(set) var range: FieldPath?
   /// The terms that no query can ask for.
   package private(set) var rest: [RowFilter.Term] = []
 
@@ -30,6 +29,26 @@ package struct BrowserFilter: Hashable, Sendable {
       default: rest.append(term)
       }
     }
+    if filters.isEmpty, prefix.isEmpty { askForRange() }
+  }
+
+  /// Asks for the conditions on the first field that has a range. One field alone, since a query for more needs an
+  /// index that Cloud Firestore does not make by itself.
+  private mutating func askForRange() {
+    for term in rest where !term.isExcluded {
+      guard case .field(let condition) = term.condition, condition.op.isInequality, condition.value.hasRange,
+        range == nil || range == condition.path
+      else { continue }
+      range = condition.path
+      filters.append(.field(condition))
+    }
+    rest.removeAll { term in
+      if case .field(let condition) = term.condition, !term.isExcluded {
+        filters.contains(.field(condition))
+      } else {
+        false
+      }
+    }
   }
 
   /// A filter for the documents with one value, of any type.
@@ -38,14 +57,22 @@ package struct BrowserFilter: Hashable, Sendable {
     filters = [.field(condition)]
   }
 
-  /// Whether a query in the order of names can ask for a condition; a range would come in the order of its values.
+  /// Whether a query in the order of names can ask for a condition.
   private static func canAsk(_ condition: FieldFilter) -> Bool { condition.op == .equal }
+
+  /// Whether any document passes, whether the query has found it or not.
+  func passesAll(_ document: Document) -> Bool { filter.matches(document.rowText, in: [document]) }
 
   /// Whether a document that the query has found passes.
   package func passes(_ document: Document) -> Bool {
     if rest.isEmpty { return true }
     return RowFilter(text: text, terms: rest).matches(document.rowText, in: [document])
   }
+}
+
+extension Value {
+  /// Whether a query can ask for the values on one side of this one.
+  fileprivate var hasRange: Bool { if case .double(let number) = self { !number.isNaN } else { self != .null } }
 }
 
 extension Document {

@@ -3,8 +3,9 @@ import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The part of a collection that the browser holds: about two screens of documents in the order of their names. Moving
-/// past its edge opens another window, so a collection of a million documents costs as much as one of fifty.
+/// The part of a collection that the browser holds: about two screens of documents in the order of their names or of a
+/// field. Moving past its edge opens another window, so a collection of a million documents costs as much as one of
+/// fifty. A small collection is put in any order here, and one that is searched holds what was found.
 package struct CollectionWindow: Sendable {
   /// The place of a window in its collection.
   package enum Place: Hashable, Sendable {
@@ -34,12 +35,20 @@ package struct CollectionWindow: Sendable {
     package var landing: Landing
     /// The number of documents before the window, if it was asked for.
     package var offset: Int?
+    /// The order in which the documents were asked for.
+    package var order = RowOrder.id
+    /// The filter that it was asked for with.
+    package var filter: BrowserFilter?
   }
 
   package var path: ResourcePath
   package var filter: BrowserFilter? { didSet { sift() } }
   /// The filter that is being typed: it applies to loaded documents, and no query is sent.
   package var preview: RowFilter? { didSet { sift() } }
+  /// The order in which the documents are shown, unless the filter brings its own.
+  package var order = RowOrder.id { didSet { sift() } }
+  /// The search through the whole collection, if the filter needs one.
+  package internal(set) var search: CollectionSearch?
   /// The window whose documents are shown; `nil` until the first has arrived.
   package var shown: Request?
   /// The window that was asked for last and has not arrived.
@@ -59,20 +68,71 @@ package struct CollectionWindow: Sendable {
 
   package var isLoading: Bool { requested != nil }
 
+  /// Whether the loaded documents were asked for without the present filter, or with an earlier one.
+  package var isOfAnotherFilter: Bool { shown.map { $0.filter != filter } ?? false }
+
+  /// The order that is shown: that of the filter's range comes first.
+  package var shownOrder: RowOrder {
+    guard let range = filter?.range else { return filter?.prefix.isEmpty == false && order.isField ? .id : order }
+    return order.key == .field(range) ? order : RowOrder(.field(range))
+  }
+
+  /// Whether the shown order is only that of the documents known here.
+  package var isSortedHere: Bool {
+    shown != nil && search == nil && !isOfAnotherFilter && shown?.order != shownOrder
+  }
+
+  /// The order to ask for: by ids, if the documents are put in order here.
+  func orderToAsk(limit: Int) -> RowOrder {
+    let order = shownOrder
+    if filter?.range != nil || order == RowOrder(.id, isDescending: true) { return order }
+    guard order.isField else { return .id }
+    let count = filter == nil ? total : nil
+    let isAllLoaded = failure == nil && shown?.order.isField == false && !hasBefore && !hasAfter
+    let isSmall = count.map { $0 <= RowOrder.mostSortedHere } ?? isAllLoaded
+    return isSmall && !isOutgrown ? .id : order
+  }
+
+  /// Whether the documents to be put in order here are more than that.
+  package var isOutgrown: Bool { isSortedHere && shownOrder.isField && (hasBefore || hasAfter) }
+
+  /// The document at which a window begins or ends, whose values a query in the order of a field needs.
+  func anchor(of place: Place) -> Document? {
+    switch place {
+    case .start, .end: nil
+    case .from(let key), .until(let key): loaded.first { $0.key == key }
+    }
+  }
+
+  mutating func begin(_ search: CollectionSearch) {
+    self.search = search
+    (shown, requested, failure, loaded, offset) = (nil, nil, nil, [], 0)
+  }
+
   private mutating func sift() {
     documents = loaded
-    if let filter, filter.searches { documents = documents.filter(filter.passes) }
+    if isOfAnotherFilter {
+      // The loaded documents that pass are shown until the answer comes.
+      if let filter { documents = documents.filter(filter.passesAll) }
+    } else if let filter, filter.searches, search == nil {
+      documents = documents.filter(filter.passes)
+    }
+    let order = shownOrder
+    if search != nil || shown.map({ $0.order != order }) ?? false, !(search != nil && order == .id) {
+      documents.sort(by: order.isBefore)
+    }
     if let preview { documents = documents.filter { preview.matches($0.rowText, in: [$0]) } }
   }
 
   /// The number of documents that pass the filter, as far as they were searched.
   package var found: (count: Int, isAll: Bool)? {
-    guard let filter, shown != nil, let offset else { return nil }
-    return (documents.count + (filter.searches ? 0 : offset), !hasAfter && (offset == 0 || !filter.searches))
+    if let search { return (search.found, search.isComplete) }
+    guard filter != nil, shown != nil, !isOfAnotherFilter, let offset else { return nil }
+    return (documents.count + offset, !hasAfter)
   }
 
   package var hasBefore: Bool {
-    guard let shown else { return false }
+    guard let shown, !isOfAnotherFilter else { return false }
     switch shown.place {
     case .start: return false
     case .from: return true
@@ -81,7 +141,7 @@ package struct CollectionWindow: Sendable {
   }
 
   package var hasAfter: Bool {
-    guard let shown else { return false }
+    guard let shown, !isOfAnotherFilter else { return false }
     switch shown.place {
     case .end: return false
     case .until: return true
@@ -90,28 +150,38 @@ package struct CollectionWindow: Sendable {
   }
 
   /// Whether the window shows every document of the collection.
-  package var isWhole: Bool { shown != nil && filter == nil && failure == nil && !hasBefore && !hasAfter }
+  package var isWhole: Bool {
+    shown != nil && filter == nil && !isOfAnotherFilter && failure == nil && !hasBefore && !hasAfter
+      && shown?.order.isField == false
+  }
 
   /// The query that reads exactly one window.
   package static func query(
-    _ path: ResourcePath, filter: BrowserFilter?, at place: Place, limit: Int, in database: DatabaseID
+    _ path: ResourcePath, filter: BrowserFilter?, order: RowOrder = .id, at place: Place, anchor: Document? = nil,
+    limit: Int, in database: DatabaseID
   ) -> Query {
     func bound(_ id: String) -> Bound {
       Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
     }
+    /// The place of a document; in the order of a field it is that of its value.
+    func bound(at key: DocumentKey) -> Bound? {
+      guard case .field(let path) = order.key else { return bound(key.documentID) }
+      guard let value = anchor?.data?[path] else { return nil }
+      return Bound(values: [value, .reference(database, key)], isInclusive: true)
+    }
     var query = Query(
-      path: path, filters: filter?.filters ?? [], explicitOrderBy: [OrderBy(.documentID)], limit: max(1, limit))
+      path: path, filters: filter?.filters ?? [], explicitOrderBy: order.orderBy, limit: max(1, limit))
     if let prefix = filter?.prefix, !prefix.isEmpty {
-      query.start = bound(prefix)
       // Every id with the prefix sorts before the prefix followed by the last code point.
-      query.end = bound(prefix + "\u{10FFFF}")
+      let ends = [bound(prefix), bound(prefix + "\u{10FFFF}")]
+      (query.start, query.end) = order.isDescending ? (ends[1], ends[0]) : (ends[0], ends[1])
     }
     switch place {
     case .start: break
     case .end: query.limitType = .last
-    case .from(let key): query.start = bound(key.documentID)
+    case .from(let key): query.start = bound(at: key) ?? query.start
     case .until(let key):
-      query.end = bound(key.documentID)
+      query.end = bound(at: key) ?? query.end
       query.limitType = .last
     }
     return query

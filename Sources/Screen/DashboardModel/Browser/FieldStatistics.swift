@@ -13,7 +13,7 @@ package struct FieldStatistics: Sendable {
     package fileprivate(set) var values: Set<String> = []
     /// Whether there were more values than are remembered.
     package fileprivate(set) var hasMoreValues = false
-    fileprivate(set) var kind = Kind.other
+    package fileprivate(set) var kind = Kind.other
     /// The columns that the widest value of the field takes.
     fileprivate(set) var width = 0
   }

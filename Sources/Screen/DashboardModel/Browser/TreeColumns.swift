@@ -2,8 +2,9 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// The fields that are shown beside the documents of a collection, and their widths: decided when documents arrive for
-/// a place in the collection, and kept when their values change, so that no column moves under the eye.
+/// The fields that are shown beside the documents of a collection, and their widths. Once chosen they stay for the
+/// session, in their order: further fields only come behind them, into free room, and longer values only widen a column
+/// where that moves no other out of sight.
 package struct TreeColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var name: String
@@ -13,6 +14,10 @@ package struct TreeColumns: Sendable {
     package var isNumber = false
     /// The width up to which the column takes spare room: later values may be longer.
     package var reserve = 0
+    /// The width of the widest value that was seen, for spare room.
+    package var natural = 0
+    /// Whether the column was added to others that were on the screen.
+    var isLate = false
   }
 
   private static let mostColumns = 8
@@ -31,60 +36,49 @@ package struct TreeColumns: Sendable {
   package init() {}
   /// The number of documents that the columns were decided for.
   private var documentCount = 0
-  /// The fields that became columns because they changed.
-  private var admitted: Set<String> = []
   /// The hue of each value of the fields that have few.
   private var hues: [String: [String: Int]] = [:]
 
   /// Decides on columns for documents that came for another place, or that are many more than before. Existing columns
-  /// stay and get no narrower.
+  /// stay where they are.
   package mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
     guard !documents.isEmpty else { return }
-    if documentCount == 0 { columns = [] }
-    // A decision on a document or two says little about a collection.
-    let isSettled = documentCount >= 4
-    documentCount = documents.count
-    idWidth = max(idWidth, min(Self.widest, documents.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))
-    let names = picked ?? (isSettled ? columns.map(\.name) : [])
-    arrange(names, statistics)
-    widen(for: documents)
+    // Widths are settled by the first documents that say something about a collection.
+    let isSettled = documentCount >= Self.settled
+    documentCount = max(documentCount, documents.count)
+    if !isSettled {
+      idWidth = max(idWidth, min(Self.widest, documents.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))
+    }
+    arrange(picked ?? columns.map(\.name), statistics)
+    widen(for: documents, isSettled: isSettled)
   }
+
+  private static let settled = 4
 
   /// Whether there are now twice as many documents as the columns were decided for.
   func isOutgrown(by count: Int) -> Bool { documentCount == 0 ? count > 0 : count >= documentCount * 2 }
-
-  /// Adds a field that changed and has no column, in place of one that never changed; once per field.
-  mutating func admit(_ names: Set<String>, _ documents: [Document], _ statistics: FieldStatistics) {
-    guard picked == nil else { return }
-    let new = names.filter { name in
-      guard let field = statistics.fields[name], field.kind != .container, field.kind != .time else { return false }
-      return field.changes >= 3 && !admitted.contains(name) && !columns.prefix(2).contains { $0.name == name }
-    }
-    guard !new.isEmpty, columns.prefix(2).contains(where: { statistics.fields[$0.name]?.changes == 0 }) else { return }
-    admitted.formUnion(new)
-    columns = []
-    arrange([], statistics)
-    widen(for: documents)
-  }
 
   /// Shows the fields that the user picked, or with `nil` again the most telling ones.
   package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
     picked = names
     columns = []
     arrange(names ?? [], statistics)
-    widen(for: documents)
+    widen(for: documents, isSettled: false)
   }
 
   private mutating func arrange(_ kept: [String], _ statistics: FieldStatistics) {
     let names = picked ?? kept + statistics.worthColumns.filter { !kept.contains($0) }
-    let old = Dictionary(columns.map { ($0.name, $0.width) }, uniquingKeysWith: { first, _ in first })
+    let old = Dictionary(columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     columns = names.prefix(Self.mostColumns).map { name in
+      if let column = old[name] { return column }
       let field = statistics.fields[name]
       let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
       let isNumber = field?.kind == .number
       // The reserve makes room for the name above the column, and for later values.
       let reserve = max(field?.kind == .text ? 9 : isNumber ? 6 : 0, min(12, SafeText.columns(of: name)))
-      return Column(name: name, width: old[name] ?? 0, isText: isText, isNumber: isNumber, reserve: reserve)
+      var column = Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
+      column.isLate = !old.isEmpty
+      return column
     }
     for column in columns {
       guard let field = statistics.fields[column.name], field.isEnumeration else { continue }
@@ -92,14 +86,16 @@ package struct TreeColumns: Sendable {
     }
   }
 
-  private mutating func widen(for documents: [Document]) {
+  /// - Parameter isSettled: whether columns with a width keep it.
+  private mutating func widen(for documents: [Document], isSettled: Bool) {
     for index in columns.indices {
       let path = FieldPath(columns[index].name)
-      let natural = documents.compactMap { $0.data?[path] }.map { SafeText.columns(of: ColumnText.text(of: $0)) }.max()
+      let widths = documents.lazy.compactMap { $0.data?[path] }.map { SafeText.columns(of: ColumnText.text(of: $0)) }
       let limit = columns[index].isText ? Self.widestText : Self.widest
-      columns[index].width = max(columns[index].width, min(limit, natural ?? 0))
+      columns[index].natural = max(columns[index].natural, min(limit, widths.max() ?? 0))
+      if !isSettled || columns[index].width == 0 { columns[index].width = columns[index].natural }
     }
-    if picked == nil { columns.removeAll { $0.width == 0 } }
+    if picked == nil { columns.removeAll { $0.natural == 0 } }
   }
 
   // MARK: Hues
@@ -131,6 +127,29 @@ package struct TreeColumns: Sendable {
 }
 
 extension TreeColumns {
+  private static let leastText = 5
+
+  /// Gives room that a column keeps for later values to another whose values need it now.
+  private static func share(_ shown: inout [Column]) {
+    for index in shown.indices where !shown[index].isText {
+      var lacking = shown[index].natural - shown[index].width
+      for other in shown.indices.reversed() where other != index && !shown[other].isText && lacking > 0 {
+        let needed = max(shown[other].natural, SafeText.columns(of: shown[other].name) + 1)
+        let given = max(0, min(lacking, shown[other].width - needed))
+        shown[other].width -= given
+        shown[index].width += given
+        lacking -= given
+      }
+      // A text that is cut still says something, a number does not.
+      for other in shown.indices.reversed() where shown[index].isNumber && !shown[other].isNumber && lacking > 0 {
+        let given = max(0, min(lacking, shown[other].width - Self.leastText))
+        shown[other].width -= given
+        shown[index].width += given
+        lacking -= given
+      }
+    }
+  }
+
   /// The columns that fit into a row, and the width left for the id: the same for the same room, whatever changes.
   package struct Fitting: Hashable, Sendable {
     package var idWidth: Int
@@ -161,11 +180,18 @@ extension TreeColumns {
       shown[index].width += more
       left -= more
     }
-    // Texts of any length come last and take the rest.
-    shown = shown.filter { !$0.isText } + shown.filter(\.isText)
+    // Texts of any length come last and take the rest; columns that were added later stay behind those before.
+    shown =
+      shown.filter { !$0.isText && !$0.isLate } + shown.filter { $0.isText && !$0.isLate } + shown.filter(\.isLate)
     let id = min(idWidth, shortest + max(0, left))
     left -= id - shortest
-    if let last = shown.indices.last, shown[last].isText { shown[last].width += max(0, left) }
+    for index in shown.indices where !shown[index].isText {
+      let more = max(0, min(left, shown[index].natural - shown[index].width))
+      shown[index].width += more
+      left -= more
+    }
+    Self.share(&shown)
+    if let last = shown.lastIndex(where: \.isText) { shown[last].width += max(0, left) }
     return Fitting(idWidth: max(1, id), columns: shown)
   }
 }

@@ -23,6 +23,8 @@ package enum ClientEvent: Codable, Sendable {
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
   /// A window, or the search for a row, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
+  /// A search has looked at further documents.
+  case searched(WindowTag, SearchNews)
   /// The answer to `Effect.locate`; no key where the query has no more documents than the offset. `cachedCount` is the
   /// number of documents in the cache, if the server could not be asked.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)

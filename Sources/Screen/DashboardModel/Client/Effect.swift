@@ -21,6 +21,11 @@ package enum ClientEffect: Equatable, Sendable {
   /// Read, and keep reading, the few documents that the browser shows; answers `windowLoaded` or `windowFailed`.
   case openWindow(WindowTag, Query)
   case closeWindow(WindowTag)
+  /// Read a query's result once; answers `windowLoaded` or `windowFailed`.
+  case ask(WindowTag, Query)
+  /// Look through all documents of a query for those that pass a filter, until `closeWindow`; answers `searched` again
+  /// and again, or `windowFailed`.
+  case search(WindowTag, SearchRequest)
   /// Find the document at an offset in a query's order; answers `located`.
   case locate(WindowTag, Query, offset: Int)
   /// List the collections below a document or at the root; answers `collections`.

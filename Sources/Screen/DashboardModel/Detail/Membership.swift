@@ -77,7 +77,7 @@ package struct Membership {
   }
 
   /// The ordinal of a number: `1st`, `2nd`, `42nd`, `11th`.
-  static func ordinal(_ number: Int) -> String {
+  package static func ordinal(_ number: Int) -> String {
     let ending =
       switch (number % 100, number % 10) {
       case (11...13, _): "th"

@@ -5,8 +5,8 @@ import FirestoreQuery
 
 /// The listeners in their order, what their last snapshots said, and the tags that are free.
 package struct Listening: Sendable {
-  /// The largest limit of listeners whose results are kept.
-  private static let keptResults = 500
+  /// The largest limit of listeners in whose results a document's place is told.
+  private static let largestPlace = 500
 
   package private(set) var records: [ListenerRecord] = []
 
@@ -15,8 +15,8 @@ package struct Listening: Sendable {
   private static let keptSizes = 256
 
   package init() {}
-  /// The results of listeners with a limit, so that a document's place in them is known.
-  private var limitedResults: [ListenerTag: [DocumentKey: Document]] = [:]
+  /// The results of the listeners, so that they can be shown in their order.
+  private var kept: [ListenerTag: KeptResult] = [:]
   private var nextTag = 1
 
   package subscript(tag: ListenerTag) -> ListenerRecord? { index(of: tag).map { records[$0] } }
@@ -40,7 +40,7 @@ package struct Listening: Sendable {
 
   package mutating func remove(_ tag: ListenerTag) -> ListenerRecord? {
     guard let index = index(of: tag) else { return nil }
-    limitedResults[tag] = nil
+    kept[tag] = nil
     return records.remove(at: index)
   }
 
@@ -54,7 +54,7 @@ package struct Listening: Sendable {
   package mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> ListenerTag? {
     guard let index = index(of: tag) else { return nil }
     let new = takeTag()
-    limitedResults[tag] = nil
+    kept[tag] = nil
     records[index] = ListenerRecord(
       tag: new, name: definition.name, query: definition.query, options: definition.options)
     return new
@@ -63,6 +63,10 @@ package struct Listening: Sendable {
   /// Takes over listeners that have their tags already.
   package mutating func adopt(_ listeners: [ListenerRecord]) {
     records = listeners
+    kept = kept.filter { tag, _ in listeners.contains { $0.tag == tag } }
+    for record in listeners where record.count != nil && kept[record.tag] == nil {
+      kept[record.tag, default: KeptResult(record.query)].miss(count: record.count)
+    }
     nextTag = max(nextTag, (listeners.map(\.tag.rawValue).max() ?? 0) + 1)
   }
 
@@ -103,11 +107,7 @@ package struct Listening: Sendable {
     records[index].hasPendingWrites = snapshot.hasPendingWrites
     let size = snapshot.changes.count + (snapshot.omitted ?? 0)
     if size > 0 { sizes = (sizes + [size]).suffix(Self.keptSizes) }
-    guard keepsResults, let limit = records[index].query.limit, limit <= Self.keptResults else { return records[index] }
-    if limitedResults[snapshot.listener] == nil { limitedResults[snapshot.listener] = [:] }
-    for change in snapshot.changes {
-      limitedResults[snapshot.listener]?[change.document.key] = change.kind == .removed ? nil : change.document
-    }
+    kept[snapshot.listener, default: KeptResult(records[index].query)].apply(snapshot, isTold: keepsResults)
     return records[index]
   }
 
@@ -117,12 +117,23 @@ package struct Listening: Sendable {
     records[index].count = result.count
     records[index].isFromCache = result.isFromCache
     records[index].hasPendingWrites = result.hasPendingWrites
+    kept[tag, default: KeptResult(records[index].query)].miss(count: result.count)
   }
 
   package mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
-    if let index = index(of: tag) { records[index].failure = status }
+    guard let index = index(of: tag) else { return }
+    records[index].failure = status
+    kept[tag] = nil
   }
 
   /// The documents that the snapshots of a listener with a limit have brought; `nil` where they are not kept.
-  package func results(of tag: ListenerTag) -> [DocumentKey: Document]? { limitedResults[tag] }
+  package func results(of tag: ListenerTag) -> [DocumentKey: Document]? {
+    guard let limit = self[tag]?.query.limit, limit <= Self.largestPlace, let result = kept[tag], result.isTold else {
+      return nil
+    }
+    return Dictionary(result.documents.lazy.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// The result of a listener as far as its snapshots have told it; `nil` before the first, and after the end.
+  package func result(of tag: ListenerTag) -> KeptResult? { kept[tag] }
 }

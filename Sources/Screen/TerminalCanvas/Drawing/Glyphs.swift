@@ -22,6 +22,9 @@ package struct Glyphs: Hashable, Sendable {
   package var related: String
   package var ellipsis: String
   package var arrow: String
+  /// The signs of an order, behind the name of its column.
+  package var ascending, descending: String
+  package var atLeast: String
   package var check, cross: String
   package var scrollThumb, scrollTrack: String
   package var barFull, barOutage: String
@@ -37,7 +40,8 @@ package struct Glyphs: Hashable, Sendable {
     rightTee: "┤", dashedHorizontal: "╌", cursor: "▌", caret: "▏", folded: "▸", unfolded: "▾", online: "●",
     offline: "○",
     listening: "◉", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎", related: "┃",
-    ellipsis: "…", arrow: "→", check: "✓", cross: "✗", scrollThumb: "█", scrollTrack: "│", barFull: "█", barOutage: "▒",
+    ellipsis: "…", arrow: "→", ascending: "▲", descending: "▼", atLeast: "≥", check: "✓", cross: "✗", scrollThumb: "█",
+    scrollTrack: "│", barFull: "█", barOutage: "▒",
     bullet: "·", atMost: "≤", conflict: "×", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
 
   package static let ascii = Glyphs(
@@ -45,7 +49,8 @@ package struct Glyphs: Hashable, Sendable {
     rightTee: "+", dashedHorizontal: "-", cursor: ">", caret: "_", folded: "+", unfolded: "-", online: "*",
     offline: "o",
     listening: "@", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<", related: "!",
-    ellipsis: "~", arrow: ">", check: "y", cross: "x", scrollThumb: "#", scrollTrack: ":", barFull: "#", barOutage: ".",
+    ellipsis: "~", arrow: ">", ascending: "^", descending: "v", atLeast: ">=", check: "y", cross: "x", scrollThumb: "#",
+    scrollTrack: ":", barFull: "#", barOutage: ".",
     bullet: ".", atMost: "<=", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
 
   /// A bar chart of one column per value: the highest value gets the highest glyph, zero the lowest.

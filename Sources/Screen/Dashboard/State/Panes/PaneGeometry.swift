@@ -34,7 +34,10 @@ extension DashboardState {
     case .feed: return PaneGeometry(content, heads: 0, below: 0)
     case .network: return PaneGeometry(content, heads: 0, hasHints: isLarge, below: 0)
     case .collections:
-      return PaneGeometry(content, heads: 0, hasHints: isLarge && content.height > 1, below: isLarge ? 1 : 0)
+      let hasNote = browser.result != nil && content.height >= 6
+      return PaneGeometry(
+        content, heads: treeHeads(layout), hasNote: hasNote, hasHints: isLarge && content.height > 1,
+        below: (isLarge ? 1 : 0) + (hasNote ? 1 : 0))
     case .writes:
       let hasError = writes.selected?.error != nil && content.height >= (isLarge ? 5 : 6)
       let hasHints = isLarge && content.height > 2 && !writes.rows.isEmpty
@@ -43,6 +46,13 @@ extension DashboardState {
         below: (isLarge ? 1 : 0) + (hasError ? 1 : 0))
     case .detail: return PaneGeometry(content, heads: Self.detailHeads(layout.layoutClass), below: 0)
     }
+  }
+
+  /// The heads of the tree, or of the result in its place: the names of the columns; where the frame has no
+  /// room for it also the query of the result.
+  private func treeHeads(_ layout: Layout) -> Int {
+    guard layout.content(of: .collections).height >= 8 else { return 0 }
+    return browser.result != nil && !ResultPane.hasTitleInFrame(self, layout) ? 2 : 1
   }
 
   /// Whether a pane of a large screen is wide enough for full words.

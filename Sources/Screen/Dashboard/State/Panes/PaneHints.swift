@@ -19,12 +19,16 @@ struct PaneHints {
     }
   }
 
+  /// The commands while a result is shown in place of the tree.
+  private static let ofResults = ["open", "back", "copy", "edit", "ask-again"]
+
   init(_ pane: Pane, _ state: DashboardState, width: Int) {
     let glyphs = state.configuration.glyphs
     line = Line(glyphs)
     line.skip(1)
     let hidden = pane == .writes && state.writes.selected?.isRejected != true ? "edit" : nil
-    for name in Self.names(in: pane) where name != hidden {
+    let names = pane == .collections && state.browser.result != nil ? Self.ofResults : Self.names(in: pane)
+    for name in names where name != hidden {
       guard let command = state.configuration.keymap.command(named: name, in: [.pane(pane), .screen]) else { continue }
       let key = command.keyText(glyphs, limit: 1)
       let word = command.word(state)

@@ -26,7 +26,7 @@ extension DashboardState {
 
   private var selectedPlace: Bookmark? {
     switch focus {
-    case .collections: browser.cursor.id.map { .item($0) }
+    case .collections: selectedItem.map { .item($0) }
     case .writes: writes.selected.map { .write($0.batch) }
     case .feed: feed.selected.map { .feedRow($0.id) }
     case .detail: detail.map { .document($0.key, line: $0.cursor.id) }
@@ -38,6 +38,7 @@ extension DashboardState {
     switch place {
     case .item(let item):
       focusPane(.collections)
+      closeResult()
       if browser.rows.contains(where: { $0.item == item }) {
         browser.cursor.select(item)
         return []

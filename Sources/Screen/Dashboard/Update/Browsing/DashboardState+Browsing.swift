@@ -17,7 +17,7 @@ extension DashboardState {
   }
 
   mutating func fold() -> [Effect] {
-    guard let item = browser.cursor.id else { return [] }
+    guard browser.result == nil, let item = browser.cursor.id else { return [] }
     switch item {
     case .collection(let path):
       if browser.expanded.contains(path) { return browser.collapse(path) }
@@ -32,6 +32,7 @@ extension DashboardState {
   }
 
   mutating func unfold() -> [Effect] {
+    guard browser.result == nil else { return [] }
     switch browser.cursor.id {
     case .collection(let path):
       if browser.expanded.contains(path) { return move(by: 1, in: .collections) }
@@ -64,7 +65,7 @@ extension DashboardState {
   mutating func openSelected() -> [Effect] {
     switch focus {
     case .collections:
-      switch browser.cursor.id {
+      switch selectedItem {
       case .collection(let path):
         return browser.expanded.contains(path) ? browser.collapse(path) : expand(path)
       case .before, .after: return move(by: 0, in: .collections)
@@ -103,7 +104,11 @@ extension DashboardState {
       let account = Decision(reconnection, clock: clock, bullet: configuration.glyphs.bullet)
       overlay = .list(ListOverlay(content: .decision(account)))
     }
-    guard let key = row.key else { return [] }
+    guard let key = row.key else {
+      // A row about the whole of a listener leads to the whole of it.
+      if let tag = row.listener, listening[tag] != nil { showResult(of: tag) }
+      return []
+    }
     guard row.kind == .conflict else { return openDifference(row.version, of: key) }
     let effects = openDetail(key)
     detail?.tab = .overlay
@@ -125,6 +130,7 @@ extension DashboardState {
   /// Goes to a collection in pane 1, opening it.
   mutating func openCollection(_ path: ResourcePath) -> [Effect] {
     focus = .collections
+    closeResult()
     if browser.roots == nil { browser.roots = [] }
     if path.count == 1, browser.roots?.contains(where: { $0.equalsUTF8(path.text) }) == false {
       browser.roots?.append(path.text)

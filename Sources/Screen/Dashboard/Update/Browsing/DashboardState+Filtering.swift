@@ -78,6 +78,7 @@ extension DashboardState {
     guard window.filter != filter else { return [] }
     window.filter = filter
     browser.windows[path] = window
+    browser.cursor.select(.collection(path))
     browser.expanded.insert(path)
     browser.cursor.select(.collection(path))
     return openWindow(of: path, at: .start)
@@ -91,6 +92,7 @@ extension DashboardState {
     let text = "\(path.canonicalText):\(exact.utf8.count <= 250 ? exact : ValueText.short(value))"
     let filter = BrowserFilter(FieldFilter(path, .equal, value), text: text)
     focus = .collections
+    closeResult()
     return setFilter(filter, of: key.collection)
   }
 }

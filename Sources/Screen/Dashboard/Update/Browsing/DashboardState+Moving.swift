@@ -16,7 +16,7 @@ extension DashboardState {
       pauseFeed()
     }
     select(in: pane) { list in list.index + step }
-    return pane == .collections ? slideWindow() : []
+    return pane == .collections && browser.result == nil ? slideWindow() : []
   }
 
   /// Selects the row of a pane's list that `target` names; none if it names none. The feed must be paused.
@@ -26,6 +26,10 @@ extension DashboardState {
       cursor.select(index: index, in: ids)
     }
     switch pane {
+    case .collections where browser.result != nil:
+      guard var result = browser.result, let documents = resultDocuments else { return }
+      select(&result.cursor, ResultKeys(documents))
+      browser.result = result
     case .collections: select(&browser.cursor, browser.rows.map(\.item))
     case .writes: select(&writes.cursor, writes.rows.map(\.batch))
     case .feed: select(&feed.cursor, feed.shown)
@@ -51,12 +55,12 @@ extension DashboardState {
 
   mutating func moveToEnd(isTop: Bool) -> [Effect] {
     switch focus {
-    case .collections: return moveToEndOfCollection(isTop: isTop)
+    case .collections where browser.result == nil: return moveToEndOfCollection(isTop: isTop)
     case .feed where !isTop:
       feed.follow()
       return []
     case .feed: pauseFeed()
-    case .writes, .detail, .network: break
+    case .collections, .writes, .detail, .network: break
     }
     select(in: focus) { list in isTop ? 0 : list.count - 1 }
     return []
@@ -65,13 +69,13 @@ extension DashboardState {
   /// Inside a collection whose window does not reach the end, the end of the collection comes first, then the tree's.
   private mutating func moveToEndOfCollection(isTop: Bool) -> [Effect] {
     let rows = browser.rows.map(\.item)
-    if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection],
+    if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection], !window.isSortedHere,
       isTop ? window.hasBefore : window.hasAfter
     {
       return openWindow(
         of: key.collection, at: isTop ? .start : .end, landing: isTop ? .first : .last)
     }
-    if !isTop, case .after(let path)? = rows.last {
+    if !isTop, case .after(let path)? = rows.last, browser.windows[path]?.isSortedHere == false {
       return openWindow(of: path, at: .end, landing: .last)
     }
     browser.cursor.select(index: isTop ? 0 : rows.count - 1, in: rows)
@@ -80,7 +84,7 @@ extension DashboardState {
 
   /// `:42`, `:50%` and `5000G`. In a collection that is a row of the collection, whichever of it are loaded.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
-    if focus == .collections, let path = selectedCollection {
+    if focus == .collections, browser.result == nil, let path = selectedCollection {
       if let row { return go(toRow: row - 1, of: path) }
       let window = browser.windows[path]
       guard let total = window?.filter == nil ? window?.total : nil, let percent else {

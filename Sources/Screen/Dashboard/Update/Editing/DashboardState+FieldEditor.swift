@@ -42,7 +42,7 @@ extension DashboardState {
 
   /// The names on the path to the selected field, including indices of arrays.
   private var selectedFieldPath: [String]? {
-    if focus == .collections, case .field(_, let name)? = browser.cursor.id { return [name] }
+    if focus == .collections, case .field(_, let name)? = selectedItem { return [name] }
     guard focus == .detail, case .field(let line)? = selectedLine?.content, line.local != nil else { return nil }
     return line.path
   }

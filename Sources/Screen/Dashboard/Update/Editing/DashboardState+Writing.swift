@@ -76,7 +76,7 @@ extension DashboardState {
     var target = Confirmation.DocumentTarget(key: key)
     var title = "Delete document"
     var body = [key.path.text]
-    if focus == .collections, case .field(_, let name)? = browser.cursor.id {
+    if focus == .collections, case .field(_, let name)? = selectedItem {
       target.field = name
       title = "Delete field"
       body = ["\(name) of \(key.path.text)"]

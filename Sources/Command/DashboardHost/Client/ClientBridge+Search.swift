@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreSync
+
+/// Searches through whole collections, page by page: at the backend where it can be reached, else in the cache.
+extension ClientBridge {
+  func search(_ tag: WindowTag, _ request: SearchRequest) {
+    searches[tag]?.cancel()
+    let pages = SearchPages(
+      engine: engine, datastore: canReachBackend ? datastore : nil, waiting: waitingKeys)
+    searches[tag] = Task { [weak self] in
+      do throws(RPCStatus) {
+        try await pages.run(request) { news in
+          guard !Task.isCancelled else { return false }
+          self?.emit(.searched(tag, news))
+          return self != nil
+        }
+      } catch {
+        if !Task.isCancelled { self?.emit(.windowFailed(tag, error)) }
+      }
+      // A search that was stopped has given its place up.
+      if !Task.isCancelled { self?.searches[tag] = nil }
+    }
+  }
+}
+
+/// The pages of a search, read and looked at away from the screen's thread.
+struct SearchPages: Sendable {
+  /// The number of documents of a page of a server's, and of the cache's, which looks at all of the collection for each.
+  private static let served = 2_000
+  private static let cached = 10_000
+
+  let engine: SyncEngine
+  /// The backend; `nil` while it is out of reach.
+  let datastore: (any Datastore)?
+  /// The documents with writes that the backend does not know yet.
+  let waiting: Set<DocumentKey>
+
+  /// - Parameter tell: called with what each page brought; the search goes on while it returns `true`.
+  func run(
+    _ request: SearchRequest, _ tell: @MainActor (SearchNews) -> Bool
+  ) async throws(RPCStatus) {
+    var run = SearchRun(request)
+    let pending = try await pendingDocuments(request.query)
+    var last: DocumentKey?
+    let limit = datastore == nil ? Self.cached : Self.served
+    while true {
+      let page = try await read(run.page(after: last, limit: limit))
+      let isLast = page.count < limit
+      let news = look(at: page, from: last, isLast: isLast, pending, &run)
+      guard await tell(news), !isLast, let key = page.last?.key else { return }
+      last = key
+    }
+  }
+
+  /// Reads away from the screen's thread.
+  private func read(_ query: Query) async throws(RPCStatus) -> [Document] {
+    guard let datastore else { return try await engine.cachedDocuments(query).documents }
+    return try await datastore.runQuery(query.target)
+  }
+
+  /// The documents with writes that wait, as this client sees them: the backend does not know them yet.
+  private func pendingDocuments(_ query: Query) async throws(RPCStatus) -> [DocumentKey: Document] {
+    guard datastore != nil else { return [:] }
+    var documents: [DocumentKey: Document] = [:]
+    for key in waiting where key.collection == query.path {
+      documents[key] = try await engine.cachedDocument(key)
+    }
+    return documents
+  }
+
+  /// Looks at a page with the pending documents of its part of the collection in their places.
+  private func look(
+    at page: [Document], from last: DocumentKey?, isLast: Bool, _ pending: [DocumentKey: Document],
+    _ run: inout SearchRun
+  ) -> SearchNews {
+    let isFromCache = datastore == nil
+    guard !pending.isEmpty else {
+      return run.look(at: page, of: page.count, isLast: isLast, isFromCache: isFromCache)
+    }
+    let end = isLast ? nil : page.last?.key
+    let own = pending.filter { key, document in
+      document.exists && last.map { $0 < key } != false && end.map { key <= $0 } != false
+        && run.request.query.matches(document)
+    }
+    let merged = (page.filter { pending[$0.key] == nil } + own.values).sorted { $0.key < $1.key }
+    return run.look(at: merged, of: page.count, isLast: isLast, isFromCache: isFromCache)
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreModel
+import FirestoreQuery
+
+/// The result of a listener or of a question, which takes the place of the tree in pane 1.
+extension DashboardState {
+  /// The selected row of pane 1: of the tree, or of the result in its place.
+  var selectedItem: Browser.Item? {
+    guard let result = browser.result else { return browser.cursor.id }
+    return result.cursor.id.map { .document($0) }
+  }
+
+  /// The listener of the shown result.
+  var resultListener: ListenerRecord? {
+    guard case .listener(let tag)? = browser.result?.source else { return nil }
+    return listening[tag]
+  }
+
+  /// The documents of the shown result in its order, as far as they are known.
+  var resultDocuments: DocumentSet? {
+    guard let result = browser.result else { return nil }
+    switch result.source {
+    case .listener(let tag): return listening.result(of: tag)?.documents
+    case .question:
+      guard case .documents(let documents, _, _) = result.answer else { return nil }
+      return documents
+    }
+  }
+
+  // MARK: Opening
+
+  /// Shows the result of a listener.
+  mutating func showResult(of tag: ListenerTag) {
+    guard let listener = listening[tag] else { return }
+    endRange()
+    overlay = nil
+    screen.zoom(false)
+    focus = .collections
+    browser.anchor = nil
+    browser.result = ResultView(.listener(tag), listener.query)
+  }
+
+  /// Shows the result of the listener that the selection is about; with several the list of listeners.
+  mutating func showSelectedResult() {
+    if browser.result != nil, focus == .collections { return closeResult() }
+    if let tag = feedListener ?? soleListener { return showResult(of: tag) }
+    openListeners()
+  }
+
+  private var feedListener: ListenerTag? {
+    guard focus == .feed, let tag = feed.selected?.listener, listening[tag] != nil else { return nil }
+    return tag
+  }
+
+  private var soleListener: ListenerTag? {
+    let path = selectedKey?.collection ?? selectedCollection
+    let near = listeners.filter { listener in path.map { listener.covers($0) } ?? true }
+    if near.count == 1 { return near[0].tag }
+    return near.isEmpty && listeners.count == 1 ? listeners[0].tag : nil
+  }
+
+  var reasonAgainstResult: String? {
+    if browser.result != nil, focus == .collections { return nil }
+    return listeners.isEmpty ? "no listener is open: space on a collection starts one, :query asks once" : nil
+  }
+
+  /// Asks a query once, and shows the answer.
+  mutating func ask(_ query: Query) -> [Effect] {
+    let tag = browser.takeTag()
+    endRange()
+    screen.zoom(false)
+    focus = .collections
+    browser.anchor = nil
+    browser.result = ResultView(.question(tag), query)
+    return [.client(.ask(tag, query))]
+  }
+
+  /// Asks the question of the shown result again.
+  mutating func askAgain() -> [Effect] {
+    guard let result = browser.result else { return [] }
+    let tag = browser.takeTag()
+    var again = ResultView(.question(tag), result.query)
+    again.cursor = result.cursor
+    browser.result = again
+    return [.client(.ask(tag, result.query))]
+  }
+
+  var reasonAgainstAsking: String? {
+    guard let result = browser.result else { return "no result is shown: :query asks for one" }
+    return result.isQuestion ? nil : "a listener's result is renewed by itself"
+  }
+
+  /// Leads back to the tree as it was.
+  mutating func closeResult() { browser.result = nil }
+
+  // MARK: News
+
+  /// Marks what a snapshot changes in the shown result.
+  /// - Parameter old: the result before the snapshot.
+  mutating func noteResult(_ snapshot: ListenerSnapshot, from old: KeptResult?) {
+    guard browser.result?.source == .listener(snapshot.listener),
+      let new = listening.result(of: snapshot.listener)
+    else { return }
+    let path = snapshot.changes.first?.document.key.collection
+    let words = ResultWords(
+      path.map { interest(in: $0) } ?? FieldInterest(FieldStatistics(), picked: nil), configuration.glyphs)
+    browser.result?.note(snapshot, from: old, to: new, words, at: now)
+  }
+
+  /// Brings the cursor of the result back into it; a result whose listener is gone gives its place back to the tree.
+  mutating func settleResult(height: Int) {
+    guard let result = browser.result else { return }
+    if case .listener(let tag) = result.source, listening[tag] == nil { return closeResult() }
+    guard let documents = resultDocuments else { return }
+    let path = documents.first?.key.collection ?? result.query.path
+    browser.result?.settleColumns(documents, browser.statistics[path] ?? FieldStatistics())
+    browser.result?.settle(in: documents, height: height)
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+import TerminalCanvas
+
+/// The columns of a result: the fields of its orders and conditions first, then those that tell most. They are decided
+/// once, so that none moves while one looks; a longer value is cut.
+package struct ResultColumns: Sendable {
+  package struct Column: Hashable, Sendable {
+    package var path: FieldPath
+    package var width: Int
+    package var isNumber: Bool
+    /// The width up to which the column takes spare room: later values may be longer.
+    var reserve = 0
+    /// The direction, if the result is ordered by the field.
+    package var direction: OrderBy.Direction?
+
+    package var name: String { path.segments.joined(separator: ".") }
+    /// The columns of the name, with the sign of the order.
+    package var nameWidth: Int { SafeText.columns(of: name) + (direction == nil ? 0 : 1) }
+  }
+
+  private static let most = 8
+  private static let widest = 24
+  private static let usualText = 9
+  /// The number of documents that the widths are decided for.
+  private static let sample = 200
+  /// A decision on fewer documents is made again when there are more.
+  private static let settled = 4
+
+  package private(set) var columns: [Column] = []
+  package private(set) var idWidth = 2
+  private let asked: [FieldPath]
+  private let directions: [FieldPath: OrderBy.Direction]
+  private var decidedFor = 0
+
+  init(_ query: Query) {
+    let orders = query.orderBy.filter { !$0.path.isDocumentID }
+    let conditions = query.filters.flatMap(\.fieldFilters).map(\.path).filter { !$0.isDocumentID }
+    var seen: Set<FieldPath> = []
+    asked = (orders.map(\.path) + conditions).filter { seen.insert($0).inserted }
+    directions = Dictionary(orders.map { ($0.path, $0.direction) }, uniquingKeysWith: { first, _ in first })
+    columns = asked.prefix(Self.most).map {
+      Column(path: $0, width: 0, isNumber: false, direction: directions[$0])
+    }
+  }
+
+  mutating func decide(for documents: DocumentSet, _ statistics: FieldStatistics) {
+    guard decidedFor < Self.settled, documents.count > decidedFor else { return }
+    decidedFor = documents.count
+    let sample = Array(documents.prefix(Self.sample))
+    let kept = columns.map(\.path)
+    let telling = statistics.byInterest.filter { name in
+      let kind = statistics.fields[name]?.kind
+      return kind != .container && kind != .other && !kept.contains { $0.first.equalsUTF8(name) }
+    }
+    columns += telling.prefix(max(0, Self.most - columns.count)).map {
+      Column(path: FieldPath($0), width: 0, isNumber: false)
+    }
+    for index in columns.indices {
+      let values = sample.compactMap { $0.data?[columns[index].path] }
+      columns[index].isNumber = values.first?.isNumber ?? false
+      let widest = values.map { ColumnText.columns(of: ColumnText.text(of: $0)) }.max() ?? 0
+      columns[index].width = max(columns[index].width, min(Self.widest, max(widest, columns[index].nameWidth)))
+      columns[index].reserve = values.contains { if case .string = $0 { true } else { false } } ? Self.usualText : 0
+    }
+    idWidth = max(idWidth, min(20, sample.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))
+  }
+
+  /// The columns that fit, and the width of the id.
+  package func fitting(room: Int) -> (idWidth: Int, columns: [Column]) {
+    let shortest = min(idWidth, 8)
+    var left = room - shortest
+    var shown: [Column] = []
+    for column in columns where column.width > 0 {
+      guard column.width + 2 <= left else {
+        // A field that the query is about is cut rather than left out.
+        if asked.contains(column.path), left >= 8 {
+          var cut = column
+          cut.width = left - 2
+          shown.append(cut)
+          left = 0
+        }
+        break
+      }
+      shown.append(column)
+      left -= column.width + 2
+    }
+    for index in shown.indices {
+      let more = max(0, min(left, shown[index].reserve - shown[index].width))
+      shown[index].width += more
+      left -= more
+    }
+    return (max(1, min(idWidth, shortest + max(0, left))), shown)
+  }
+}
