@@ -35,6 +35,17 @@ extension EndToEndTests.InPipes {
       #expect(group.lines.count == 3)
     }
 
+    @Test("get --watch prints a line for each change into a pipe, and refuses what shows something else")
+    func following() async throws {
+      _ = try await hearth("set", "cities/SF", "{\"state\": \"CA\"}")
+      let process = try start("get", "cities", "--watch")
+      #expect(await Waiting.isReadable(process.output, by: .now + Waiting.limit))
+      kill(process.id, SIGTERM)
+      #expect(try await process.exitStatus() == 0)
+      let refused = try await hearth("get", "cities", "--watch", "--csv")
+      #expect(refused.status == 64 && refused.errors.contains("--watch") && refused.errors.contains("--csv"))
+    }
+
     @Test("A watch that runs out of time before it saw what it waits for ends with 75; one without a goal with 0")
     func timeout() async throws {
       let missed = try await hearth("watch", "cities", "--until", "added", "--timeout", "50ms")

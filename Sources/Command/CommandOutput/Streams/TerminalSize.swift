@@ -6,6 +6,8 @@ package struct TerminalSize: Hashable, Sendable {
   package var columns: Int
   package var rows: Int
 
+  package init(columns: Int, rows: Int) { (self.columns, self.rows) = (columns, rows) }
+
   /// - Returns: `nil` if the descriptor is no terminal, or one that does not know its size.
   package init?(of descriptor: Int32) {
     var size = winsize()

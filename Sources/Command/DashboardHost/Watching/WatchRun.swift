@@ -8,16 +8,20 @@ import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSync
 import Foundation
+import Glibc
 import Synchronization
 
 import class Hearth.Client
 
-/// One run of `hearth watch`: prints a listener's changes as lines, until something ends it.
+/// One run of `hearth watch`, or of `get --watch`: prints a listener's changes as lines, or its result as a table that
+/// is drawn again, until something ends it.
 package struct WatchRun: Sendable {
   package let query: FirestoreQuery.Query
   package let includesMetadata: Bool
   package let skipsInitial: Bool
   package let isJSON: Bool
+  /// Whether the result is drawn as a table, again after each change, in place of a line for each.
+  package let isTable: Bool
   package let goal: WatchGoal?
   package let timeout: Duration?
   /// Whether the watch begins even if the server cannot be reached: with the documents of a cache that the user named.
@@ -27,13 +31,14 @@ package struct WatchRun: Sendable {
   package let headless: HeadlessOptions
 
   package init(
-    query: FirestoreQuery.Query, includesMetadata: Bool, skipsInitial: Bool, isJSON: Bool, goal: WatchGoal?,
-    timeout: Duration?, startsFromCache: Bool, isEmbedded: Bool, headless: HeadlessOptions
+    query: FirestoreQuery.Query, includesMetadata: Bool, skipsInitial: Bool, isJSON: Bool, isTable: Bool = false,
+    goal: WatchGoal?, timeout: Duration?, startsFromCache: Bool, isEmbedded: Bool, headless: HeadlessOptions
   ) {
     self.query = query
     self.includesMetadata = includesMetadata
     self.skipsInitial = skipsInitial
     self.isJSON = isJSON
+    self.isTable = isTable
     self.goal = goal
     self.timeout = timeout
     self.startsFromCache = startsFromCache
@@ -111,6 +116,8 @@ package struct WatchRun: Sendable {
     var progress = WatchProgress(goal)
     var isInitial = true
     let utcOffset = TimeZone.current.secondsFromGMT()
+    var table = ResultTable(query, utcOffset: utcOffset)
+    var drawn = 0
     let mailbox = SnapshotMailbox()
     // Metadata snapshots are needed too, because one of them says that the result is in sync.
     let options = ListenerOptions(includeMetadataChanges: true)
@@ -119,6 +126,11 @@ package struct WatchRun: Sendable {
     while let element = await mailbox.next() {
       switch element {
       case .failed(let status): throw status
+      case .snapshot(let snapshot) where isTable:
+        table.take(snapshot, at: .now)
+        drawn = try draw(table, over: drawn, output)
+        progress.finishedSnapshot(isFromCache: snapshot.isFromCache)
+        if progress.isReached { return .reached }
       case .snapshot(let snapshot):
         if !(isInitial && skipsInitial) {
           for change in snapshot.changes where includesMetadata || change.kind != .metadata {
@@ -139,6 +151,19 @@ package struct WatchRun: Sendable {
       }
     }
     return nil
+  }
+
+  /// Draws the table in the place of the one before.
+  /// - Parameter drawn: the number of lines of that one.
+  /// - Returns: the number of lines of this one.
+  private func draw(_ table: ResultTable, over drawn: Int, _ output: OutputFile) throws -> Int {
+    let size = TerminalSize(of: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
+    let lines = table.lines(size, at: .now)
+    // The program's own sequences: up to the first line, and everything from there is erased.
+    if drawn > 0 { try output.write(ShownText(verbatim: "\u{1B}[\(drawn)A\r\u{1B}[J")) }
+    for line in lines { try output.line(line) }
+    try output.flush()
+    return lines.count
   }
 
   /// Reports when the backend cannot be reached, and when it can again.

@@ -4,6 +4,7 @@ import ByteCompression
 import CommandOptions
 import CommandOutput
 import CommandTransfer
+import DashboardHost
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -28,6 +29,9 @@ struct GetCommand: AsyncParsableCommand {
       A server that cannot be reached is an error: that nothing came does not mean that nothing is there. With \
       --source cache the cache that the dashboard keeps answers instead, with the writes that wait in its queue.
 
+      With --watch it goes on: on a terminal the result is drawn again after each change, in the order of the query, with \
+      what came in, changed and left; elsewhere each change is a line, as 'hearth watch' prints it.
+
       Example: hearth get cities --where 'state == CA and (population > 1000000 or tags contains west)' \
       --order population:desc --limit 10 --select name,population
 
@@ -50,6 +54,9 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: "Where to read.")
   var source = Source.server
 
+  @Flag(help: "Go on, and show each change of the result until it is interrupted.")
+  var watch = false
+
   @OptionGroup var moment: MomentOption
   @OptionGroup var formatting: FormatOptions
   @OptionGroup var compression: CompressionOption
@@ -62,6 +69,7 @@ struct GetCommand: AsyncParsableCommand {
     let query = try queried.query(in: locations.database)
     if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let isTerminal = isatty(STDOUT_FILENO) == 1
+    if watch { return try await follow(query, locations, isTerminal) }
     let compression = try OutputCompression.choose(for: nil, compression.compress, isTerminal: isTerminal)
     let reading = Reading(
       query: query, offset: try offset(of: query), selection: try fieldSelection(), source: source,
@@ -73,6 +81,25 @@ struct GetCommand: AsyncParsableCommand {
     if isEmpty, source == .server {
       await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(moment.at))
     }
+  }
+
+  /// Shows the result until something ends that.
+  private func follow(_ query: Query, _ locations: StorageOptions.Locations, _ isTerminal: Bool) async throws {
+    let others: [(String, Bool)] = [
+      ("--offset", offset != nil), ("--select", !select.isEmpty), ("--source cache", source == .cache),
+      ("--at", moment.at != nil), ("--csv", formatting.csv), ("--tsv", formatting.tsv),
+      ("--template", formatting.template != nil),
+    ]
+    if let other = others.first(where: \.1)?.0 {
+      throw CommandFailure(.usage, "--watch shows whole documents of the present: it and \(other) exclude each other.")
+    }
+    let run = WatchRun(
+      query: query, includesMetadata: false, skipsInitial: false, isJSON: formatting.json,
+      isTable: !formatting.json && (formatting.table || isTerminal && !query.isDocumentQuery), goal: nil, timeout: nil,
+      startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded, headless: headless)
+    try locations.requireData()
+    let connection = try locations.connect()
+    try await run.run(at: connection, locations.commandStore(for: connection))
   }
 
   private func offset(of query: Query) throws(CommandFailure) -> Int {
