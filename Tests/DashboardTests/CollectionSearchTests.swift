@@ -78,6 +78,25 @@ struct CollectionSearchTests {
     #expect(driver.screen.contains("ended at 4 000"))
   }
 
+  @Test("Offline it looks through the cache, and says how much that is")
+  func cached() throws {
+    var driver = opened()
+    driver.press("esc")
+    driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
+    driver.press("/")
+    driver.type("needle")
+    #expect(driver.screen.contains("⏎ reads the cache"))
+    driver.press("enter")
+    guard case .client(.search(let tag, _))? = driver.effects.last else {
+      Issue.record("no search")
+      return
+    }
+    let news = SearchNews(hits: Scenario.events(7..<8), looked: 2_341, found: 1, isDone: true, isFromCache: true)
+    driver.client(.searched(tag, news), at: 2)
+    #expect(driver.screen.contains("1 of 2 341 cached"))
+    #expect(!driver.screen.contains("of 100 000"))
+  }
+
   @Test("Some thousand hits are kept, more are counted")
   func bounded() throws {
     let filter = try #require(BrowserFilter(try RowFilter("!zzz", in: database)))

@@ -238,5 +238,19 @@ struct ResultViewTests {
     #expect(driver.state.browser.result?.source == .listener(ListenerTag(1)))
     driver.press("R")
     #expect(driver.state.browser.result == nil)
+
+    let canvas = driver.canvas()
+    let area = driver.state.layout(driver.state.size).content(of: .feed)
+    guard let y = (area.y..<area.maxY).first(where: { canvas.text(row: $0).contains("orders?") }),
+      let name = canvas.text(row: y).firstRange(of: "orders?")
+    else {
+      Issue.record("no row of the listener\n\(canvas.text)")
+      return
+    }
+    let x = canvas.text(row: y).distance(from: canvas.text(row: y).startIndex, to: name.lowerBound)
+    driver.mouse(.press, x + 1, y)
+    #expect(driver.state.browser.result == nil)
+    driver.mouse(.press, x + 1, y)
+    #expect(driver.state.browser.result?.source == .listener(ListenerTag(1)))
   }
 }

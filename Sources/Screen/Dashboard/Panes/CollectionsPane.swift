@@ -145,6 +145,10 @@ struct CollectionsPane {
     } else if let search = window?.search, search.isRunning {
       // The row below the documents has the same in words.
       line.add("\(glyphs.ellipsis) \(grouped(search.looked))", .paneCount)
+    } else if let search = window?.search, search.isFromCache {
+      // The others of the collection were not looked at.
+      let more = search.isComplete ? "" : "+"
+      line.add("\(grouped(search.found))\(more) of \(grouped(search.looked)) cached", .paneCount)
     } else if let window, let found = window.found, let total = window.total {
       line.add("\(grouped(found.count))\(found.isAll ? "" : "+") of \(grouped(total))", .paneCount)
     } else if window?.filter != nil, window?.isLoading == true {

@@ -111,7 +111,21 @@ extension DashboardState {
     }
     guard select(at: point.y, of: pane, geometry) else { return [] }
     if isFoldMark(at: column, in: pane) { return toggleFold(in: pane) }
+    if isDouble, pane == .feed, isListenerName(at: column, layout), let tag = feed.selected?.listener,
+      listening[tag] != nil
+    {
+      showResult(of: tag)
+      return []
+    }
     return isDouble ? run(Key(.enter)) : []
+  }
+
+  /// Whether a column of the feed is that of the listeners' names, a second click on which shows the result.
+  private func isListenerName(at column: Int, _ layout: Layout) -> Bool {
+    let columns = FeedColumns(
+      layoutClass: layout.layoutClass, width: layout.content(of: .feed).width, listeners: listeners.map(\.name))
+    let start = columns.lead + columns.time + columns.gap
+    return start..<start + columns.listener ~= column
   }
 
   private mutating func scroll(_ mouse: MouseEvent) -> [Effect] {

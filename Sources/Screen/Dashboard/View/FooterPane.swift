@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -64,6 +65,7 @@ struct FilterPrompt {
       let order = filter?.range.map { ", by \($0.canonicalText)" } ?? ""
       return "\(counts), \(enter) asks for all\(order)"
     }
+    if state.network.isOffline { return "\(counts), \(enter) reads the cache" }
     let isAsked = !filter.filters.isEmpty || !filter.prefix.isEmpty
     let extent = window.total.map { isAsked ? "up to \(grouped($0))" : "all \(grouped($0))" } ?? "all"
     return "\(counts), \(enter) reads \(extent)"
