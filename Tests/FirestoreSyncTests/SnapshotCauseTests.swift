@@ -23,4 +23,51 @@ struct SnapshotCauseTests {
     #expect(snapshot?.causes == [.userChanged])
     #expect(snapshot?.documents.isEmpty == true)
   }
+
+  /// A listener on rooms, a written document in it that the backend has, and an update of it on its way.
+  private func update(_ harness: inout CoreHarness) throws -> BatchID {
+    harness.listen(1, to: "rooms")
+    _ = harness.receive(
+      .document(doc("rooms/a", at: 5), updated: [TargetID(2)], removed: []),
+      .current([TargetID(2)], token("t")), .snapshot(at(5), nil))
+    let (batch, _) = try harness.write(patch("rooms/a", ["n": 2]))
+    let sent = harness.send()
+    #expect(sent == [batch])
+    return batch
+  }
+
+  @Test("The snapshot that shows an acknowledged write says so, also when the backend's version comes later")
+  func acknowledged() throws {
+    var harness = try CoreHarness()
+    let batch = try update(&harness)
+    let effects = harness.effects { core in
+      core.receive(committed(at: 6), token: [2], in: core.writeStream.epoch, at: Timestamp(seconds: 0))
+    }
+    #expect(effects.deliveries.isEmpty)
+
+    let shown = harness.receive(
+      .document(doc("rooms/a", at: 6, ["n": 2]), updated: [TargetID(2)], removed: []), .snapshot(at(6), nil))
+    #expect(shown.deliveries.first?.first?.snapshot.causes == [.acknowledged(batch), .server(at(6))])
+
+    // The next change is another's.
+    let later = harness.receive(
+      .document(doc("rooms/a", at: 7, ["n": 3]), updated: [TargetID(2)], removed: []), .snapshot(at(7), nil))
+    #expect(later.deliveries.first?.first?.snapshot.causes == [.server(at(7))])
+  }
+
+  @Test("A document that is deleted while an update of it waits was not changed by that update")
+  func deletedMeanwhile() throws {
+    var harness = try CoreHarness()
+    let batch = try update(&harness)
+    let gone = harness.receive(
+      .document(doc("rooms/a", at: 7, nil), updated: [], removed: [TargetID(2)]), .snapshot(at(7), nil))
+    #expect(gone.deliveries.first?.first?.snapshot.causes == [.server(at(7))])
+
+    let status = RPCStatus(.notFound, "No document to update")
+    let effects = harness.effects { core in
+      core.streamEnded(.write, status, in: core.writeStream.epoch, at: Timestamp(seconds: 0))
+    }
+    #expect(effects.position { if case .complete(batch, .failure(status)) = $0 { true } else { false } } != nil)
+    #expect(effects.deliveries.isEmpty)
+  }
 }

@@ -19,12 +19,12 @@ extension SyncCore {
     for target in event.map({ Set($0.targetChanges.keys).union($0.targetMismatches.keys) }) ?? [] {
       for id in listens.views.ids(of: target) where affected[id] == nil { affected[id] = [] }
     }
-    let isAcknowledgement = causes.contains { if case .acknowledged = $0 { true } else { false } }
+    let acknowledged = causes.lazy.compactMap { if case .acknowledged(let batch) = $0 { batch } else { nil } }.first
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     var withoutRefill: (views: Set<ViewID>, error: StoreError?) = ([], nil)
     for id in affected.keys.sorted() {
       guard let target = listens.views.target(of: id),
-        var step = listens.views.read(id, { $0.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) })
+        var step = listens.views.read(id, { $0.step(affected[id] ?? [], acknowledged: acknowledged) })
       else { continue }
       if step.needsRefill { refill(id, &step, &withoutRefill) }
       if let snapshot = take(step, in: id, target, event, causes) { snapshots.append((id, target, snapshot)) }

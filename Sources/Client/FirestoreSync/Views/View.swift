@@ -7,6 +7,12 @@ import FirestoreQuery
 
 /// The incrementally maintained result of one query: a change costs as much as it changes, not as much as is shown.
 struct View: Sendable {
+  /// The write for whose result a document waits: it was acknowledged, with the commit's version.
+  struct HeldBack: Sendable {
+    var version: SnapshotVersion
+    var batch: BatchID
+  }
+
   /// A step to a new set of documents that has not been taken yet.
   struct Step: Sendable {
     fileprivate(set) var documents: DocumentSet
@@ -14,7 +20,9 @@ struct View: Sendable {
     fileprivate(set) var departed: [DocumentKey: Document] = [:]
     fileprivate(set) var mutatedKeys: DocumentKeySet
     fileprivate(set) var touched: Set<DocumentKey> = []
-    fileprivate(set) var heldBack: [DocumentKey: SnapshotVersion]
+    fileprivate(set) var heldBack: [DocumentKey: HeldBack]
+    /// The acknowledged batches whose results the step shows.
+    fileprivate(set) var shown: Set<BatchID> = []
     /// Whether a full limit lost a document, so that another may have to move up that only the store knows.
     fileprivate(set) var needsRefill = false
   }
@@ -33,9 +41,8 @@ struct View: Sendable {
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
-  /// Documents shown with a write that was acknowledged since, with the commit's version. They change only when the
-  /// backend's version comes.
-  private var heldBack: [DocumentKey: SnapshotVersion] = [:]
+  /// Documents shown with a write that was acknowledged since. They change only when the backend's version comes.
+  private var heldBack: [DocumentKey: HeldBack] = [:]
   /// The held-back documents whose version should have come.
   private var overdue: Set<DocumentKey> = []
   /// Documents shown although the backend did not list them.
@@ -98,12 +105,12 @@ struct View: Sendable {
   /// Computes the effect of changed documents on the view.
   /// - Parameters:
   ///   - previous: a step that needed a refill, continued with what the store returned for the whole query.
-  ///   - isAcknowledgement: whether the backend committed a write to these documents.
-  func step(_ changed: some Sequence<Document>, after previous: Step? = nil, isAcknowledgement: Bool = false) -> Step {
+  ///   - acknowledged: the write to these documents that the backend committed.
+  func step(_ changed: some Sequence<Document>, after previous: Step? = nil, acknowledged: BatchID? = nil) -> Step {
     var step = previous ?? emptyStep
     step.needsRefill = false
     let edge = limitEdge(of: step.documents)
-    for document in changed { apply(document, to: &step, edge: edge, isAcknowledgement) }
+    for document in changed { apply(document, to: &step, edge: edge, acknowledged) }
     while let limit = query.limit, step.documents.count > limit {
       guard let outside = query.limitType == .first ? step.documents.last : step.documents.first else { break }
       step.documents.remove(outside.key)
@@ -134,14 +141,17 @@ struct View: Sendable {
     orderBy.compare(document, edge) == (query.limitType == .first ? .descending : .ascending)
   }
 
-  private func apply(_ document: Document, to step: inout Step, edge: Document?, _ isAcknowledgement: Bool) {
+  private func apply(_ document: Document, to step: inout Step, edge: Document?, _ acknowledged: BatchID?) {
     let key = document.key
     let old = step.documents[key]
     let isCommitted = old?.hasLocalMutations == true && document.hasCommittedMutations
     // Undoing a write looks the same if a write before it was acknowledged; an undone write disappears at once.
-    let isHeldBack = isCommitted && (isAcknowledgement || step.heldBack[key] != nil)
+    let held = step.heldBack[key]
+    let batch = isCommitted ? acknowledged ?? held?.batch : nil
+    let isHeldBack = batch != nil
     let isUndone = isCommitted && !isHeldBack
-    step.heldBack[key] = isHeldBack ? document.version : nil
+    step.heldBack[key] = batch.flatMap { batch in document.version.map { HeldBack(version: $0, batch: batch) } }
+    if let held, !isHeldBack, !document.hasPendingWrites { step.shown.insert(held.batch) }
     guard target.matches(document) else {
       guard let old else { return }
       step.changes.track(DocumentChange(kind: .removed, document: old))
@@ -231,7 +241,9 @@ struct View: Sendable {
 
     guard !step.changes.isEmpty || wasSynced != isSynced else { return outcome }
     hasCachedResults = target?.resumeToken != nil
-    var snapshot = snapshot(causes: causes)
+    // The write comes first: its acknowledgement came before the documents that show it.
+    let results = step.shown.sorted().map { SnapshotCause.acknowledged($0) }
+    var snapshot = snapshot(causes: results.filter { !causes.contains($0) } + causes)
     snapshot.oldDocuments = old
     snapshot.changes = step.changes.changes(orderedBy: query)
     snapshot.departed = step.departed
@@ -283,7 +295,7 @@ struct View: Sendable {
   ///   their versions will not come by themselves.
   private func unlisted(at version: SnapshotVersion?) -> [DocumentKey] {
     guard let version, !heldBack.isEmpty else { return [] }
-    return heldBack.lazy.filter { $0.value <= version && !syncedKeys.contains($0.key) }.map(\.key)
+    return heldBack.lazy.filter { $0.value.version <= version && !syncedKeys.contains($0.key) }.map(\.key)
   }
 
   /// Whether the document has to be looked up. A local write may explain why the backend does not list it, so that it
