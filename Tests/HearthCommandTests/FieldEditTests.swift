@@ -40,6 +40,26 @@ struct FieldEditTests {
     }
   }
 
+  @Test("An edit that writes the document as a whole asks first if others changed anything in it")
+  func whole() async throws {
+    let base: Fields = ["status": "new", "n": 1]
+    var edit = Self.edit(base, ["status": "paid", "n": 1])
+    edit.replaces = true
+    let mutation = try #require(edit.mutation(of: Self.order))
+    #expect(mutation.operation == .set(["status": "paid", "n": 1]) && mutation.precondition == .exists(true))
+    func standing(_ now: Fields) -> EditStanding {
+      DocumentEdit.standing(of: edit, mutation, now: doc("orders/a", at: 5, now))
+    }
+    #expect(standing(base) == .alone)
+    guard case .conflict(let conflict) = standing(["status": "new", "n": 1, "theirs": 2]) else {
+      Issue.record("a field that others added would be lost")
+      return
+    }
+    #expect(conflict.overwriting == [mutation])
+    #expect(conflict.keepingTheirs == [patch("orders/a", ["status": "paid"])])
+    #expect(conflict.fields.map(\.path) == [FieldPath("status"), FieldPath("theirs")])
+  }
+
   @Test("A new document gets an id of its own, which is told, and undoing it deletes it")
   func created() async throws {
     try await BridgeHarness.run { test in

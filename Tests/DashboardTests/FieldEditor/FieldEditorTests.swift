@@ -79,6 +79,61 @@ struct FieldEditorTests {
     #expect(driver.state.overlay?.kind == .fields && driver.screen.contains("nothing is changed"))
   }
 
+  @Test(
+    "A new field has the type that its text says, as in hearth set",
+    arguments: [
+      ("873965", .integer(873_965)), ("1.5", .double(1.5)), ("true", .boolean(true)), ("null", .null),
+      ("\"42\"", .string("42")), ("Oslo", .string("Oslo")), (" two words ", .string(" two words ")),
+      ("users/ada", .string("users/ada")), ("string:42", .string("42")), ("[1, 2]", .array([1, 2])),
+      ("{\"a\": 1}", .map(["a": 1])), ("2026-03-02T11:58:03Z", .timestamp(Timestamp(seconds: 1_772_452_683))),
+      ("", .string("")),
+    ] as [(String, Value)])
+  func inferred(_ text: String, _ value: Value) {
+    var driver = Self.opened()
+    driver.press("a")
+    driver.type("fresh")
+    driver.press("tab")
+    driver.type(text)
+    driver.press("enter")
+    #expect(Self.sent(&driver)?.fields["fresh"] == value)
+  }
+
+  @Test("A text that may mean something else is questioned; a chosen type ends that")
+  func questioned() {
+    var driver = Self.opened()
+    driver.press("a")
+    driver.type("fresh")
+    driver.press("enter")
+    driver.type("TRUE")
+    #expect(driver.screen.contains("Is true meant?"))
+    driver.press("enter")
+    #expect(driver.state.overlay?.kind == .fieldValue)
+    driver.press("ctrl-t s enter")
+    #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
+  }
+
+  @Test("enter on a value goes on to the next row, behind a new field to another one: nothing is appended")
+  func goingOn() {
+    var driver = Self.opened(at: ["count"])
+    driver.press("enter ctrl-u")
+    driver.type("4")
+    driver.press("enter enter")
+    #expect(driver.state.overlay?.fieldEditor?.selectedPath == ["gift"])
+    driver.press("esc a")
+    driver.type("x1")
+    driver.press("enter")
+    driver.type("7")
+    driver.press("enter enter")
+    driver.type("x2")
+    driver.press("tab")
+    driver.type("8")
+    driver.press("tab")
+    #expect(driver.state.overlay?.kind == .fieldName)
+    driver.press("esc")
+    let edit = Self.sent(&driver)
+    #expect(edit?.fields["count"] == 4 && edit?.fields["x1"] == 7 && edit?.fields["x2"] == 8)
+  }
+
   @Test("A type is changed by its letter; the text stays, and is said to be wrong until it is right")
   func type() {
     var driver = Self.opened(at: ["count"])
@@ -128,6 +183,41 @@ struct FieldEditorTests {
     #expect(driver.screen.contains("4 lines"))
     driver.press("enter")
     #expect(Self.sent(&driver)?.fields["note"] == "two\nlines\nthree\nfour")
+  }
+
+  @Test("A text of several lines has a box in which the arrows move; a short one changes its type with them")
+  func box() {
+    var driver = Self.opened(at: ["note"])
+    driver.press("enter")
+    #expect(driver.screen.contains("two") && driver.screen.contains("lines"))
+    driver.press("up ctrl-a")
+    driver.type("the ")
+    driver.press("down")
+    driver.type("X")
+    driver.press("enter")
+    #expect(Self.sent(&driver)?.fields["note"] == "the two\nlineXs")
+
+    driver = Self.opened(at: ["count"])
+    driver.press("enter down enter")
+    #expect(Self.sent(&driver)?.fields["count"] == .double(3))
+  }
+
+  @Test("w in the review writes the document as a whole, or again what was changed")
+  func whole() {
+    var driver = Self.opened(at: ["count"])
+    Self.retype("4", &driver)
+    driver.press("ctrl-s w")
+    #expect(driver.screen.contains("set orders/a") && driver.screen.contains("fields that others add meanwhile"))
+    driver.press("w")
+    #expect(driver.screen.contains("update orders/a"))
+    driver.press("w enter")
+    var edits: [FieldEdit] = []
+    for case .client(.edit(let edit)) in driver.effects { edits.append(edit) }
+    var fields = Self.order.data?.fields ?? Fields()
+    fields["count"] = 4
+    #expect(
+      edits.first?.mutation(of: Self.order.key)
+        == Mutation(key: Self.order.key, operation: .set(fields), precondition: .exists(true)))
   }
 
   @Test("A text that is too long for a line is not cut: typing it and pasting it are refused")

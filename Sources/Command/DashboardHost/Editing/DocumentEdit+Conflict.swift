@@ -48,7 +48,9 @@ extension DocumentEdit {
 
   /// Compares an edit of fields with the document in the cache; `.alone` if the cache does not know the document.
   package static func standing(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStanding {
-    guard let now, now.state != .unknown, case .patch(_, let mask) = mutation.operation else { return .alone }
+    guard let now, now.state != .unknown else { return .alone }
+    if edit.replaces { return standing(ofWhole: edit, mutation, now: now) }
+    guard case .patch(_, let mask) = mutation.operation else { return .alone }
     let theirs = now.data?.fields ?? Fields()
     var shown = edit.fields
     var written = mask.paths
@@ -67,6 +69,26 @@ extension DocumentEdit {
         unresolved: Set(unresolved), mine: mine, shown: shown, transforms: edit.transforms),
       now: now, theirs: theirs
     ) { isThere, _ in .fields(over: isThere ? theirs : nil) }
+  }
+
+  /// Compares an edit that writes the document as a whole: every change by others would be lost.
+  private static func standing(ofWhole edit: FieldEdit, _ mutation: Mutation, now: Document) -> EditStanding {
+    let update = edit.updating.mutation(of: mutation.key)
+    if let update, case .conflict(let conflict) = standing(of: edit.updating, update, now: now) {
+      return .conflict(conflict)
+    }
+    let theirs = now.data?.fields ?? Fields()
+    let unresolved = unresolvedPaths(in: edit.base)
+    let changed = changedPaths(from: edit.base, to: theirs).filter { !unresolved.contains($0) }
+    if changed.isEmpty { return .alone }
+    let written = changedPaths(from: edit.base, to: edit.fields)
+    let fields = Set(written + changed).sorted().map { path in
+      WriteConflict.Field(path: path, base: edit.base[path], mine: edit.fields[path], theirs: theirs[path])
+    }
+    return .conflict(
+      EditConflict(
+        key: mutation.key, fields: fields, isDeleted: false, overwriting: [mutation],
+        keepingTheirs: update.map { [$0] } ?? [], replacing: [mutation], again: .fields(over: theirs)))
   }
 
   /// The notice about the others' changes if the user has nothing to decide.

@@ -21,6 +21,11 @@ extension Keymap {
       "review", "ctrl-s s", in: .overlay(.fields), "see the write that it comes to, and send it", hint: "review", 2,
       change: { $0.reviewEdit() }),
     Command("cancel", "esc q", in: .overlay(.fields), "leave the editor", hint: "leave", 3, run: { $0.cancel() }),
+    Command(
+      "next-field", "tab", in: .overlay(.fields), "edit the next field", change: { $0.typeNextField(by: 1) }),
+    Command(
+      "previous-field", "shift-tab", in: .overlay(.fields), "edit the field before",
+      change: { $0.typeNextField(by: -1) }),
     Command("down", "j down ctrl-n", in: .overlay(.fields), "down", run: { $0.moveInEditor(by: 1) }),
     Command("up", "k up ctrl-p", in: .overlay(.fields), "up", run: { $0.moveInEditor(by: -1) }),
     Command(
@@ -52,23 +57,28 @@ extension Keymap {
 
   private static let naming: [Command] = [
     Command(
-      "accept", "enter", in: .overlay(.fieldName), "go on to its value", hint: "go on", 1,
+      "accept", "enter tab", in: .overlay(.fieldName), "go on to its value", hint: "go on", 1,
       change: { $0.acceptFieldName() }),
     Command("cancel", "esc", in: .overlay(.fieldName), "back", hint: "back", 2, run: { $0.cancel() }),
   ]
 
   private static let typing: [Command] = [
     Command(
-      "accept", "enter", in: .overlay(.fieldValue), "take the value", hint: "take", 1,
-      change: { _ = $0.acceptFieldValue() }),
+      "accept", "enter", in: .overlay(.fieldValue), "take the value, and go on to the next row", hint: "take", 1,
+      change: { $0.acceptFieldValueAndGoOn() }),
     Command("cancel", "esc", in: .overlay(.fieldValue), "back, without it", hint: "back", 2, run: { $0.cancel() }),
     Command(
       "type", "ctrl-t", in: .overlay(.fieldValue), "choose the type, or what the server is to compute", hint: "type", 3,
       change: { $0.chooseType() }),
+    Command("next-type", "ctrl-n", in: .overlay(.fieldValue), "the next type", change: { $0.cycleType(by: 1) }),
     Command(
-      "next-type", "ctrl-n down", in: .overlay(.fieldValue), "the next type", change: { $0.cycleType(by: 1) }),
+      "previous-type", "ctrl-p", in: .overlay(.fieldValue), "the type before", change: { $0.cycleType(by: -1) }),
     Command(
-      "previous-type", "ctrl-p up", in: .overlay(.fieldValue), "the type before", change: { $0.cycleType(by: -1) }),
+      "down", "down", in: .overlay(.fieldValue), "the next line of the text; the next type of a short one",
+      change: { $0.moveInValue(by: 1) }),
+    Command(
+      "up", "up", in: .overlay(.fieldValue), "the line before; the type before of a short text",
+      change: { $0.moveInValue(by: -1) }),
     Command(
       "next-field", "tab", in: .overlay(.fieldValue), "take it, and edit the next field", hint: "next", 4,
       change: { $0.typeNextField(by: 1) }),
@@ -96,6 +106,10 @@ extension Keymap {
       "accept", "enter", in: .overlay(.review), "send it", hint: "send", 1, writes: true,
       unless: { $0.reasonAgainstSending }, run: { $0.sendEdit() }),
     Command("cancel", "esc q", in: .overlay(.review), "back to the fields", hint: "back", 2, run: { $0.cancel() }),
+    Command(
+      "whole", "w", in: .overlay(.review), "write the whole document (set), or only what was changed (update)",
+      hint: "set or update", 4, unless: { $0.overlay?.fieldEditor?.isNew == true ? "a new document is set" : nil },
+      change: { $0.toggleReplacing() }),
     Command("down", "j down ctrl-n", in: .overlay(.review), "down", run: { $0.moveInEditor(by: 1) }),
     Command("up", "k up ctrl-p", in: .overlay(.review), "up", run: { $0.moveInEditor(by: -1) }),
     Command(

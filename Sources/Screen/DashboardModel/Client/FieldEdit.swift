@@ -18,18 +18,31 @@ package struct FieldEdit: Equatable, Sendable {
   /// The document after the edit; fields that the server computes have their old values.
   package var fields: Fields
   package var transforms: [FieldTransform]
+  /// Whether the document is written as a whole, and not only what was changed.
+  package var replaces: Bool
 
-  package init(subject: Subject, base: Fields, fields: Fields, transforms: [FieldTransform]) {
+  package init(
+    subject: Subject, base: Fields, fields: Fields, transforms: [FieldTransform], replaces: Bool = false
+  ) {
     self.subject = subject
     self.base = base
     self.fields = fields
     self.transforms = transforms
+    self.replaces = replaces
+  }
+
+  /// The same edit that writes only what was changed.
+  package var updating: FieldEdit {
+    FieldEdit(subject: subject, base: base, fields: fields, transforms: transforms)
   }
 
   /// The mutation that the edit amounts to; `nil` if the document would stay as it is.
   package func mutation(of key: DocumentKey) -> Mutation? {
     guard case .document = subject else {
       return Mutation(key: key, operation: .set(fields), precondition: .exists(false), transforms: transforms)
+    }
+    if replaces {
+      return Mutation(key: key, operation: .set(fields), precondition: .exists(true), transforms: transforms)
     }
     let mask = FieldChange.written(base, fields).map(\.path)
     guard !mask.isEmpty || !transforms.isEmpty else { return nil }

@@ -64,10 +64,12 @@ extension FieldEditor {
     if edited.isInArray(path) { path = edited.fieldPath(of: path).segments }
     if case .array(let values)? = edited.fields.value(at: path), !path.isEmpty {
       let element = path + ["\(values.count)"]
-      let kind = values.last.map { FieldKind($0) } ?? .string
+      let kind = values.last.map { FieldKind($0) }
       if rows.first(where: { $0.path == path })?.isOpen == false { toggle(path) }
       select(rows.count - 1)
-      mode = .typing(FieldEntry(element, kind, text: "", isInArray: true, in: database))
+      mode = .typing(
+        FieldEntry(
+          element, kind ?? .string, text: "", isInArray: true, infersKind: kind == nil, in: database))
       return
     }
     let isMap = if case .map? = edited.fields.value(at: path), selected?.isOpen != false { true } else { false }
@@ -85,10 +87,23 @@ extension FieldEditor {
       select(path)
       let isThere = edited.fields.value(at: path) != nil || edited.transform(at: path) != nil
       mode = .typing(
-        isThere ? entry(at: path) : FieldEntry(path, .string, text: "", isInArray: false, in: database))
+        isThere
+          ? entry(at: path)
+          : FieldEntry(path, .string, text: "", isInArray: false, infersKind: true, in: database))
     } catch {
       mode = .naming(field, problem: error.message)
     }
+  }
+
+  /// Whether the value of a field or element is typed that is not there yet.
+  package var isTypingNew: Bool {
+    guard case .typing(let entry) = mode else { return false }
+    return edited.fields.value(at: entry.path) == nil && edited.base.value(at: entry.path) == nil
+  }
+
+  /// Moves on from an accepted value: behind a new field to the row that adds another one.
+  package mutating func goOn(by step: Int, afterNew wasNew: Bool) {
+    if wasNew, step > 0 { select(rows.count - 1) } else { move(by: step) }
   }
 
   package mutating func chooseType() {

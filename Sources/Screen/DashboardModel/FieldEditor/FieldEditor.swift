@@ -21,6 +21,8 @@ package struct FieldEditor: Sendable {
   package private(set) var toggled: Set<[String]> = []
   package var cursor = Cursor<Int>()
   package var mode = Mode.browsing
+  /// Whether the document is written as a whole, and not only what was changed.
+  package private(set) var replaces = false
   /// The fields that others have changed since the editor was opened.
   package private(set) var changedMeanwhile: [FieldPath] = []
 
@@ -69,8 +71,12 @@ package struct FieldEditor: Sendable {
 
   /// The edit to be sent.
   package var edit: FieldEdit {
-    FieldEdit(subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms)
+    FieldEdit(
+      subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms, replaces: replaces)
   }
+
+  /// Changes between a set of the whole document and an update of what was changed; one to be created is always set.
+  package mutating func toggleReplacing() { if !isNew { replaces.toggle() } }
 
   // MARK: Rows
 

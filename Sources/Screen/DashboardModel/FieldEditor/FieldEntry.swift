@@ -23,11 +23,19 @@ package struct FieldEntry: Sendable {
   private let original: String
   private let database: DatabaseID
   private let isInArray: Bool
+  /// Whether the text says its type, as in `hearth set`, because none was chosen.
+  package private(set) var infersKind: Bool
 
-  /// - Parameter isInArray: whether the field is an element of an array, which can be neither array nor vector, and is
-  ///   not computed.
-  package init(_ path: [String], _ kind: FieldKind, text: String, isInArray: Bool, in database: DatabaseID) {
+  /// - Parameters:
+  ///   - isInArray: whether the field is an element of an array, which can be neither array nor vector, and is not
+  ///     computed.
+  ///   - infersKind: whether the text says its type.
+  package init(
+    _ path: [String], _ kind: FieldKind, text: String, isInArray: Bool, infersKind: Bool = false,
+    in database: DatabaseID
+  ) {
     self.path = path
+    self.infersKind = infersKind
     self.kind = kind
     self.text = TextField(text, longest: Self.longest, keepsLines: true)
     original = text
@@ -52,6 +60,7 @@ package struct FieldEntry: Sendable {
   package mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new
+    infersKind = false
     if text.isEmpty || isOther {
       let start =
         switch new {
@@ -76,18 +85,38 @@ package struct FieldEntry: Sendable {
     do throws(FieldTextError) { outcome = try result() } catch { outcome = .wrong(error) }
   }
 
-  private func result() throws(FieldTextError) -> Outcome {
-    if isInArray, kind.isTransform { throw FieldTextError("the server computes fields, not elements of arrays") }
-    if isInArray, kind == .array || kind == .vector {
-      throw FieldTextError("an array must not contain \(kind == .array ? "an array" : "a vector")")
-    }
-    if kind == .delete { return .deletion }
-    let value = try FieldText.value(text.text, kind, in: database)
+  private mutating func result() throws(FieldTextError) -> Outcome {
+    if infersKind { return .value(try inferred()) }
+    return try result(as: kind)
+  }
+
+  /// The value that the text means without a type, which becomes the type of the entry.
+  private mutating func inferred() throws(FieldTextError) -> Value {
+    let value = try FieldText.value(text.text, in: database)
+    kind = FieldKind(value)
+    if isInArray, kind == .array || kind == .vector { throw Self.nested(kind) }
+    try check(value)
+    return value
+  }
+
+  private static func nested(_ kind: FieldKind) -> FieldTextError {
+    FieldTextError("an array must not contain \(kind == .array ? "an array" : "a vector")")
+  }
+
+  private func check(_ value: Value) throws(FieldTextError) {
     do throws(ModelError) { try value.validateForWrite(at: FieldPath(segments: path)) } catch {
       // The message need not name the field, since it is shown beside it.
       let reason = error.message.ranges(of: " is invalid: ").first.map { String(error.message[$0.upperBound...]) }
       throw FieldTextError(reason ?? error.message)
     }
+  }
+
+  private func result(as kind: FieldKind) throws(FieldTextError) -> Outcome {
+    if isInArray, kind.isTransform { throw FieldTextError("the server computes fields, not elements of arrays") }
+    if isInArray, kind == .array || kind == .vector { throw Self.nested(kind) }
+    if kind == .delete { return .deletion }
+    let value = try FieldText.value(text.text, kind, in: database)
+    try check(value)
     switch kind {
     case .serverTimestamp: return .transform(.serverTimestamp)
     case .increment: return .transform(.increment(value))

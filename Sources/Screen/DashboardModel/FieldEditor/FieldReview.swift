@@ -43,7 +43,12 @@ package struct FieldReview: Sendable {
     case .set(let fields)?:
       title = "set \(place)"
       facts.append("all of it: \(fields.count) field\(fields.count == 1 ? "" : "s"), no mask")
-      facts.append("on condition that there is no document yet")
+      if isNew {
+        facts.append("on condition that there is no document yet")
+      } else {
+        facts.append("on condition that the document exists")
+        facts.append("fields that others add meanwhile are lost")
+      }
     case .patch(_, let mask)?:
       title = "update \(place)"
       let names = mask.paths.sorted().map(\.canonicalText)

@@ -63,6 +63,26 @@ package struct TextField: Hashable, Sendable {
     return true
   }
 
+  // MARK: Lines
+
+  package var hasLines: Bool { characters.contains(where: \.isNewline) }
+
+  /// The lines of the text, and the line and column of the insertion point.
+  package var lines: (texts: [String], line: Int, column: Int) {
+    let texts = characters.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { String($0) }
+    let before = characters[..<position]
+    let start = before.lastIndex(where: \.isNewline).map { $0 + 1 } ?? 0
+    return (texts, before.count(where: \.isNewline), position - start)
+  }
+
+  /// Moves the insertion point to the same column of another line, or to its end.
+  package mutating func moveLine(by step: Int) {
+    let (texts, line, column) = lines
+    let target = min(max(0, line + step), texts.count - 1)
+    let start = texts[..<target].reduce(0) { $0 + $1.count + 1 }
+    position = start + min(column, texts[target].count)
+  }
+
   private var wordStart: Int {
     var start = position
     while start > 0, characters[start - 1] == " " { start -= 1 }

@@ -130,11 +130,39 @@ struct FieldEditorDialog {
       guard let field = entry.field, x < geometry.rows.maxX else { return }
       let width = geometry.rows.maxX - x
       let isWrong = entry.problem != nil && !field.isEmpty
+      if field.hasLines, drawBox(field, x: x, below: y, geometry.rows, on: &canvas) { return }
       canvas.put(field, x: x, y: y, width: width, role: isWrong ? .inputInvalid : .input)
       guard field.isEmpty else { return }
-      canvas.put(entry.kind.example, at: Point(x: x, y: y), role: .inputGhost, maxWidth: width)
+      let ghost = entry.infersKind ? "a number, true, null, or any text" : entry.kind.example
+      canvas.put(ghost, at: Point(x: x, y: y), role: .inputGhost, maxWidth: width)
     case .browsing, .choosing, .reviewing: break
     }
+  }
+
+  /// The most lines of a text that are shown at once.
+  private static let boxHeight = 8
+
+  /// Draws a text of several lines over the rows below its own, or above where there is more room.
+  /// - Returns: whether there is room for two lines.
+  private func drawBox(_ field: TextField, x: Int, below y: Int, _ rows: Rect, on canvas: inout Canvas) -> Bool {
+    let (texts, line, column) = field.lines
+    let wanted = min(texts.count, Self.boxHeight)
+    let below = rows.maxY - y
+    let height = min(wanted, max(below, y - rows.y + 1))
+    guard height >= 2 else { return false }
+    let top = below >= height ? y : y - height + 1
+    let first = max(0, min(line - height / 2, texts.count - height))
+    let width = rows.maxX - x
+    for row in 0..<height {
+      let text = texts[first + row]
+      let place = Rect(x: x, y: top + row, width: width, height: 1)
+      let before = first + row == line ? SafeText.columns(of: String(text.prefix(column))) : 0
+      let scrolled = max(0, before - width + 1)
+      canvas.fill(place, role: .input)
+      canvas.put(text, at: Point(x: x - scrolled, y: top + row), role: .input, clip: place)
+      if first + row == line { canvas.cursor = Point(x: x + before - scrolled, y: top + row) }
+    }
+    return true
   }
 
   // MARK: Below the rows
@@ -166,7 +194,8 @@ struct FieldEditorDialog {
       )
     case .typing(let entry), .choosing(_, let entry):
       if let problem = entry.problem, entry.field?.isEmpty == false { return ("! \(problem)", .error) }
-      return ("\(entry.kind.title): \(note(on: entry))", .textMuted)
+      let inferred = entry.infersKind && entry.field?.isEmpty == false ? "read as " : ""
+      return ("\(inferred)\(entry.kind.title): \(note(on: entry))", .textMuted)
     case .browsing, .reviewing: break
     }
     guard let row = editor.selected, !row.isAddition else {
@@ -187,7 +216,7 @@ struct FieldEditorDialog {
     if case .string = entry.kind, let text = entry.field?.text, text.contains(where: \.isNewline) {
       return "\(text.count { $0.isNewline } + 1) lines"
     }
-    return entry.kind.example
+    return entry.infersKind ? "42 and true are themselves, \"42\" is a text; ctrl-t chooses a type" : entry.kind.example
   }
 
   /// A summary of the edits, or a warning that the document has changed since.
@@ -199,7 +228,8 @@ struct FieldEditorDialog {
     }
     let edit = editor.edit
     if editor.isNew {
-      return ("set: a new document with \(editor.edited.fields.count + edit.transforms.count) fields", .textMuted)
+      let count = editor.edited.fields.count + edit.transforms.count
+      return ("set: a new document with \(count) field\(count == 1 ? "" : "s")", .textMuted)
     }
     guard editor.edited.isChanged else { return ("update: nothing yet", .textMuted) }
     let mask = editor.edited.changes.prefix(20).map(\.path.canonicalText).joined(separator: ", ")

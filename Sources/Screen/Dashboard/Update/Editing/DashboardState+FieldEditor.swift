@@ -108,6 +108,13 @@ extension DashboardState {
     overlay?.fieldEditor?.take(FieldKind.allCases[cursor.index], now: now)
   }
 
+  /// The arrows in a typed value: lines of a text that has several, else types.
+  mutating func moveInValue(by step: Int) {
+    guard var field = overlay?.field, field.hasLines else { return cycleType(by: step) }
+    field.moveLine(by: step)
+    overlay?.field = field
+  }
+
   mutating func breakLine() {
     guard var field = overlay?.field else { return }
     field.insert("\n")
@@ -128,8 +135,19 @@ extension DashboardState {
   }
 
   mutating func typeNextField(by step: Int) {
-    guard acceptFieldValue() else { return }
-    overlay?.fieldEditor?.move(by: step)
+    guard let wasNew = acceptTyped() else { return }
+    overlay?.fieldEditor?.goOn(by: step, afterNew: wasNew)
     _ = typeField()
+  }
+
+  /// Takes the value, and goes on to the next row: one more `enter` edits that one, or adds another field.
+  mutating func acceptFieldValueAndGoOn() {
+    if let wasNew = acceptTyped() { overlay?.fieldEditor?.goOn(by: 1, afterNew: wasNew) }
+  }
+
+  /// - Returns: whether the accepted value is that of a new row; `nil` if it was not accepted.
+  private mutating func acceptTyped() -> Bool? {
+    let wasNew = overlay?.fieldEditor?.isTypingNew ?? false
+    return acceptFieldValue() ? wasNew : nil
   }
 }

@@ -58,6 +58,12 @@ extension DashboardState {
     overlay?.fieldEditor?.review = FieldReview(editor, exists: exists)
   }
 
+  /// Reviews the edit as a set of the whole document, or again as an update.
+  mutating func toggleReplacing() {
+    overlay?.fieldEditor?.toggleReplacing()
+    reviewEdit()
+  }
+
   var reasonAgainstSending: String? { overlay?.fieldEditor?.review?.problem }
 
   mutating func sendEdit() -> [Effect] {
