@@ -11,14 +11,16 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
-  @Test("A client that the server refuses is not ready, as one is that may ask; the header says so")
+  @Test("A client that the server refuses is told so with the code, one that asks nothing that it is not connected")
   func refused() {
-    for (code, word) in [(StatusCode.unauthenticated, "REFUSED"), (.permissionDenied, "READY")] {
+    for (code, word) in [
+      (StatusCode.unauthenticated, "REFUSED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
+    ] {
       var driver = Driver()
       driver.client(.status(ClientStatus(since: at(0))), at: 0)
-      #expect(driver.screen.contains("READY"))
+      #expect(driver.screen.contains("NOT CONNECTED: nothing to ask"))
       driver.client(.collectionsUnlisted(below: .root, RPCStatus(code, "no.")), at: 1)
-      #expect(driver.screen.contains(word) && driver.screen.contains("READY") == (word == "READY"))
+      #expect(driver.screen.contains(word) && driver.screen.contains("NOT CONNECTED") == (word == "NOT CONNECTED"))
     }
   }
 

@@ -69,6 +69,56 @@ struct DecisionTests {
     #expect(driver.effects == [.client(isRedo ? .redo(over: conflict) : .undo(over: conflict))])
   }
 
+  @Test("The question before an undo lists what is written, now and then, and marks only that as changed since")
+  func exactly() {
+    let mutation = Mutation(
+      key: key("orders/a"), operation: .patch(["population": 111], FieldMask([FieldPath("population")])),
+      precondition: .exists(true), transforms: [FieldTransform(path: FieldPath("n"), operation: .increment(-1))])
+    let left: Fields = ["name": "zzz", "population": 222, "n": 5]
+    let now: Fields = ["name": "yyy", "population": 555, "n": 5]
+    let writing = UndoConflict.Writing(mutation, left: left, now: now)
+    #expect(
+      writing.fields == [
+        .init(path: FieldPath("n"), base: 5, mine: 4, theirs: 5),
+        .init(path: FieldPath("population"), base: 222, mine: 111, theirs: 555),
+      ])
+    let decision = Decision(
+      UndoConflict(
+        batch: BatchID(11), isRedo: false,
+        documents: [.init(key: key("orders/a"), left: left, now: now, writing: writing)]))
+    #expect(decision.rows.map(\.cells) == [["n", "5", "5", "4"], ["population", "222", "555", "111"]])
+    #expect(decision.rows.map(\.isDisputed) == [false, true])
+    #expect(decision.heads.last == "will be")
+  }
+
+  @Test("Undoing a creation lists the deletion, and what it would take with it")
+  func deletion() {
+    let (left, now): (Fields, Fields) = (["n": 1], ["n": 1, "theirs": 2])
+    let mutation = Mutation(key: key("orders/a"), operation: .delete)
+    let decision = Decision(
+      UndoConflict(
+        batch: BatchID(3), isRedo: false,
+        documents: [
+          .init(key: key("orders/a"), left: left, now: now, writing: .init(mutation, left: left, now: now))
+        ]))
+    #expect(
+      decision.rows.map(\.cells) == [
+        ["document", "there", "there", "deleted"], ["theirs", "nothing", "2", "deleted"],
+      ])
+  }
+
+  @Test("j and k move in menus of choices, and the first two answers to a conflict write nothing")
+  func motions() {
+    var driver = Driver(Size(width: 80, height: 24))
+    driver.client(.editConflict(Self.conflict), at: 1)
+    driver.press("j k")
+    #expect(driver.state.overlay?.list?.cursor.index == 0)
+    driver.press("j enter")
+    #expect(driver.effects.isEmpty && driver.state.toasts.last?.text.contains("Nothing was written") == true)
+    driver.press("F j j k")
+    #expect(driver.state.overlay?.list?.cursor.index == 1)
+  }
+
   @Test("u takes back, U and ctrl-r do it again")
   func keys() {
     var driver = Driver(Size(width: 80, height: 24))

@@ -110,7 +110,7 @@ struct DocumentLabelTests {
     let row = try #require(driver.state.feed.selected)
     #expect(row.kind == .removed && !row.isLocal)
     #expect(row.listenerName == "all")
-    #expect(row.summary == "ack #5 in 184 ms · deleted")
+    #expect(row.summary == "ack #5 2.0 s after it was made · deleted")
   }
 
   @Test("Every document of a batch that no listener reports has a row for its acknowledgement")
@@ -123,7 +123,7 @@ struct DocumentLabelTests {
     driver.client(.writeAcknowledged(BatchID(5), after: .milliseconds(20)), at: 4)
     let rows = driver.state.feed.rows
     #expect(rows.map(\.kind) == [.added, .removed])
-    #expect(rows.map(\.summary) == ["ack #5 in 20 ms", "ack #5 in 20 ms · deleted"])
+    #expect(rows.map(\.summary) == ["ack #5 2.0 s after it was made", "ack #5 2.0 s after it was made · deleted"])
   }
 
   @Test("An acknowledgement's row gets its time also when the listener comes before it")
@@ -132,10 +132,10 @@ struct DocumentLabelTests {
     driver.client(.pendingWrites([pendingWrite(5, .update, "orders/7Qf3xAzP", at: at(2), .inFlight)]), at: 2)
     let confirmed = document("orders/7Qf3xAzP", at: 3, ["status": "packed"])
     Scenario.snapshot(
-      &driver, ListenerTag(1), [.init(.metadata, confirmed, previous: Scenario.packed)], count: 3, [.fromServer],
-      at: 3)
+      &driver, ListenerTag(1), [.init(.metadata, confirmed, previous: Scenario.packed)], count: 3,
+      [.acknowledged(BatchID(5)), .fromServer], at: 2.2)
     #expect(driver.state.feed.selected?.summary == "ack #5")
-    driver.client(.writeAcknowledged(BatchID(5), after: .milliseconds(184)), at: 3)
+    driver.client(.writeAcknowledged(BatchID(5), after: .milliseconds(184)), at: 2.2)
     #expect(driver.state.feed.selected?.summary == "ack #5 in 184 ms")
     #expect(driver.state.feed.rows.count { $0.acknowledges == BatchID(5) } == 1)
   }

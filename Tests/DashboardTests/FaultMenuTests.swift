@@ -41,7 +41,7 @@ struct FaultMenuTests {
     "A letter hits the next write",
     arguments: [
       ("r", WriteFault.reject(.permissionDenied)), ("n", .reject(.notFound)), ("b", .reject(.aborted)),
-      ("k", .dropAcknowledgement), ("d", .dropRequest),
+      ("w", .dropAcknowledgement), ("d", .dropRequest),
     ])
   func next(_ letter: String, _ fault: WriteFault) {
     var driver = Scenario.online.play(Size(width: 80, height: 24))

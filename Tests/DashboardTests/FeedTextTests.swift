@@ -53,6 +53,26 @@ struct FeedTextTests {
     #expect(!newest(driver).contains("buyer"))
   }
 
+  @Test("A document of a collection without columns is told with the names of its fields; new is what is new")
+  func withoutColumns() {
+    var driver = Driver(Size(width: 120, height: 36))
+    driver.client(.collections(below: .root, ["cities"]), at: 0)
+    driver.answerWindow([], at: 0)
+    driver.press("space")
+    Scenario.snapshot(&driver, driver.listenTag, [], count: 0, [.fromServer], synced: true, at: 0.5)
+    hear(&driver, .init(.added, document("cities/c", at: 2, ["name": "Oslo"])))
+    #expect(newest(driver) == "name \"Oslo\"")
+    var made = document("cities/d", pending: .local, ["name": "Bergen"])
+    (made.version, made.createTime) = (nil, nil)
+    Scenario.snapshot(&driver, ListenerTag(1), [.init(.added, made)], count: 2, [.localWrite(BatchID(1))], at: 3)
+    #expect(newest(driver) == "new · name \"Bergen\"")
+    // After a restart an old document comes with the update that still waits for it.
+    var waiting = document("cities/e", pending: .local, ["name": "Moss"])
+    waiting.version = nil
+    Scenario.snapshot(&driver, ListenerTag(1), [.init(.added, waiting)], count: 3, [.listenerAdded], at: 4)
+    #expect(newest(driver) == "name \"Moss\"")
+  }
+
   @Test("w shows all of the selected row below the feed")
   func opened() {
     var driver = listening()

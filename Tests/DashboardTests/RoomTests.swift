@@ -160,7 +160,7 @@ struct RoomTests {
     #expect(driver.state.feed.isPaused)
     click("[PAUSED]")
     #expect(!driver.state.feed.isPaused)
-    click("READY")
+    click("NOT CONNECTED")
     #expect(driver.state.focus == .network)
     driver.client(.status(Scenario.status(2, isEnabled: false)), at: 2)
     click("[OFFLINE")

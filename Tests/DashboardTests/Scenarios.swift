@@ -72,8 +72,12 @@ enum Scenario: String, CaseIterable {
       "updatedAt": .serverTimestamp(ServerTimestamp(localWriteTime: at(16.88), previous: nil)),
     ])
 
-  static let created = document(
-    "orders/8sW1bnRk", pending: .local, ["status": "new", "total": 99.9, "items": ["pot"], "note": "gift"])
+  static let created = new("orders/8sW1bnRk", ["status": "new", "total": 99.9, "items": ["pot"], "note": "gift"])
+
+  /// A document that only this client has yet.
+  static func new(_ path: String, _ fields: Fields) -> Document {
+    Document(key: key(path), version: nil, state: .found(DocumentData(fields)), pending: .local)
+  }
 
   /// A shop with three listeners, one acknowledged write and two waiting ones.
   static func shop(_ size: Size, _ glyphs: Glyphs) -> Driver {
@@ -149,7 +153,7 @@ enum Scenario: String, CaseIterable {
       &driver, ListenerTag(2), [.init(.modified, shipped, previous: orders[2])], count: 3, [.localWrite(BatchID(45))],
       synced: true, cache: true, pending: true, at: 51)
     driver.press("4 p")
-    let new = document("orders/Zt5mm0Kp", pending: .local, ["status": "new", "total": 12.0])
+    let new = new("orders/Zt5mm0Kp", ["status": "new", "total": 12.0])
     snapshot(
       &driver, ListenerTag(2), [.init(.added, new)], count: 4, [.localWrite(BatchID(47))], cache: true, pending: true,
       at: 52)

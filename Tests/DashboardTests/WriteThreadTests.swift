@@ -60,6 +60,30 @@ struct WriteThreadTests {
     #expect(driver.effects == [.client(.openDetail(key("orders/7Qf3xAzP")))])
   }
 
+  @Test("A document that this client wrote too counts as changed by others, if more of it differs")
+  func alsoMine() {
+    let key = key("cities/SF")
+    func city(_ name: String, _ n: Value, pending: Document.PendingWrites = .none) -> Document {
+      document(key.path.text, at: 5, pending: pending, ["name": .string(name), "n": n])
+    }
+    var queue = WriteQueue()
+    queue.replace(with: [pendingWrite(1, .update, key.path.text, at: at(1), .inFlight)])
+    func changes(_ old: Document, _ new: Document, _ causes: [SnapshotCause]) -> Int {
+      let change = ListenerSnapshot.Change(.modified, new, previous: old)
+      return ChangesByOthers(
+        ListenerSnapshot(
+          listener: ListenerTag(1), changes: [change], isFromCache: false, syncStateChanged: true,
+          hasPendingWrites: false, count: 1, causes: causes), queue
+      ).changes.count
+    }
+    let mine = city("zzz", 1, pending: .local)
+    #expect(changes(mine, city("yyy", 1), [.acknowledged(BatchID(1)), .fromServer]) == 1)
+    #expect(changes(mine, city("zzz", 1), [.acknowledged(BatchID(1)), .fromServer]) == 0)
+    #expect(changes(city("a", 1), mine, [.localWrite(BatchID(1))]) == 0)
+    let timed = city("zzz", .serverTimestamp(ServerTimestamp(localWriteTime: at(1), previous: nil)), pending: .local)
+    #expect(changes(timed, city("zzz", .timestamp(at(2))), [.acknowledged(BatchID(1)), .fromServer]) == 0)
+  }
+
   @Test("A rejected write can be looked at too, with what the server said")
   func rejected() {
     var driver = Scenario.online.play(Self.size)
@@ -84,9 +108,11 @@ struct WriteThreadTests {
     let waiting = (1...3).map { pendingWrite(Int64($0), .update, "orders/9aaPq2Xc", at: at(3), .held) }
     driver.client(.pendingWrites(waiting), at: 3)
     driver.client(.status(Scenario.status(44)), at: 44)
-    #expect(
-      driver.state.feed.rows.last?.summary
-        == "online 12:04:44 after 0:42 · 3 writes to send · 0 documents caught up · 1 listener behind")
+    // A card says so at once; the row comes below what it announces.
+    for text in ["back online 12:04:44 after 0:42", "3 writes to send · 0 documents changed by others · 1 listener"] {
+      #expect(driver.screen.contains(text), "\(text)")
+    }
+    #expect(driver.state.feed.rows.allSatisfy { !$0.summary.hasPrefix("online") })
 
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(20)), at: 44.5)
     driver.client(.writeAcknowledged(BatchID(2), after: .milliseconds(20)), at: 45.2)
@@ -104,8 +130,11 @@ struct WriteThreadTests {
     let card = try #require(driver.state.feed.rows.last { $0.kind == .divider })
     #expect(
       card.summary
-        == "online 12:04:44 after 0:42 · 3 writes answered in 1.2 s · 1 document caught up · 1 rejected · 1 conflicting"
-    )
+        == "online 12:04:44 after 0:42 · 3 writes answered in 1.2 s, made up to 42 s before · "
+        + "1 rejected · 1 conflicting · 1 document changed by others")
+    #expect(driver.screen.contains("orders ~1"), "by listener")
+    driver.press("4")
+    #expect(!driver.screen.contains("back online"), "a key takes the card away")
 
     // What comes later is no part of it.
     driver.client(.writeAcknowledged(BatchID(9), after: .milliseconds(20)), at: 50)
@@ -117,7 +146,14 @@ struct WriteThreadTests {
       driver.press("j")
     }
     driver.press("enter")
-    for text in ["orders/4hT0q9Lm", "caught up", "#3 rejected", "#1 conflicting", "replaced n"] {
+    #expect(driver.state.feed.shown.count < driver.state.feed.rows.count, "only its rows")
+    #expect(driver.screen.contains("only reconnection 12:04:44"))
+    while driver.state.feed.selected?.id != card.id, driver.state.feed.cursor.index < driver.state.feed.shown.count - 1
+    {
+      driver.press("j")
+    }
+    driver.press("enter")
+    for text in ["orders/4hT0q9Lm", "by others", "#3 rejected", "#1 conflicting", "replaced n"] {
       #expect(driver.screen.contains(text), "\(text)")
     }
   }

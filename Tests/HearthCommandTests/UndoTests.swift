@@ -83,7 +83,12 @@ struct UndoTests {
         conflict
           == UndoConflict(
             batch: batch, isRedo: false,
-            documents: [.init(key: key("orders/a"), left: ["status": "paid"], now: ["status": "sent"])]))
+            documents: [
+              .init(
+                key: key("orders/a"), left: ["status": "paid"], now: ["status": "sent"],
+                writing: .init(
+                  .fields, [.init(path: FieldPath("status"), base: "paid", mine: "new", theirs: "sent")]))
+            ]))
       #expect(try await test.stored("orders/a") == ["status": "sent"])
 
       // Allowed is what was shown, and nothing that came later.

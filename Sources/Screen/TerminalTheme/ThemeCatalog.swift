@@ -65,6 +65,16 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug).theme.name) ?? slug
   }
 
+  /// Whether a theme is for a light background; `nil` if it cannot be read. A built-in one is not read as a whole.
+  package func isLight(_ slug: String) -> Bool? {
+    if let layer = layers(of: slug).first, layer.path == nil,
+      let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
+    {
+      return String(decoding: builtin.source, as: UTF8.self).contains("variant = \"light\"")
+    }
+    return (try? theme(named: slug)).map { $0.theme.variant == .light }
+  }
+
   /// Whether there is a file or a built-in theme of a name, readable or not.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreTesting
 import Testing
 
 @testable import Dashboard
@@ -59,10 +60,41 @@ struct OutagesTests {
     #expect(outages.answer(to: BatchID(501)) == nil)
   }
 
+  @Test("What comes before the word that the server is back belongs to it, and no listener is behind that is not")
+  func early() {
+    var reconnection = Reconnection(from: at(0))
+    reconnection.noteAcknowledged(BatchID(1), at: at(75), after: .seconds(80))
+    reconnection.noteSnapshot(of: ListenerTag(1), [(key("cities/SF"), .modified)], isFromCache: false)
+    reconnection.cameBack(at: at(75.1), waiting: 0, newest: nil, behind: [], listeners: 1)
+    #expect(
+      reconnection.text(clock: "12:05:15", bullet: ".")
+        == "online 12:05:15 after 1:15 . 1 write answered, made up to 80 s before . 1 document changed by others")
+    #expect(reconnection.isSettled && reconnection.isWorthACard)
+  }
+
+  @Test("The card goes with its time; the row comes when all is settled, at the latest then")
+  func card() {
+    var outages = Outages()
+    outages.begin(Reconnection(from: at(0)))
+    #expect(outages.card?.start == nil && outages.nextChange == nil)
+    outages.end(OnlineHistory.Outage(start: at(0), end: at(5))) {
+      $0.cameBack(at: at(5), waiting: 1, newest: BatchID(3), behind: [], listeners: 0)
+    }
+    #expect(outages.card?.start == at(0) && outages.nextChange == at(15))
+    #expect(outages.untold(at: at(6))?.start == nil)
+    _ = outages.changeLast { $0.noteAcknowledged(BatchID(3), at: at(7)) }
+    #expect(outages.untold(at: at(7))?.acknowledged == 1)
+    _ = outages.changeLast { $0.tell(in: 9) }
+    outages.age(to: at(14.9))
+    #expect(outages.card?.start == at(0))
+    outages.age(to: at(15))
+    #expect(outages.card?.start == nil && outages.nextChange == nil && outages.untold(at: at(15))?.row == nil)
+  }
+
   @Test("Only the newest account is changed, and each is found by its row")
   func accounts() {
     var outages = Outages()
-    let none = outages.changeLast { $0.waited = 9 }
+    let none = outages.changeLast { $0.noteCancelled(BatchID(1)) }
     #expect(none?.row == nil)
     for row in 1...33 {
       outages.begin(

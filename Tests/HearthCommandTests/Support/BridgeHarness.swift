@@ -75,7 +75,7 @@ final class BridgeHarness {
   @discardableResult
   func detail(where isWanted: (Document?) -> Bool) async throws -> Document? {
     try await next { event -> Document?? in
-      if case .detail(_, _, _, let local) = event, isWanted(local) { .some(local) } else { nil }
+      if case .detail(_, _, _, let local, _) = event, isWanted(local) { .some(local) } else { nil }
     }
   }
 

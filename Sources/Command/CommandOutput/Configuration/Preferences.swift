@@ -31,7 +31,9 @@ package struct Preferences: Sendable {
     let (keymap, keyProblems) = Keymap.standard.remapped(file.keys)
     self.keymap = keymap
     hasKeyProblems = !keyProblems.isEmpty
-    themes = catalog.slugs.map { DashboardConfiguration.Theme(slug: $0, name: catalog.name(of: $0)) }
+    themes = catalog.slugs.map {
+      DashboardConfiguration.Theme(slug: $0, name: catalog.name(of: $0), isLight: catalog.isLight($0))
+    }
     problems = file.problems
     problems += keyProblems.map { problem in "\(fileName)\(problem.line.map { ":\($0)" } ?? ""): \(problem.reason)" }
     for slug in catalog.ownSlugs {

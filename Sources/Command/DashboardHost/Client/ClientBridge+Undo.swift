@@ -73,13 +73,6 @@ extension ClientBridge {
   private func reverse(_ step: UndoLog.Step, over allowed: UndoConflict?) async throws {
     let keys = Set(step.changes.map(\.key))
     let now = try await contents(of: keys)
-    let touched = step.changes.filter { !$0.isUntouched(now[$0.key] ?? .unknown) }
-    if touched.contains(where: { now[$0.key] != .unknown }) {
-      let conflict = UndoConflict(
-        batch: step.batch, isRedo: false,
-        documents: touched.map { .init(key: $0.key, left: $0.after.fields, now: now[$0.key]?.fields) })
-      guard conflict == allowed else { return emit(.undoConflict(conflict)) }
-    }
     var mutations: [Mutation] = []
     do throws(UndoFailure) {
       for change in step.changes {
@@ -92,11 +85,31 @@ extension ClientBridge {
       undoLog.noteUndone(step, left: now)
       return emit(.notice(.info, "nothing of \(step.batch) is left to undo"))
     }
+    if step.changes.contains(where: { !$0.isUntouched(now[$0.key] ?? .unknown) }) {
+      let left = Dictionary(step.changes.map { ($0.key, $0.after) }, uniquingKeysWith: { $1 })
+      let conflict = Self.conflict(step.batch, isRedo: false, mutations, left: left, now: now)
+      guard conflict == allowed else { return emit(.undoConflict(conflict)) }
+    }
     let handle = engine.write(mutations)
     let batch = try await handle.local
     noteSeen(now, by: batch, mutations)
     undoLog.noteUndone(step, left: try await contents(of: keys))
     report(handle, "\(step.batch) undone by \(batch): \(Self.text(of: mutations))") { $0.undoLog.restore(step) }
+  }
+
+  /// The question before writing over changes made since: the fields that are written, and no others.
+  private static func conflict(
+    _ batch: BatchID, isRedo: Bool, _ mutations: [Mutation], left: [DocumentKey: UndoLog.Contents],
+    now: [DocumentKey: UndoLog.Contents]
+  ) -> UndoConflict {
+    UndoConflict(
+      batch: batch, isRedo: isRedo,
+      documents: mutations.map { mutation in
+        let (before, present) = (left[mutation.key]?.fields, now[mutation.key]?.fields)
+        return UndoConflict.Document(
+          key: mutation.key, left: before, now: present,
+          writing: UndoConflict.Writing(mutation, left: before, now: present))
+      })
   }
 
   /// Redoes the write that was undone last.
@@ -112,9 +125,7 @@ extension ClientBridge {
           now[change.key] ?? .unknown, undone.left[change.key] ?? .unknown, except: computed)
       }
       if !touched.isEmpty {
-        let conflict = UndoConflict(
-          batch: step.batch, isRedo: true,
-          documents: touched.map { .init(key: $0.key, left: undone.left[$0.key]?.fields, now: now[$0.key]?.fields) })
+        let conflict = Self.conflict(step.batch, isRedo: true, step.mutations, left: undone.left, now: now)
         guard conflict == allowed else { return bridge.emit(.undoConflict(conflict)) }
       }
       let (again, handle) = try await bridge.perform(step.mutations)

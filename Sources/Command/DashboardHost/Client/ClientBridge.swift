@@ -30,6 +30,8 @@ final class ClientBridge {
   private var subscriptions: Subscriptions
   /// Open documents with writes whose result the server has not sent.
   private var unsettled: Set<DocumentKey> = []
+  /// Whether each open document is one that the server has not confirmed.
+  private var cachedDetails: [DocumentKey: Bool] = [:]
   private var requests: [Int: Task<Void, Never>] = [:]
   /// Whether the decisions of the rules were asked for, and the answer is outstanding.
   var isListingDecisions = false
@@ -124,6 +126,7 @@ final class ClientBridge {
     case .openDetail(let key): openDetail(key)
     case .closeDetail(let key):
       unsettled.remove(key)
+      cachedDetails[key] = nil
       subscriptions.close(.detail(key))
     case .setNetwork(let enabled):
       request { if enabled { await $0.engine.enableNetwork() } else { await $0.engine.disableNetwork() } }
@@ -197,10 +200,12 @@ final class ClientBridge {
     subscriptions.open(.detail(key), Query(path: key.path)) { [weak self] element in
       guard let self else { return }
       switch element {
-      case .snapshot: self.readLayers(of: key)
+      case .snapshot(let snapshot):
+        self.cachedDetails[key] = snapshot.isFromCache
+        self.readLayers(of: key)
       case .failed(let status):
         self.subscriptions.forget(.detail(key))
-        self.emit(.notice(.error, "\(key): \(status)"))
+        self.emit(.notice(.error, "\(key): \(status.lineText(beside: key))"))
       }
     }
   }
@@ -212,7 +217,10 @@ final class ClientBridge {
       // A missing document raises no snapshot: the result of its deletion is noticed with the status.
       let isUnsettled = layers.overlay != nil || layers.local?.hasPendingWrites == true
       if isUnsettled { bridge.unsettled.insert(key) } else { bridge.unsettled.remove(key) }
-      bridge.emit(.detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local))
+      bridge.emit(
+        .detail(
+          key, remote: layers.remote, overlay: layers.overlay, local: layers.local,
+          isFromCache: bridge.cachedDetails[key]))
     }
   }
 

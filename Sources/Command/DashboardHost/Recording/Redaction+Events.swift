@@ -37,9 +37,10 @@ extension Redaction {
     case .writeAcknowledged, .writeCancelled, .rejectedWritesForgotten, .indexes: event
     case .writeRejected(let batch, let status): .writeRejected(batch, self.status(status))
     case .rejectedWrites(let writes): .rejectedWrites(writes.map(rejected))
-    case .detail(let key, let remote, let overlay, let local):
+    case .detail(let key, let remote, let overlay, let local, let isFromCache):
       .detail(
-        self.key(key), remote: remote.map(document), overlay: overlay.map(mutation), local: local.map(document))
+        self.key(key), remote: remote.map(document), overlay: overlay.map(mutation), local: local.map(document),
+        isFromCache: isFromCache)
     case .conflict(let conflict):
       .conflict(
         WriteConflict(
@@ -182,7 +183,8 @@ extension Redaction {
       batch: conflict.batch, isRedo: conflict.isRedo,
       documents: conflict.documents.map { document in
         UndoConflict.Document(
-          key: key(document.key), left: document.left.map(fields), now: document.now.map(fields))
+          key: key(document.key), left: document.left.map(fields), now: document.now.map(fields),
+          writing: document.writing.map { UndoConflict.Writing($0.operation, $0.fields.map(field)) })
       })
   }
 

@@ -57,7 +57,7 @@ extension DashboardState {
   mutating func giveUpSearch(_ tag: WindowTag, _ status: RPCStatus) {
     guard let search = browser.search, search.tag == tag else { return }
     browser.search = nil
-    toast(.error, "row \(grouped(search.row + 1)) of \(search.path.text) cannot be found: \(status.description)")
+    toast(.error, "row \(grouped(search.row + 1)) of \(search.path.text) cannot be found: \(status.lineText)")
   }
 
   /// Opens the window around the row that was searched for.

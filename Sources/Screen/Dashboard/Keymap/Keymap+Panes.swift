@@ -95,6 +95,9 @@ extension Keymap {
       "time-format", "t", in: .pane(.feed), "time of day, or time since the row above",
       change: { $0.feed.showsDeltas.toggle() }),
     Command(
+      "way", "#", in: .pane(.feed), "the way of the write behind the row: each try, the answer, who heard of it",
+      unless: { $0.reasonAgainstWay }, change: { $0.openFeedWrite() }),
+    Command(
       "wrap", "w", in: .pane(.feed), "the selected row in full below the feed, or not",
       change: { $0.feed.isOpened.toggle() }),
     Command(

@@ -20,7 +20,7 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
     case .deny: "r"
     case .notFound: "n"
     case .abort: "b"
-    case .dropAcknowledgement: "k"
+    case .dropAcknowledgement: "w"
     case .dropRequest: "d"
     case .calm: "c"
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -101,13 +102,13 @@ struct DetailPane {
       line.add(tab.text, tab.tab == detail.tab ? .textStrong : .textMuted)
     }
     line.skip(1)
-    guard !status.isEmpty, line.width + status.count + 1 <= width else { return line }
+    guard !status.isEmpty, line.width + status.count <= width else { return line }
     line.skip(to: width - status.count - 1)
     line.add(status, .textMuted)
     return line
   }
 
-  /// The state of the document in words: `pending · from cache`, `as the server has it`.
+  /// The state of the document in words: `pending writes`, `server's, as of 12:04:17`.
   private func status(_ detail: Detail) -> String {
     if detail.isPreview { return "\(glyphs.enter) opens" }
     if detail.tab == .diff, let id = detail.version {
@@ -120,13 +121,19 @@ struct DetailPane {
     let isWaiting = shown.hasLocalMutations || detail.overlay != nil
     switch shown.state {
     case .found:
-      words.append(
-        isWaiting ? "pending writes" : shown.hasCommittedMutations ? "acknowledged" : "in sync with the cache")
+      words.append(isWaiting ? "pending writes" : shown.hasCommittedMutations ? "acknowledged" : source(of: detail))
     case .missing:
       words.append(isWaiting ? "pending delete" : shown.hasCommittedMutations ? "deleted" : "does not exist")
     case .unknown: words.append("content unknown")
     }
     return words.joined(separator: " \(glyphs.bullet) ")
+  }
+
+  /// The side that vouches for the document, and since when; empty if that is not known.
+  private func source(of detail: Detail) -> String {
+    let outage = state.network.isOffline ? state.outages.start ?? state.network.since : nil
+    guard let source = detail.source ?? outage.map({ DocumentSource(isFromCache: true, time: $0) }) else { return "" }
+    return source.text(outage: outage, offset: state.configuration.utcOffset)
   }
 
   /// The time at which the server last changed the document.

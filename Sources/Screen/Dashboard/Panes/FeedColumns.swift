@@ -26,6 +26,13 @@ struct FeedColumns {
   /// The columns of the source and of its flags. Where all rows came from the server they say nothing, and are left out.
   var hasSources: Bool
 
+  /// The columns of the feed of a state.
+  init(_ state: DashboardState, _ layoutClass: LayoutClass, width: Int) {
+    self.init(
+      layoutClass: layoutClass, width: width, listeners: state.listeners.map(\.name),
+      documents: state.listeners.map(\.documentWidth), hasSources: state.feed.tellsSources)
+  }
+
   /// - Parameters:
   ///   - listeners: the names that the listener column must tell apart; it is no wider than they need.
   ///   - documents: the columns that the paths of their documents need.

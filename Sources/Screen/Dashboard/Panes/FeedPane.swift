@@ -11,8 +11,14 @@ struct FeedPane {
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let area = layout.content(of: .feed)
-    guard !area.isEmpty else { return }
+    let geometry = state.geometry(of: .feed, layout)
+    guard !geometry.content.isEmpty else { return }
+    if let card = state.outages.card, geometry.heads > 0 {
+      let place = Rect(
+        x: geometry.content.x, y: geometry.content.y, width: geometry.content.width, height: geometry.heads)
+      ReconnectionCard(card: card, state: state, glyphs: glyphs).draw(in: place, on: &canvas)
+    }
+    let area = geometry.rows
     let shown = state.feed.shown
     if shown.isEmpty {
       canvas.put(emptyLine, x: area.x, y: area.y, width: area.width)
@@ -23,10 +29,7 @@ struct FeedPane {
       return
     }
     let thread = state.threadBatch
-    let columns = FeedColumns(
-      layoutClass: layout.layoutClass, width: area.width, listeners: state.listeners.map(\.name),
-      documents: state.listeners.map(\.documentWidth),
-      hasSources: state.feed.tellsSources)
+    let columns = FeedColumns(state, layout.layoutClass, width: area.width)
     let context = layout.isWide ? FeedContext(state, shown.suffix(area.height).compactMap { state.feed[$0] }) : nil
     let range =
       state.feed.isPaused
@@ -168,7 +171,7 @@ struct FeedPane {
   // MARK: Title
 
   private static func isFiltered(_ state: DashboardState) -> Bool {
-    !state.feed.filter.isEmpty || state.feed.onlyListener != nil || state.feed.onlyDocument != nil
+    state.feed.isFiltered
   }
 
   /// `▶ follow` or `❙❙ paused +3 new`.
@@ -197,10 +200,11 @@ struct FeedPane {
     if let key = state.feed.onlyDocument {
       line.add(" \(glyphs.bullet) only \(PathText.fitted(key.path.text, to: 30, glyphs.ellipsis))", .paneCount)
     }
+    if let span = state.feed.onlySpan { line.add(" \(glyphs.bullet) only \(span.name)", .paneCount) }
     if !state.feed.filter.isEmpty {
       let text = SafeText.truncated(state.feed.filter.text, to: 24, ellipsis: glyphs.ellipsis)
       line.add(" \(glyphs.bullet) /\(text)", .match)
-    } else if layoutClass == .large, state.feed.onlyListener == nil, state.feed.onlyDocument == nil {
+    } else if layoutClass == .large, !state.feed.isFiltered {
       line.add(" \(glyphs.bullet) all", .paneCount)
     }
     if layoutClass == .large, let key = state.detail?.key, state.feed.onlyDocument == nil {
@@ -214,7 +218,7 @@ struct FeedPane {
 
 extension ListenerRecord {
   /// The columns of an automatic id's path; of a collection group's as many as there may be.
-  fileprivate var documentWidth: Int {
+  var documentWidth: Int {
     query.collectionGroup == nil ? SafeText.columns(of: query.path.text) + 21 : 60
   }
 }

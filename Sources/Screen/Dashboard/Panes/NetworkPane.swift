@@ -69,8 +69,8 @@ struct NetworkPane {
     let vitals = VitalSigns(state: state, glyphs: glyphs)
     var line = Line(glyphs)
     line.skip(1)
-    line.add("\(vitals.glyph) \(vitals.word)", vitals.role)
     let isWide = width >= 60
+    line.add("\(vitals.glyph) \(width >= 44 ? vitals.wordInFull : vitals.word)", vitals.role)
     if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }

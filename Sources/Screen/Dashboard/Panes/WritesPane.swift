@@ -72,7 +72,8 @@ struct WritesPane {
     var line = Line(glyphs)
     line.skip(1)
     line.add("\(row.batch) ", .textMuted)
-    line.add(error.lineText, row.isRejected ? .error : .warn)
+    line.add(
+      error.lineText(beside: row.documents.count == 1 ? row.documents.first : nil), row.isRejected ? .error : .warn)
     return line
   }
 

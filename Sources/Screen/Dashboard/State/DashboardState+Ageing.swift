@@ -10,7 +10,7 @@ extension DashboardState {
     var moments = toasts.map(\.expiry)
     moments += [
       writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick,
-      overlay?.editor?.recountAt, outages.networkReturn, nextQuestion,
+      overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
@@ -26,6 +26,8 @@ extension DashboardState {
     if time < now { setBack(to: time) } else { now = time }
     notices.age(to: now)
     writes.age(to: now)
+    outages.age(to: now)
+    tellReconnection()
     browser.forgetMarks(at: now)
   }
 }

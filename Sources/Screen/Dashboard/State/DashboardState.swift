@@ -70,10 +70,13 @@ package struct DashboardConfiguration: Codable, Sendable {
   package struct Theme: Codable, Hashable, Sendable {
     package var slug: String
     package var name: String
+    /// Whether the theme is for a light background; `nil` where that is not known.
+    package var isLight: Bool?
 
-    package init(slug: String, name: String) {
+    package init(slug: String, name: String, isLight: Bool? = nil) {
       self.slug = slug
       self.name = name
+      self.isLight = isLight
     }
   }
 

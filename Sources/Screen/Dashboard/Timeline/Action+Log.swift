@@ -28,7 +28,7 @@ extension Action {
     case .status(let status): return 1024 + 16 * status.roundTrips.count
     case .pendingWrites(let writes, _): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
     case .rejectedWrites(let writes): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
-    case .detail(_, let remote, _, let local): return 640 + (remote?.cost ?? 0) + (local?.cost ?? 0)
+    case .detail(_, let remote, _, let local, _): return 640 + (remote?.cost ?? 0) + (local?.cost ?? 0)
     case .missingDocuments(_, let keys): return 320 + 64 * keys.count
     case .notice(_, let text): return 320 + text.utf8.count
     default: return 1024

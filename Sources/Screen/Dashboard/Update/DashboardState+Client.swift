@@ -46,14 +46,18 @@ extension DashboardState {
     case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)
-    case .rejectedWrites(let rejected): writes.replaceRejected(with: rejected)
+    case .rejectedWrites(let rejected):
+      writes.replaceRejected(with: rejected)
+      // A write that came and went between two looks at the queue was not known when its end was told.
+      for write in rejected { if let key = write.mutations.first?.key { feed.complete(write.id, with: key) } }
     case .rejectedWritesForgotten(let batches): forget(batches)
-    case .detail(let key, let remote, let overlay, let local):
+    case .detail(let key, let remote, let overlay, let local, let isFromCache):
       guard detail?.key == key else { return [] }
       detail?.remote = remote
       detail?.overlay = overlay
       detail?.local = local
       detail?.isLoaded = true
+      detail?.source = isFromCache.map { DocumentSource(isFromCache: $0, time: now) }
       if let local { note(local, in: Query(path: key.path)) }
       if let fields = local?.data?.fields, self.overlay?.fieldEditor?.key == key {
         self.overlay?.fieldEditor?.note(fields)
@@ -88,11 +92,26 @@ extension DashboardState {
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
-    case .counted(let path, let count): browser.windows[path]?.total != count
+    case .counted(let path, let count): browser.windows[path].map { $0.total != nil && $0.total != count } ?? false
     case .collections(.root, let ids): Set(ids) != browser.roots.map(Set.init)
     case .collectionsUnlisted(let parent, let status): parent.isRoot && browser.rootsFailure != status
+    case .windowLoaded(let tag, let documents, _, _): isNews(documents, in: tag)
+    case .detail(let key, _, _, let local, _):
+      detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
+    case .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed, .indexes,
+      .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .editConflict, .undoConflict:
+      // Answers to keys, and words of this program.
+      false
     default: true
     }
+  }
+
+  /// Whether a window that was shown already has changed: what a key fetches is no news.
+  private func isNews(_ documents: [Document], in tag: WindowTag) -> Bool {
+    guard let path = browser.path(of: tag), let shown = browser.windows[path]?.shown, shown.tag == tag,
+      let loaded = browser.windows[path]?.loaded, !loaded.isEmpty
+    else { return false }
+    return loaded.map(\.key) != documents.map(\.key) || loaded.map(\.data) != documents.map(\.data)
   }
 
   /// The number of changes of a snapshot whose fields are sampled.
@@ -119,10 +138,13 @@ extension DashboardState {
       noteCount(of: listener, snapshot)
     }
     noteResult(snapshot, from: earlier)
-    let changed = rows.filter { $0.key != nil && !$0.isLocal && $0.thread == nil }.compactMap(\.key)
-    let flood = rows.contains { $0.key != nil } ? [] : snapshot.changes.map(\.document.key)
+    let others = ChangesByOthers(snapshot, writes)
+    let firstRow = (feed.rows.last?.id ?? 0) + 1 - rows.count
+    let isEarly = !others.changes.isEmpty || !snapshot.isFromCache
     noteReconnection {
-      $0.noteSnapshot(of: snapshot.listener, changed + flood, isFromCache: snapshot.isFromCache)
+      if $0.end == nil, isEarly { $0.noteRow(firstRow) }
+      $0.noteSnapshot(
+        of: snapshot.listener, others.changes, lookedUp: others.lookedUp, isFromCache: snapshot.isFromCache)
     }
   }
 
@@ -132,7 +154,7 @@ extension DashboardState {
     feed.append(
       FeedRow(
         time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.lineText)"))
-    toast(.error, "\(name): \(status.description)")
+    toast(.error, "\(name): \(status.lineText)")
   }
 
   private mutating func receive(collections ids: [String], below parent: ResourcePath) -> [Effect] {
@@ -165,12 +187,15 @@ extension DashboardState {
     let ended = outages.note(status, after: was, at: now)
     if was.isOffline != status.isOffline {
       feed.note(isOffline: status.isOffline, at: now)
-      let time = TimeText.clock(now, offset: configuration.utcOffset)
-      let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
-      let why = status.isOffline ? (status.isNetworkEnabled ? outage : "by you") : ""
-      let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
-      feed.append(FeedRow(time: now, kind: .divider, summary: text))
-      if let ended { beginReconnection(from: ended.start) }
+      if status.isOffline {
+        let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
+        let clock = TimeText.clock(now, offset: configuration.utcOffset)
+        feed.append(
+          FeedRow(
+            time: now, kind: .divider, summary: "offline \(clock) \(status.isNetworkEnabled ? outage : "by you")"))
+        outages.begin(Reconnection(from: now))
+      }
+      if let ended { endOutage(ended) }
       // Counts made meanwhile were those of the cache.
       if !status.isOffline { for path in browser.windows.keys { browser.noteChange(in: path, at: now) } }
     }
@@ -180,6 +205,7 @@ extension DashboardState {
     let known = Set(writes.live.filter { $0.isHeld && $0.isNonIdempotent }.map(\.batch))
     let newest = writes.live.last?.batch
     writes.replace(with: waiting, of: size)
+    writes.noteProgress(at: now)
     // The cache's own count includes a write at once.
     let recent = now.advanced(seconds: -Self.justMade)
     let made = writes.live.contains { row in
@@ -198,40 +224,39 @@ extension DashboardState {
 
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?) {
     let row = writes.row(batch)
+    noteEarlyRow()
     writes.acknowledge(batch, after: time, at: now)
     outages.noteAnswer(to: batch, after: time, at: now)
     feed.note(.acknowledged, at: now)
-    noteReconnection { [now] in $0.noteAcknowledged(batch, at: now) }
-    if let time {
-      feed.note(batch, after: time)
-      versions.note(batch, after: time)
-    }
+    let answer = writes.answers[batch] ?? WriteAnswer(batch, after: time)
+    feed.note(answer)
+    versions.note(answer)
     var seen: Set<DocumentKey> = []
     let written = (row?.write.mutations ?? []).filter { seen.insert($0.key).inserted }
     for mutation in written { browser.noteChange(in: mutation.key.collection, at: now) }
     let silent = written.filter { !isReported($0, by: batch) }
-    for mutation in silent.prefix(Self.mostAcknowledged) { noteAcknowledgement(of: batch, mutation, after: time) }
+    for mutation in silent.prefix(Self.mostAcknowledged) { note(answer, to: mutation) }
     if silent.count > Self.mostAcknowledged {
       let more = silent.count - Self.mostAcknowledged
       feed.append(
         FeedRow(
           time: now, kind: .modified,
-          summary: ChangeAccount.acknowledgement(of: batch, after: time) + " \(configuration.glyphs.bullet) "
+          summary: answer.text + " \(configuration.glyphs.bullet) "
             + "\(grouped(more)) more document\(more == 1 ? "" : "s")"))
       feed.countEvents(at: now)
     }
+    // The row of a reconnection comes below those of its writes.
+    noteReconnection { [now] in $0.noteAcknowledged(batch, at: now, after: answer.age) }
   }
 
   /// The largest number of documents of one batch that get a row each for the acknowledgement.
   private static let mostAcknowledged = 20
 
   /// Reports in the feed an acknowledgement that no listener will: of a missing document, or one without a listener.
-  private mutating func noteAcknowledgement(of batch: BatchID, _ mutation: Mutation, after time: Duration?) {
-    let echoes = feed.echoes(of: batch, in: mutation.key)
-    var row = FeedRow(
-      time: now, kind: mutation.feedKind, key: mutation.key,
-      summary: ChangeAccount.acknowledgement(of: batch, after: time))
-    row.acknowledges = batch
+  private mutating func note(_ answer: WriteAnswer, to mutation: Mutation) {
+    let echoes = feed.echoes(of: answer.batch, in: mutation.key)
+    var row = FeedRow(time: now, kind: mutation.feedKind, key: mutation.key, summary: answer.text)
+    row.acknowledges = answer.batch
     if mutation.operation == .delete { row.summary += " \(configuration.glyphs.bullet) deleted" }
     if echoes.isEmpty { feed.append(row) }
     for echo in echoes {
@@ -246,8 +271,10 @@ extension DashboardState {
   private func isReported(_ mutation: Mutation, by batch: BatchID) -> Bool {
     let key = mutation.key
     if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
-    // No listener hears of a document that does not exist.
-    guard mutation.operation != .delete, let document = document(key), document.exists else { return false }
+    // No listener hears of a document that does not exist, or of one that another write still covers.
+    guard mutation.operation != .delete, writes.batch(touching: key) == nil, let document = document(key),
+      document.exists
+    else { return false }
     return listeners.contains { listener in
       guard listener.failure == nil, listener.options.includeMetadataChanges,
         DetailContent.watches(listener, key, document)
@@ -272,7 +299,8 @@ extension DashboardState {
       let what = field.mine.map { "wrote \(ValueText.short($0)) over \(theirs)" } ?? "removed \(theirs)"
       return "\(field.path.canonicalText): \(what), saw \(base)"
     }
-    let more = conflict.fields.count > 2 ? "\(conflict.fields.count - 2) more fields" : nil
+    let left = conflict.fields.count - 2
+    let more = left > 0 ? "\(left) more field\(left == 1 ? "" : "s")" : nil
     let words = ["conflict \(conflict.batch)"] + shown + [more].compactMap(\.self)
     var row = FeedRow(
       time: now, kind: .conflict, key: conflict.key,
@@ -295,20 +323,24 @@ extension DashboardState {
 
   private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
     let row = writes.row(batch)
-    writes.reject(batch, status)
+    noteEarlyRow()
+    writes.reject(batch, status, at: now)
     feed.note(.rejected, at: now)
     var told = FeedRow(
-      time: now, kind: .failed, key: row?.documents.first, summary: "\(batch) rejected: \(status.description)")
+      time: now, kind: .failed, key: row?.documents.first,
+      summary: "\(batch) rejected: \(status.lineText(beside: row?.documents.first))")
     told.ends = batch
     feed.append(told)
-    noteReconnection { [now] in $0.noteRejected(batch, row?.documents.first, status, at: now) }
+    let age = row.map { Duration.milliseconds(now.milliseconds(since: $0.write.localWriteTime)) }
+    noteReconnection { [now] in $0.noteRejected(batch, row?.documents.first, status, at: now, after: age) }
     feed.countEvents(at: now)
-    toast(.error, "\(batch) \(row?.operation.rawValue ?? "write") rejected: \(status.description)")
+    let subject = row?.documents.first?.path.text ?? row?.operation.rawValue ?? "write"
+    toast(.error, "\(batch) \(subject) rejected: \(status.lineText(beside: row?.documents.first))")
   }
 
   private mutating func cancelled(_ batch: BatchID) {
     let row = writes.row(batch)
-    writes.cancel(batch)
+    writes.cancel(batch, at: now)
     noteReconnection { $0.noteCancelled(batch) }
     guard let key = row?.documents.first, !isWatched(key) else { return }
     feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) taken back"))

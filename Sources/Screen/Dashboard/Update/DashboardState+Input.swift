@@ -25,6 +25,7 @@ extension DashboardState {
   private mutating func press(_ key: Key) -> [Effect] {
     if key != .ctrl("c") { typing.forgetInterrupt() }
     if key != Key(.escape) { coach?.goOn() }
+    if answerCard(key) { return [] }
     if let verb = typing.takeBookmarkVerb() { return finishBookmark(verb, key.typedCharacter) }
     if typing.takesDirection() {
       goToPane(key)
@@ -80,8 +81,8 @@ extension DashboardState {
     switch (overlay, letter) {
     case (_, "Q"): return [.terminal(.quit(code: 0))]
     case (.list, "q"), (.confirm, "q"), (.confirm, "n"): return run("cancel")
-    case (.list(let list), "j") where list.letters.isEmpty: return run("down")
-    case (.list(let list), "k") where list.letters.isEmpty: return run("up")
+    case (.list, "j"): return run("down")
+    case (.list, "k"): return run("up")
     case (.confirm, "h"), (.confirm, "l"): return run("next-field")
     case (.listener, " "): overlay?.editor?.toggle()
     case (let open?, _):

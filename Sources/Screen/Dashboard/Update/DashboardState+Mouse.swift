@@ -122,8 +122,7 @@ extension DashboardState {
 
   /// Whether a column of the feed is that of the listeners' names, a second click on which shows the result.
   private func isListenerName(at column: Int, _ layout: Layout) -> Bool {
-    let columns = FeedColumns(
-      layoutClass: layout.layoutClass, width: layout.content(of: .feed).width, listeners: listeners.map(\.name))
+    let columns = FeedColumns(self, layout.layoutClass, width: layout.content(of: .feed).width)
     let start = columns.lead + columns.time + columns.gap
     return start..<start + columns.listener ~= column
   }

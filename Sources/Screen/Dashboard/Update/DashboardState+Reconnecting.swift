@@ -5,24 +5,59 @@ import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
-  /// Begins the account of the events after an outage, in the feed's last row.
-  mutating func beginReconnection(from start: Timestamp) {
-    guard let row = feed.rows.last?.id else { return }
-    let behind = listeners.filter { $0.failure == nil && $0.count != nil }.map(\.tag)
-    let reconnection = Reconnection(
-      row: row, from: start, to: now, waited: writes.waiting, newest: writes.live.last?.batch, listeners: Set(behind))
-    outages.begin(reconnection)
-    tell(reconnection)
+  /// Takes the word that an outage is over: its account goes on until all is answered.
+  mutating func endOutage(_ outage: OnlineHistory.Outage) {
+    let live = listeners.filter { $0.failure == nil && $0.count != nil }
+    let behind = Set(live.filter(\.isFromCache).map(\.tag))
+    let next = (feed.rows.last?.id ?? 0) + 1
+    outages.end(outage) { [now, writes] in
+      $0.cameBack(
+        at: now, waiting: writes.waiting, newest: writes.live.last?.batch, behind: behind, listeners: live.count)
+      $0.noteRow(next)
+    }
+    tellReconnection()
+  }
+
+  /// Notes that the next row of the feed belongs to a reconnection of which the word has not come yet.
+  mutating func noteEarlyRow() {
+    let next = (feed.rows.last?.id ?? 0) + 1
+    _ = outages.changeLast { if $0.end == nil { $0.noteRow(next) } }
   }
 
   /// Changes the account that goes on, and the row that tells it.
   mutating func noteReconnection(_ change: (inout Reconnection) -> Void) {
-    guard !network.isOffline, let reconnection = outages.changeLast(change) else { return }
-    tell(reconnection)
+    guard let reconnection = outages.changeLast(change) else { return }
+    if let row = reconnection.row { feed.retell(row, as: text(of: reconnection)) }
+    tellReconnection()
   }
 
-  private mutating func tell(_ reconnection: Reconnection) {
-    let clock = TimeText.clock(reconnection.end, offset: configuration.utcOffset)
-    feed.retell(reconnection.row, as: reconnection.text(clock: clock, bullet: configuration.glyphs.bullet))
+  /// Tells the reconnection in a row below all that it brought, as soon as nothing of it is left to come.
+  mutating func tellReconnection() {
+    guard let reconnection = outages.untold(at: now) else { return }
+    feed.append(FeedRow(time: now, kind: .divider, summary: text(of: reconnection)))
+    guard let row = feed.rows.last?.id else { return }
+    _ = outages.changeLast { $0.tell(in: row) }
+  }
+
+  private func text(of reconnection: Reconnection) -> String {
+    reconnection.text(clock: clock(of: reconnection), bullet: configuration.glyphs.bullet)
+  }
+
+  /// Shows only the rows of a reconnection in the feed.
+  mutating func showOnly(_ reconnection: Reconnection) {
+    guard let first = reconnection.firstRow else { return }
+    feed.follow()
+    feed.onlySpan = FeedSpan(
+      first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
+  }
+
+  /// A key takes the card away; `enter` in the feed shows only its rows.
+  /// - Returns: whether the key was meant for the card.
+  mutating func answerCard(_ key: Key) -> Bool {
+    guard let card = outages.card else { return false }
+    outages.dismissCard()
+    guard overlay == nil, focus == .feed, key == Key(.enter) else { return false }
+    showOnly(card)
+    return true
   }
 }

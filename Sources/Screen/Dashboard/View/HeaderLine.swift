@@ -132,13 +132,23 @@ struct VitalSigns {
   let glyphs: Glyphs
 
   var word: String {
-    if state.attachment.isOver { return "ENDED" }
-    if state.network.isOffline { return "OFFLINE" }
+    stateWord.text
+  }
+
+  /// The word, with what stands behind it: `REFUSED: unauthenticated`.
+  var wordInFull: String {
+    let refusal = stateWord == .refused ? state.browser.rootsFailure?.code.name : nil
+    return word + ((refusal ?? stateWord.remark).map { ": \($0)" } ?? "")
+  }
+
+  private var stateWord: StateWord {
+    if state.attachment.isOver { return .ended }
+    if state.network.isOffline { return .offline }
     switch state.network.onlineState {
-    case .online: return "ONLINE"
-    case .unknown where isRefused: return "REFUSED"
-    case .unknown where isIdle: return "READY"
-    case .unknown, .offline: return "CONNECTING"
+    case .online: return .online
+    case .unknown where isRefused: return .refused
+    case .unknown where isIdle: return .notConnected
+    case .unknown, .offline: return .connecting
     }
   }
 
@@ -150,11 +160,11 @@ struct VitalSigns {
   /// Whether the server refuses this client's credentials, as its answer to the list of collections tells.
   private var isRefused: Bool { isIdle && state.browser.rootsFailure?.code == .unauthenticated }
 
-  var glyph: String { state.network.isOffline || state.attachment.isOver ? glyphs.offline : glyphs.online }
+  var glyph: String { [.online, .connecting].contains(stateWord) ? glyphs.online : glyphs.offline }
 
   var role: Role {
     if state.network.isOffline || state.attachment.isOver || isRefused { return .headerOffline }
-    return state.network.onlineState == .online || isIdle ? .stateOnline : .stateConnecting
+    return stateWord == .notConnected ? .header : stateWord == .online ? .stateOnline : .stateConnecting
   }
 
   /// The newest round trip, `184ms`; the length of an outage; empty before the first.
@@ -174,7 +184,7 @@ struct VitalSigns {
     let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
     switch length {
     case .full:
-      line.add("\(glyph) \(word)", role)
+      line.add("\(glyph) \(wordInFull)", role)
       if let outageText = state.outageText {
         line.add(" \(outageText)" + (state.network.isNetworkEnabled ? "" : " (you)"), role)
       } else if !timing.isEmpty {
@@ -230,7 +240,8 @@ struct VitalSigns {
   func clock(_ length: ClockLength) -> String {
     let offset = state.configuration.utcOffset
     guard !state.hasRunningClock else { return TimeText.clock(state.headerClock.time, offset: offset) }
-    return (length == .long ? "idle since " : "idle ") + TimeText.clock(state.headerClock.lastNews, offset: offset)
+    let words = StateWord.idle.text(at: state.headerClock.lastNews, offset: offset)
+    return length == .long ? words : "idle " + words.suffix(8)
   }
 
   private func sparkline(_ columns: Int) -> String {

@@ -55,8 +55,9 @@ struct PaneFrame {
     case .network: return NetworkPane.count(state)
     case .detail: return DetailPane.count(state)
     case .feed:
-      // The count is as of the last whole second, like the rate in the header.
-      let count = max(0, state.feed.total - state.feed.rate.uncounted(at: state.now))
+      // The count is as of the last whole second, like the rate in the header; in the first one there is none.
+      let count = state.feed.total - state.feed.rate.uncounted(at: state.now)
+      if count <= 0, state.feed.total > 0 { return "" }
       return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
     }
   }

@@ -57,8 +57,8 @@ package enum ClientEvent: Codable, Sendable {
   /// Batches that the backend refused and that were given up because there is no room for more of them.
   case rejectedWritesForgotten([BatchID])
   /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
-  /// queued, and what listeners see.
-  case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?)
+  /// queued, and what listeners see; and whether the server has not confirmed it, where that is known.
+  case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
   /// A write of this client replaced values that its author had not seen. Comes after its acknowledgement.
   case conflict(WriteConflict)
   /// An edited document was changed in the same fields while the editor was open: nothing is written yet.

@@ -81,11 +81,52 @@ package struct UndoConflict: Codable, Equatable, Sendable {
     package var left: Fields?
     /// The fields as they are now.
     package var now: Fields?
+    /// The write to the document that undoing comes to; earlier versions did not tell it.
+    package var writing: Writing?
 
-    package init(key: DocumentKey, left: Fields?, now: Fields?) {
+    package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing? = nil) {
       self.key = key
       self.left = left
       self.now = now
+      self.writing = writing
+    }
+  }
+
+  /// The write to one document, with its fields as the undone write left them, as they are, and as they will be.
+  package struct Writing: Codable, Equatable, Sendable {
+    package enum Operation: Codable, Equatable, Sendable { case fields, document, deletion }
+
+    package var operation: Operation
+    package var fields: [WriteConflict.Field]
+
+    package init(_ operation: Operation, _ fields: [WriteConflict.Field]) {
+      self.operation = operation
+      self.fields = fields
+    }
+
+    /// - Parameters:
+    ///   - mutation: what is to be written.
+    ///   - left: the fields as the earlier write left them.
+    package init(_ mutation: Mutation, left: Fields?, now: Fields?) {
+      var document = FirestoreModel.Document(
+        key: mutation.key, version: nil, state: now.map { .found(DocumentData($0)) } ?? .missing)
+      _ = mutation.applyLocally(to: &document, previousMask: .none, at: Timestamp(seconds: 0))
+      let result = document.data?.fields
+      let paths: [FieldPath]
+      switch mutation.operation {
+      case .patch(_, let mask):
+        operation = .fields
+        paths = mask.paths.union(mutation.transforms.map(\.path)).sorted()
+      case .set, .verify:
+        operation = .document
+        paths = FieldChange.between(now ?? Fields(), result ?? Fields()).map(\.path)
+      case .delete:
+        operation = .deletion
+        paths = FieldChange.between(left ?? Fields(), now ?? Fields()).map(\.path)
+      }
+      fields = paths.map {
+        WriteConflict.Field(path: $0, base: left?[$0], mine: result?[$0], theirs: now?[$0])
+      }
     }
   }
 

@@ -9,6 +9,7 @@ extension Decision {
   package init(_ row: QueueRow, way: [String], now: (DocumentKey) -> Document?) {
     title = "\(row.batch) \(row.operation.rawValue)"
     lead = way
+    batch = row.batch
     heads = ["field", "writes", "now here"]
     let isOne = Set(row.documents).count == 1
     if isOne, let key = row.documents.first { title += " \(key.path.text)" }
@@ -48,15 +49,17 @@ extension Decision {
     rows = reconnection.rejected.map { entry in
       Row(
         isDisputed: true,
-        cells: [entry.key?.path.text ?? "", "\(entry.batch) rejected", entry.status.description])
+        cells: [entry.key?.path.text ?? "", "\(entry.batch) rejected", entry.status.lineText(beside: entry.key)])
     }
     rows += reconnection.conflicts.map { conflict in
       let names = conflict.fields.map(\.path.canonicalText).joined(separator: ", ")
       return Row(
         isDisputed: true, cells: [conflict.key.path.text, "\(conflict.batch) conflicting", "replaced \(names)"])
     }
-    rows += reconnection.caughtUp.sorted().prefix(Reconnection.mostListed).map { key in
-      Row(isDisputed: false, cells: [key.path.text, "caught up", ""])
+    let changed = reconnection.changed.sorted { $0.key < $1.key }
+    rows += changed.prefix(Reconnection.mostListed).map { key, kind in
+      let word = kind == .added ? "came" : kind == .removed ? "went" : "changed"
+      return Row(isDisputed: false, cells: [key.path.text, word, "by others"])
     }
     items = [MenuItem(letter: "c", title: "close", detail: "", choice: .perform([]))]
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 
 /// An action that waits until the user has seen the changes that it would overwrite: a table of the fields, and the
 /// possible answers.
@@ -20,6 +20,8 @@ package struct Decision: Sendable {
   package var items: [MenuItem]
   /// The message when the decision is left open.
   package var leaving: String?
+  /// The write whose way is drawn, as far as it is known.
+  package var batch: BatchID?
   /// Whether this is the account of the transfer, and is updated with its events.
   package var isTransfer = false
 
@@ -65,7 +67,12 @@ extension Decision {
           letter: "e", title: "edit again", detail: "your changes, beside what is there now",
           choice: .editFields(over: now))
       }
-    items = [again]
+    let dropped = "Nothing was written; your edit is dropped."
+    // The first two answers write nothing, so that keys that were meant for the screen before overwrite nothing.
+    items = [
+      again,
+      MenuItem(letter: "c", title: "cancel", detail: "your edit is dropped", choice: .perform([], saying: dropped)),
+    ]
     if !conflict.keepingTheirs.isEmpty {
       items.append(
         MenuItem(
@@ -88,9 +95,6 @@ extension Decision {
           letter: "w", title: "overwrite the whole document", detail: "all their changes are lost",
           choice: .perform([.client(.write(conflict.replacing))])))
     }
-    let dropped = "Nothing was written; your edit is dropped."
-    items.append(
-      MenuItem(letter: "c", title: "cancel", detail: "your edit is dropped", choice: .perform([], saying: dropped)))
     leaving = dropped
   }
 
@@ -101,11 +105,14 @@ extension Decision {
     let names = conflict.documents.prefix(3).map(\.key.path.text).joined(separator: ", ")
     let more = conflict.documents.count > 3 ? " and \(conflict.documents.count - 3) more" : ""
     let done = conflict.isRedo ? "\(batch) was undone" : "\(batch)"
-    lead = ["Since \(done), there were other changes to \(names)\(more). Nothing is written yet."]
-    heads = ["field", conflict.isRedo ? "after the undo" : "after \(batch)", "now there"]
+    lead = [
+      "Since \(done), there were other changes to what is written here, in \(names)\(more). Nothing is written yet."
+    ]
+    heads = ["field", conflict.isRedo ? "after the undo" : "after \(batch)", "now there", "will be"]
     let isOne = conflict.documents.count == 1
     rows = conflict.documents.flatMap { document -> [Row] in
       let prefix = isOne ? "" : document.key.documentID + " "
+      if let writing = document.writing { return Self.rows(of: writing, to: document, prefix) }
       switch (document.left, document.now) {
       case (.some, nil): return [Row(isDisputed: true, cells: [prefix + "document", "there", "deleted"])]
       case (nil, .some): return [Row(isDisputed: true, cells: [prefix + "document", "not there", "there again"])]
@@ -120,9 +127,32 @@ extension Decision {
     items = [
       MenuItem(letter: "c", title: "cancel", detail: "everything stays as it is", choice: .perform([])),
       MenuItem(
-        letter: "a", title: "\(verb) all the same", detail: "the changes above are lost",
+        letter: "a", title: "\(verb) all the same", detail: "what is now there above is replaced",
         choice: .perform([.client(effect)])),
     ]
+  }
+
+  /// The fields that a write replaces, those marked that changed since.
+  private static func rows(
+    of writing: UndoConflict.Writing, to document: UndoConflict.Document, _ prefix: String
+  ) -> [Row] {
+    let fields = writing.fields.map { field in
+      let will = writing.operation == .deletion ? "deleted" : text(field.mine)
+      return Row(
+        isDisputed: field.base != field.theirs,
+        cells: [prefix + field.path.canonicalText, text(field.base), text(field.theirs), will])
+    }
+    func there(_ fields: Fields?) -> String { fields == nil ? "not there" : "there" }
+    func whole(_ will: String) -> Row {
+      Row(
+        isDisputed: document.left != document.now,
+        cells: [prefix + "document", there(document.left), there(document.now), will])
+    }
+    switch writing.operation {
+    case .fields: return fields
+    case .document: return [whole(document.now == nil ? "there again" : "replaced")] + fields
+    case .deletion: return [whole("deleted")] + fields
+    }
   }
 
   private static func text(_ value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }

@@ -104,9 +104,9 @@ package struct VersionHistory: Sendable {
   }
 
   /// Adds the duration of an acknowledgement to versions that came before it was known.
-  package mutating func note(_ batch: BatchID, after time: Duration) {
-    for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == batch {
-      versions[index].summary = ChangeAccount.timed(versions[index].summary, of: batch, after: time)
+  package mutating func note(_ answer: WriteAnswer) {
+    for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == answer.batch {
+      versions[index].summary = answer.completing(versions[index].summary)
     }
   }
 

@@ -2,10 +2,45 @@
 package import FirestoreModel
 
 extension RPCStatus {
-  /// The status on one line: a refusal by security rules without the sentence with which every one begins.
+  /// The status on one line, the useful part first: without the sentence with which every refusal by security rules
+  /// begins, and with paths relative to the database.
   package var lineText: String {
     let beginning = "Missing or insufficient permissions. "
-    guard code == .permissionDenied, message.utf8.starts(with: beginning.utf8) else { return description }
-    return RPCStatus(code, String(message.dropFirst(beginning.count))).description
+    let isRefusal = code == .permissionDenied && message.utf8.starts(with: beginning.utf8)
+    let text = isRefusal ? String(message.dropFirst(beginning.count)) : message
+    return RPCStatus(code, Self.relative(text)).description
+  }
+
+  /// The status on a line that names the document already: a path of that document at the end is left out.
+  package func lineText(beside key: DocumentKey?) -> String {
+    let line = lineText
+    guard let ending = key.map({ ": \($0.path.text)" }), line.hasSuffix(ending) else { return line }
+    return String(line.dropLast(ending.count))
+  }
+
+  /// The text with the names of documents and collections as paths.
+  private static func relative(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let start = rest.firstRange(of: "projects/") {
+      result += rest[..<start.lowerBound]
+      let name = rest[start.lowerBound...]
+      if let path = path(in: name) {
+        rest = path
+      } else {
+        result += rest[start]
+        rest = rest[start.upperBound...]
+      }
+    }
+    return result + rest
+  }
+
+  /// The part behind `projects/P/databases/D/documents/`.
+  private static func path(in name: Substring) -> Substring? {
+    let parts = name.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
+    guard parts.count == 6, parts[2] == "databases", parts[4] == "documents",
+      !parts[1].contains(where: \.isWhitespace), !parts[3].contains(where: \.isWhitespace)
+    else { return nil }
+    return parts[5]
   }
 }

@@ -81,6 +81,17 @@ package enum TimeText {
     return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
   }
 
+  /// `184 ms`, `2.4 s`, `80 s`, from two minutes on `2:05`.
+  package static func span(_ duration: Duration) -> String {
+    let milliseconds = wholeMilliseconds(duration)
+    switch milliseconds {
+    case ..<1000: return "\(milliseconds) ms"
+    case ..<10_000: return "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
+    case ..<120_000: return "\(milliseconds / 1000) s"
+    default: return elapsed(seconds: milliseconds / 1000)
+    }
+  }
+
   package static func wholeMilliseconds(_ duration: Duration) -> Int64 {
     max(0, duration.wholeMicroseconds / 1000)
   }

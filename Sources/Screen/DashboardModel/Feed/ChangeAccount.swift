@@ -47,36 +47,37 @@ package struct ChangeAccount {
     return causes.localWrite(to: key) ?? writes.batch(touching: key)
   }
 
-  /// The batch whose acknowledgement caused the change.
+  private var wasPending: Bool { change.previous?.hasPendingWrites == true }
+
+  /// The acknowledged batch whose result the change shows. A document that is pending no longer is not enough: its write
+  /// may be waiting for an answer still.
   package var acknowledged: BatchID? {
-    if let batch = causes.acknowledgement(of: key) { return batch }
-    // An acknowledgement alone changes no data: the document counts as pending until the watch stream has it.
-    guard change.previous?.hasPendingWrites == true, !change.after.hasPendingWrites, causes.end(of: key) == nil else {
-      return nil
-    }
-    return writes.confirmedBatch(of: key)
+    if let batch = causes.acknowledgement(of: key, wasPending: wasPending) { return batch }
+    // The browser and the open document tell no causes.
+    guard wasPending, !change.after.hasPendingWrites, causes.end(of: key) == nil else { return nil }
+    return writes.acknowledgedBatch(of: key)
   }
 
   package var kind: FeedRow.Kind { FeedRow.Kind(change.kind) }
 
   package var summary: String {
-    if let end = causes.end(of: key) { return end }
+    if let end = causes.end(of: key) {
+      return isDeletedThere ? Self.deletedThere + " \(glyphs.bullet) " + end : end
+    }
     guard let acknowledged else { return contents }
-    let acknowledgement = Self.acknowledgement(of: acknowledged, after: writes.acknowledgements[acknowledged])
-    return change.kind == .metadata ? acknowledgement : acknowledgement + " \(glyphs.bullet) " + contents
+    let answer = writes.answers[acknowledged] ?? WriteAnswer(acknowledged)
+    return change.kind == .metadata ? answer.text : answer.text + " \(glyphs.bullet) " + contents
   }
 
-  /// - Parameter time: the time from sending to the answer, if it is known.
-  package static func acknowledgement(of batch: BatchID, after time: Duration?) -> String {
-    "ack \(batch)" + (time.map { " in " + TimeText.latency($0) } ?? "")
+  private static let deletedThere = "deleted at the server"
+
+  /// Whether the document is gone by a deletion of the server's that waits for no answer to a write of this client.
+  private var isDeletedThere: Bool {
+    change.kind == .removed && change.now?.state == .missing && !isLocal && wasAtServer && acknowledged == nil
   }
 
-  /// The summary of an acknowledgement with its time added, which was not known before.
-  static func timed(_ summary: String, of batch: BatchID, after time: Duration) -> String {
-    let bare = acknowledgement(of: batch, after: nil)
-    guard summary.hasPrefix(bare), !summary.hasPrefix(bare + " in ") else { return summary }
-    return acknowledgement(of: batch, after: time) + summary.dropFirst(bare.count)
-  }
+  /// Whether the server has had the document: a local write hides its version, and leaves the time of its creation.
+  private var wasAtServer: Bool { change.document.createTime != nil || change.document.version != nil }
 
   private var contents: String {
     switch change.kind {
@@ -84,12 +85,15 @@ package struct ChangeAccount {
     case .added:
       guard change.document.exists else { return "content unknown" }
       let headline = interest.headline(of: change.document, glyphs)
-      return isLocal ? "new \(glyphs.bullet) \(headline)" : headline
+      return isCreation ? "new \(glyphs.bullet) \(headline)" : headline
     case .metadata:
       return change.document.hasPendingWrites ? "pending" : isFromCache ? "from cache" : "confirmed"
     case .modified: return fields(from: change.previous, to: change.document) ?? "no field changed"
     }
   }
+
+  /// Whether a write of this client creates the document: the server has no earlier state of it.
+  private var isCreation: Bool { isLocal && !wasAtServer }
 
   private var removal: String {
     guard let now = change.now else {
@@ -99,9 +103,8 @@ package struct ChangeAccount {
     }
     switch now.state {
     case .missing where now.hasPendingWrites: return "deleted here"
-    // The document may never have been at the server.
-    case .missing where change.document.hasLocalMutations: return "deleted"
-    case .missing: return "deleted at the server"
+    case .missing where acknowledged != nil: return "deleted"
+    case .missing: return wasAtServer ? Self.deletedThere : "deleted"
     case .unknown: return "left the results \(glyphs.bullet) content unknown"
     case .found:
       let why = fields(from: change.document, to: now).map { " \(glyphs.bullet) " + $0 }
@@ -138,15 +141,21 @@ package struct CausesOfChanges {
     !causes.isEmpty && causes.allSatisfy { if case .cancelled = $0 { true } else { false } }
   }
 
-  private func touches(_ batch: BatchID, _ key: DocumentKey) -> Bool { documents[batch]?.contains(key) ?? true }
+  /// - Parameter guess: the answer for a batch whose documents are not known.
+  private func touches(_ batch: BatchID, _ key: DocumentKey, else guess: Bool = true) -> Bool {
+    documents[batch]?.contains(key) ?? guess
+  }
 
   /// The newest write to the document among the causes.
   func localWrite(to key: DocumentKey) -> BatchID? {
     causes.compactMap { if case .localWrite(let batch) = $0, touches(batch, key) { batch } else { nil } }.max()
   }
 
-  package func acknowledgement(of key: DocumentKey) -> BatchID? {
-    causes.compactMap { if case .acknowledged(let batch) = $0, touches(batch, key) { batch } else { nil } }.max()
+  /// - Parameter wasPending: whether the document waited for a write.
+  package func acknowledgement(of key: DocumentKey, wasPending: Bool) -> BatchID? {
+    causes.compactMap { cause in
+      if case .acknowledged(let batch) = cause, touches(batch, key, else: wasPending) { batch } else { nil }
+    }.max()
   }
 
   /// The end of a write to the document that failed or was cancelled.

@@ -19,6 +19,8 @@ package struct Feed: Sendable {
   package var filter = RowFilter.none { didSet { refilter() } }
   package var onlyListener: ListenerTag? { didSet { refilter() } }
   package var onlyDocument: DocumentKey? { didSet { refilter() } }
+  /// The rows of one reconnection, if only those are shown.
+  package var onlySpan: FeedSpan? { didSet { refilter() } }
   /// Whether the time column shows the distance to the row above.
   package var showsDeltas = false
   /// Whether the selected row stands below the list in full.
@@ -112,11 +114,14 @@ package struct Feed: Sendable {
     follow()
   }
 
-  package var isFiltered: Bool { onlyListener != nil || onlyDocument != nil || !filter.isEmpty }
+  package var isFiltered: Bool {
+    onlyListener != nil || onlyDocument != nil || onlySpan != nil || !filter.isEmpty
+  }
 
   package mutating func clearFilter() {
     onlyListener = nil
     onlyDocument = nil
+    onlySpan = nil
     filter = RowFilter.none
   }
 
@@ -153,9 +158,16 @@ package struct Feed: Sendable {
   }
 
   /// Adds how long an acknowledgement took to the rows that came before that was known.
-  package mutating func note(_ batch: BatchID, after time: Duration) {
-    for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == batch {
-      rows[index].summary = ChangeAccount.timed(rows[index].summary, of: batch, after: time)
+  package mutating func note(_ answer: WriteAnswer) {
+    for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == answer.batch {
+      rows[index].summary = answer.completing(rows[index].summary)
+    }
+  }
+
+  /// Adds the document to the rows of late that tell the end of its write and do not name it.
+  package mutating func complete(_ batch: BatchID, with key: DocumentKey) {
+    for index in rows.indices.suffix(Self.late) where rows[index].ends == batch && rows[index].key == nil {
+      rows[index].key = key
     }
   }
 
@@ -175,6 +187,7 @@ package struct Feed: Sendable {
   private func passes(_ row: FeedRow) -> Bool {
     if let onlyListener, row.listener != onlyListener, row.kind != .divider { return false }
     if let onlyDocument, row.key != onlyDocument { return false }
+    if let onlySpan, !onlySpan.contains(row.id) { return false }
     return filter.matches(row.searchText, in: row.filteredDocuments)
   }
 

@@ -64,10 +64,12 @@ package struct FieldInterest: Sendable {
   /// The fields that describe a new document: `status "new" · total 99.9`.
   func headline(of document: Document, _ glyphs: Glyphs) -> String {
     let fields = document.data?.fields ?? Fields()
-    let told = telling.filter { fields[$0] != nil && !Self.isWriteTime(fields[$0], of: document) }
+    func isTelling(_ name: String) -> Bool { !Self.isWriteTime(fields[name], of: document) }
+    let columns = telling.filter { fields[$0] != nil && isTelling($0) }
+    // A collection without columns has no fields that tell more than others.
+    let told = columns.isEmpty ? sorted(fields).map(\.name).filter(isTelling) : columns
     let names = told.prefix(Self.headlineFields)
-    if names.isEmpty || fields.isEmpty { return "\(fields.count) field\(fields.count == 1 ? "" : "s")" }
-    if fields.count == 1, let only = fields.entries.first { return ValueText.short(only.value) }
+    if names.isEmpty { return "\(fields.count) field\(fields.count == 1 ? "" : "s")" }
     return names.compactMap { name in fields[name].map { "\(name) \(ValueText.short($0))" } }
       .joined(separator: " \(glyphs.bullet) ")
   }

@@ -12,6 +12,7 @@ package struct Outages: Sendable {
   private var history = OnlineHistory()
   /// Accounts of what came after outages, newest last.
   private var reconnections: [Reconnection] = []
+  private var hasCard = false
   /// The moments at which batches of late were acknowledged, and how long after they were sent.
   private var answers: [BatchID: (at: Timestamp, after: Duration)] = [:]
   /// The moment at which the network is switched on again by itself.
@@ -33,6 +34,7 @@ package struct Outages: Sendable {
   /// Moves all times, after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     history.move(moved)
+    if let last = reconnections.indices.last { reconnections[last].move(moved) }
     networkReturn = networkReturn.map(moved)
   }
 
@@ -73,6 +75,40 @@ package struct Outages: Sendable {
     return reconnections[last]
   }
 
+  /// Ends the account that goes on with the outage; one that ends without having begun here is begun too.
+  /// - Parameter change: takes the account to the moment at which the server was back.
+  package mutating func end(_ outage: OnlineHistory.Outage, _ change: (inout Reconnection) -> Void) {
+    if reconnections.last.map({ $0.end != nil }) ?? true { begin(Reconnection(from: outage.start)) }
+    guard let last = reconnections.indices.last else { return }
+    change(&reconnections[last])
+    hasCard = reconnections[last].isWorthACard
+  }
+
+  // MARK: The card
+
+  /// The reconnection that is announced above the feed.
+  package var card: Reconnection? { hasCard ? reconnections.last.flatMap { $0.end == nil ? nil : $0 } : nil }
+
+  /// Takes the card away, on a key or when its time is over.
+  package mutating func dismissCard() { hasCard = false }
+
+  /// The moment at which the card goes, or the row of a reconnection comes that goes on.
+  package var nextChange: Timestamp? {
+    guard let last = reconnections.last, last.end != nil, hasCard || last.row == nil else { return nil }
+    return last.due
+  }
+
+  /// Lets time pass for the card.
+  package mutating func age(to now: Timestamp) {
+    if let due = reconnections.last?.due, due <= now { hasCard = false }
+  }
+
+  /// The reconnection whose row is to be told now: all is answered, or its time is over.
+  package func untold(at now: Timestamp) -> Reconnection? {
+    guard let last = reconnections.last, last.row == nil, let due = last.due else { return nil }
+    return last.isSettled || due <= now ? last : nil
+  }
+
   /// The reconnection that a row of the feed shows.
   package func reconnection(of row: FeedRow) -> Reconnection? { reconnections.last { $0.row == row.id } }
 
@@ -85,6 +121,9 @@ package struct Outages: Sendable {
 
   /// The beginning of the outage that still lasts.
   package var start: Timestamp? { history.outages.last { $0.end == nil }?.start }
+
+  /// The outages of late, oldest first.
+  package var all: [OnlineHistory.Outage] { history.outages }
 
   /// The number of outages that the ruler shows.
   package func recentCount(at now: Timestamp) -> Int { history.recent(at: now).count }

@@ -30,12 +30,20 @@ package struct WriteQueue: Sendable {
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
+  private static let mostAnswers = 256
   /// The number of conflicts that are kept.
   private static let mostConflicts = 200
   /// Own writes that replaced what their author had not seen, newest last.
   package private(set) var conflicts: [WriteConflict] = []
-  /// The durations from sending to acknowledgement of recent batches, for the feed.
-  package private(set) var acknowledgements: [BatchID: Duration] = [:]
+  /// The acknowledgements of late, for the feed.
+  package private(set) var answers: [BatchID: WriteAnswer] = [:]
+  /// The last write to each document of late, if it is one that was acknowledged.
+  private var acknowledged: [DocumentKey: BatchID] = [:]
+
+  /// The ways of the writes of late.
+  private var journeys: [BatchID: WriteJourney] = [:]
+  /// The size from which a write is not kept once it has left the queue.
+  private static let largestKept = 64 << 10
 
   /// The filter of the list.
   package var filter = RowFilter.none
@@ -98,15 +106,18 @@ package struct WriteQueue: Sendable {
   /// The newest pending batch that touches a document.
   package func batch(touching key: DocumentKey) -> BatchID? { newest[key] }
 
-  /// The newest batch that wrote a document and is pending or left the queue lately without being rejected.
-  func confirmedBatch(of key: DocumentKey) -> BatchID? {
-    let gone = (departed + finished.map(\.row)).lazy.filter { $0.documents.contains(key) }.map(\.batch).max()
-    return [newest[key], gone].compactMap(\.self).max()
-  }
+  /// The last batch that wrote a document, if the backend has acknowledged it.
+  func acknowledgedBatch(of key: DocumentKey) -> BatchID? { newest[key] == nil ? acknowledged[key] : nil }
 
   /// The documents that a batch wrote which is pending or left the queue lately; `nil` if it is not known.
   package func documents(of batch: BatchID) -> [DocumentKey]? {
     (row(batch) ?? (finished.map(\.row) + rejected).first { $0.batch == batch })?.documents
+  }
+
+  /// The fields of a document that a batch has the server compute.
+  func transforms(of batch: BatchID, to key: DocumentKey) -> Set<FieldPath>? {
+    let known = row(batch) ?? finished.map(\.row).first { $0.batch == batch }
+    return known.map { Set($0.write.mutations.filter { $0.key == key }.flatMap(\.transforms).map(\.path)) }
   }
 
   package mutating func replace(with writes: [PendingWrite], of size: QueueSize? = nil) {
@@ -118,7 +129,26 @@ package struct WriteQueue: Sendable {
     departed = (departed + live.filter { !waiting.contains($0.batch) }).suffix(Self.departedLimit)
     live = rows
     noteNewest()
+    for key in newest.keys { acknowledged[key] = nil }
     unmarkGone()
+  }
+
+  /// Notes in the ways of the writes what the list that was just taken says of them.
+  package mutating func noteProgress(at now: Timestamp) {
+    for row in live { journeys[row.batch, default: WriteJourney(row)].note(row, at: now) }
+    guard journeys.count > Self.mostAnswers + live.count else { return }
+    let oldest = journeys.keys.filter { journeys[$0]?.end != nil }.sorted().prefix(Self.mostAnswers / 2)
+    for batch in oldest { journeys[batch] = nil }
+  }
+
+  /// The way of a write, as far as it was seen.
+  package func journey(of batch: BatchID) -> WriteJourney? { journeys[batch] }
+
+  /// Ends the way of a write; a large one is forgotten with it.
+  private mutating func endJourney(_ batch: BatchID, _ row: QueueRow?, _ end: (inout WriteJourney) -> Void) {
+    guard var journey = journeys[batch] ?? row.map({ WriteJourney($0) }) else { return }
+    end(&journey)
+    journeys[batch] = journey.row.write.byteCount > Self.largestKept ? nil : journey
   }
 
   package mutating func replaceRejected(with writes: [RejectedWrite]) {
@@ -136,9 +166,15 @@ package struct WriteQueue: Sendable {
   package func row(_ batch: BatchID) -> QueueRow? { (live + departed).first { $0.batch == batch } }
 
   package mutating func acknowledge(_ batch: BatchID, after time: Duration?, at now: Timestamp) {
-    if acknowledgements.count > 256 { acknowledgements.removeAll() }
-    acknowledgements[batch] = time
+    if answers.count > Self.mostAnswers { answers.removeAll() }
+    if acknowledged.count > Self.mostAnswers { acknowledged.removeAll() }
+    let known = row(batch)
+    endJourney(batch, known) { $0.acknowledge(at: now, after: time) }
+    answers[batch] = WriteAnswer(
+      batch, after: time, age: known.map { .milliseconds(now.milliseconds(since: $0.write.localWriteTime)) },
+      tries: known?.tries ?? 1)
     guard var row = take(batch) else { return }
+    for key in row.documents where newest[key] == nil { acknowledged[key] = batch }
     row.outcome = .acknowledged(after: time)
     // The answer may overtake the news that the batch was sent.
     row.write.attempts = max(1, row.write.attempts)
@@ -148,7 +184,8 @@ package struct WriteQueue: Sendable {
   }
 
   /// Moves a rejected batch below; the next `replaceRejected` tells its state in the cache.
-  package mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
+  package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
+    endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }
     row.outcome = .rejected(status, at: nil)
     rejected.removeAll { $0.batch == batch }
@@ -160,7 +197,10 @@ package struct WriteQueue: Sendable {
   }
 
   /// Removes a batch that was cancelled.
-  package mutating func cancel(_ batch: BatchID) { _ = take(batch) }
+  package mutating func cancel(_ batch: BatchID, at now: Timestamp) {
+    endJourney(batch, row(batch)) { $0.cancel(at: now) }
+    _ = take(batch)
+  }
 
   private mutating func take(_ batch: BatchID) -> QueueRow? {
     let row = row(batch)

@@ -11,9 +11,15 @@ struct DecisionDialog {
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let width = min(100, layout.size.width - 4)
-    let lead = decision.lead.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
-    let dialog = Dialog(layout, width: width, rows: lead.count + 2 + decision.rows.count + decision.items.count)
+    let lanes = decision.batch.flatMap { state.lanes(of: $0) }.map { WriteLanesView(lanes: $0, glyphs: glyphs) }
+    let width = min(lanes == nil ? 100 : 140, layout.size.width - 4)
+    let way = lanes?.lines(width: width - 4) ?? []
+    // A list of the way tells what the first sentence does.
+    let sentences =
+      lanes != nil && width < WriteLanesView.narrowest - 6 ? decision.lead.dropFirst() : decision.lead[...]
+    let lead = sentences.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
+    let dialog = Dialog(
+      layout, width: width, rows: lead.count + way.count + 2 + decision.rows.count + decision.items.count)
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
@@ -30,6 +36,7 @@ struct DecisionDialog {
       line.add(text)
       put(line)
     }
+    for line in way.prefix(room) { put(line) }
     if room > 2 {
       put(row(decision.heads, isDisputed: false, .textMuted, width: area.width))
       let shown = decision.rows.count < room ? decision.rows.count : max(0, room - 2)

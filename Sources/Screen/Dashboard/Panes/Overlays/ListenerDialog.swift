@@ -111,7 +111,9 @@ struct ListenerDialog {
     case .path(let index):
       drawClause(index, x: x, y: y, width: width, on: &canvas)
     case .name: field(editor.name, .name, "made from the query", x: x, y: y, width: width, on: &canvas)
-    case .order: field(editor.order, .order, "total desc, name", x: x, y: y, width: width, on: &canvas)
+    case .order:
+      field(
+        editor.order, .order, "fields, the first one first: name, or name desc", x: x, y: y, width: width, on: &canvas)
     case .limit: field(editor.limit, .limit, "none", x: x, y: y, width: min(width, 12), on: &canvas)
     case .source:
       let isCache = editor.source == .cache

@@ -116,6 +116,7 @@ struct OverlayView {
       var line = Line(glyphs)
       line.skip(2)
       line.cell(themes[index].name, width: 24)
+      if let isLight = themes[index].isLight { line.cell(isLight ? "light" : "dark", .textMuted, width: 7) }
       line.add(themes[index].slug, .textMuted)
       if themes[index].slug == original { line.add("  in use", .hint) }
       return line

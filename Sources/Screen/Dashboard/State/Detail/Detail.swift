@@ -27,6 +27,8 @@ package struct Detail: Sendable {
   /// The document that listeners see.
   var local: Document? { didSet { fieldLines = nil } }
   var isLoaded = false { didSet { fieldLines = nil } }
+  /// The side that vouches for the document; `nil` where that was not told.
+  var source: DocumentSource?
   /// Whether this is only a preview with the tree's data, while the tree's cursor passes.
   var isPreview = false { didSet { fieldLines = nil } }
   var folding = FieldTree.Folding.automatic { didSet { fieldLines = nil } }

@@ -185,7 +185,7 @@ enum DetailContent {
   ) -> [Line] {
     let id = ["listener", "\(listener.tag.rawValue)"]
     if let failure = listener.failure {
-      return [Line(id: id, content: .fact(listener.name, "ended: \(failure.description)"))]
+      return [Line(id: id, content: .fact(listener.name, "ended: \(failure.lineText)"))]
     }
     let membership = Membership(listener, key, document, results: state.listening.results(of: listener.tag))
     let glyphs = state.configuration.glyphs

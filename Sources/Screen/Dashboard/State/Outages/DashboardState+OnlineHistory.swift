@@ -2,6 +2,7 @@
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import TerminalCanvas
 
 extension DashboardState {
   /// The time until the network comes back by itself, `back in 0:18`; `nil` if it does not.
@@ -10,6 +11,18 @@ extension DashboardState {
     // The current second counts as a whole one.
     let left = networkReturn.milliseconds(since: now)
     return "back in " + TimeText.elapsed(seconds: (left + 999) / 1000)
+  }
+
+  /// The time of day at which the server was back.
+  func clock(of reconnection: Reconnection) -> String {
+    TimeText.clock(reconnection.end ?? reconnection.start, offset: configuration.utcOffset)
+  }
+
+  /// The number of rows that the card of a reconnection takes from the feed.
+  func cardHeight(_ layout: Layout) -> Int {
+    guard outages.card != nil, layout.panes[.feed] != nil else { return 0 }
+    let height = layout.content(of: .feed).height
+    return layout.layoutClass.isTiled && height >= 8 ? 3 : height >= 4 ? 1 : 0
   }
 
   /// The length of the present outage, `0:42`; `nil` while online.

@@ -31,7 +31,7 @@ extension DashboardState {
     let content = layout.content(of: pane)
     let isLarge = layout.layoutClass == .large
     switch pane {
-    case .feed: return PaneGeometry(content, heads: 0, below: 0)
+    case .feed: return PaneGeometry(content, heads: cardHeight(layout), below: 0)
     case .network: return PaneGeometry(content, heads: 0, hasHints: isLarge, below: 0)
     case .collections:
       let hasNote = browser.result != nil && content.height >= 6

@@ -35,11 +35,43 @@ extension DashboardState {
     }
     if let (at, after) = outages.answer(to: row.batch) {
       words.append("sent \(clock(Timestamp(microseconds: at.microseconds &- after.wholeMicroseconds)))")
-      words.append("acknowledged \(clock(at)), in \(TimeText.latency(after))")
+      let age = writes.answers[row.batch]?.wholeAge.map { ", \(TimeText.span($0)) after it was made" } ?? ""
+      words.append("acknowledged \(clock(at)), in \(TimeText.latency(after))\(age)")
     } else {
       if row.write.attempts > 0 { words.append("sent \(row.write.attempts) time\(row.write.attempts == 1 ? "" : "s")") }
       if let time = row.rejectedAt { words.append("rejected \(clock(time))") }
     }
-    return [words.joined(separator: " \(configuration.glyphs.bullet) ")] + [row.error?.description].compactMap(\.self)
+    // The useful part comes first; where the line leaves something out, all of it follows.
+    let error = row.error.map { $0.lineText == $0.description ? [$0.lineText] : [$0.lineText, $0.description] } ?? []
+    return [words.joined(separator: " \(configuration.glyphs.bullet) ")] + error
   }
+
+  /// The lanes of a write: `nil` if its way was not seen.
+  func lanes(of batch: BatchID) -> WriteLanes? {
+    guard let journey = writes.journey(of: batch) else { return nil }
+    func sights(_ isWanted: (FeedRow) -> Bool) -> [WriteLanes.Sight] {
+      var seen: Set<ListenerTag> = []
+      return feed.rows.filter { row in
+        guard isWanted(row), let listener = row.listener else { return false }
+        return seen.insert(listener).inserted
+      }.map { WriteLanes.Sight($0.listenerName, at: $0.time) }
+    }
+    return WriteLanes(
+      journey, echoes: sights { $0.batch == batch }, outages: outages.all,
+      results: sights { $0.acknowledges == batch }, now: now)
+  }
+
+  /// Shows what a write does, and its way so far.
+  mutating func openWrite(_ row: QueueRow) {
+    overlay = .list(
+      ListOverlay(content: .decision(Decision(row, way: way(of: row), now: { self.document($0) }))))
+  }
+
+  /// The write behind the selected row of the feed, with its way.
+  private var feedJourney: WriteJourney? { feed.selected?.thread.flatMap { writes.journey(of: $0) } }
+
+  var reasonAgainstWay: String? { feedJourney == nil ? "no row of a write is selected whose way is known" : nil }
+
+  /// Shows the way of the write behind the selected row of the feed.
+  mutating func openFeedWrite() { feedJourney.map { openWrite($0.row) } }
 }

@@ -88,8 +88,7 @@ extension DashboardState {
       return []
     case .writes:
       guard let row = writes.selected else { return [] }
-      overlay = .list(
-        ListOverlay(content: .decision(Decision(row, way: way(of: row), now: { self.document($0) }))))
+      openWrite(row)
       return []
     case .feed: return openFeedRow()
     case .network: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
@@ -100,8 +99,12 @@ extension DashboardState {
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
     if let reconnection = outages.reconnection(of: row) {
-      let clock = TimeText.clock(reconnection.end, offset: configuration.utcOffset)
-      let account = Decision(reconnection, clock: clock, bullet: configuration.glyphs.bullet)
+      if feed.onlySpan == nil {
+        showOnly(reconnection)
+        return []
+      }
+      let account = Decision(
+        reconnection, clock: clock(of: reconnection), bullet: configuration.glyphs.bullet)
       overlay = .list(ListOverlay(content: .decision(account)))
     }
     guard let key = row.key else {

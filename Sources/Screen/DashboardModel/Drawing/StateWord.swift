@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The words with which the screen states what is known of the connection and of what it shows, each with what it
+/// stands for. Each can be checked: it tells a fact, and the time of it where it has one.
+package enum StateWord: CaseIterable, Sendable {
+  case online, connecting, offline, notConnected, refused, ended
+  case server, cache, asking, idle, acknowledged
+
+  /// The word, or its beginning.
+  package var text: String {
+    switch self {
+    case .online: "ONLINE"
+    case .connecting: "CONNECTING"
+    case .offline: "OFFLINE"
+    case .notConnected: "NOT CONNECTED"
+    case .refused: "REFUSED"
+    case .ended: "ENDED"
+    case .server: "server's, as of"
+    case .cache: "cache, not asked since"
+    case .asking: "cache, not answered yet"
+    case .idle: "idle since"
+    case .acknowledged: "ack #7"
+    }
+  }
+
+  /// The remark behind the word where there is room.
+  package var remark: String? { self == .notConnected ? "nothing to ask" : nil }
+
+  package var meaning: String {
+    switch self {
+    case .online: "the server answers"
+    case .connecting: "it is being asked"
+    case .offline: "it does not answer, or you switched it off"
+    case .notConnected: "no listener, no write needs it"
+    case .refused: "the server lets you in nowhere"
+    case .ended: "the watched program is gone"
+    case .server: "the server confirmed it then"
+    case .cache: "as the server last told it"
+    case .asking: "the server was asked"
+    case .idle: "the last event was then, keys are none"
+    case .acknowledged: "the server has taken write 7"
+    }
+  }
+
+  /// The word with its time.
+  package func text(at time: Timestamp, offset: Int) -> String { "\(text) \(TimeText.clock(time, offset: offset))" }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+package import FirestoreModel
+
+/// The way of one write as far as it was seen: each time it was sent, what came of that, and its end.
+package struct WriteJourney: Sendable {
+  package struct Try: Equatable, Sendable {
+    package var sent: Timestamp
+    /// The moment at which it was given up; `nil` while it is under way, and for the one that was answered.
+    package var failed: Timestamp?
+    /// The reason, if the client was told one.
+    package var why: String?
+
+    package init(sent: Timestamp, failed: Timestamp? = nil, why: String? = nil) {
+      (self.sent, self.failed, self.why) = (sent, failed, why)
+    }
+  }
+
+  package enum End: Equatable, Sendable {
+    case acknowledged(Timestamp)
+    case rejected(Timestamp, String)
+    case cancelled(Timestamp)
+
+    package var time: Timestamp {
+      switch self {
+      case .acknowledged(let time), .rejected(let time, _), .cancelled(let time): time
+      }
+    }
+  }
+
+  /// The write as it was listed last.
+  package private(set) var row: QueueRow
+  package private(set) var tries: [Try] = []
+  package private(set) var end: End?
+
+  package var batch: BatchID { row.batch }
+  package var made: Timestamp { row.write.localWriteTime }
+
+  package init(_ row: QueueRow) { self.row = row }
+
+  /// Takes the write as the queue lists it now.
+  package mutating func note(_ new: QueueRow, at now: Timestamp) {
+    row = new
+    guard end == nil else { return }
+    let isUnderWay = new.write.state == .inFlight
+    let isOpen = tries.last.map { $0.failed == nil } ?? false
+    if isOpen, !isUnderWay || new.write.attempts > tries.count { fail(new.write.lastError?.code.name, at: now) }
+    if isUnderWay, tries.last.map({ $0.failed != nil }) ?? true { tries.append(Try(sent: now)) }
+  }
+
+  private mutating func fail(_ why: String?, at now: Timestamp) {
+    guard let last = tries.indices.last else { return }
+    tries[last].failed = now
+    tries[last].why = why
+  }
+
+  /// - Parameter after: the time from sending to the answer, which tells when it was sent better than the queue did.
+  package mutating func acknowledge(at now: Timestamp, after time: Duration?) {
+    end = .acknowledged(now)
+    row.outcome = .acknowledged(after: time)
+    guard let time else { return }
+    let sent = max(made, Timestamp(microseconds: now.microseconds &- time.wholeMicroseconds))
+    if let last = tries.indices.last, tries[last].failed == nil {
+      tries[last].sent = max(sent, tries.count > 1 ? tries[last - 1].failed ?? sent : sent)
+    } else {
+      tries.append(Try(sent: sent))
+    }
+  }
+
+  package mutating func reject(_ status: RPCStatus, at now: Timestamp) {
+    end = .rejected(now, status.code.name)
+    row.outcome = .rejected(status, at: now)
+    if tries.isEmpty { tries.append(Try(sent: now)) }
+  }
+
+  package mutating func cancel(at now: Timestamp) { end = .cancelled(now) }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+/// The words that state what is known, each with the time of it.
+@Suite("Words that can be checked")
+struct StateWordTests {
+  private static let order = document("orders/a", at: 1, ["n": 1])
+
+  private func opened() -> Driver {
+    var driver = Driver(Size(width: 120, height: 36))
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow([Self.order], total: 1, at: 0)
+    driver.press("1 j enter")
+    return driver
+  }
+
+  private func tell(_ driver: inout Driver, isFromCache: Bool?, at seconds: Double) {
+    driver.client(
+      .detail(Self.order.key, remote: Self.order, overlay: nil, local: Self.order, isFromCache: isFromCache),
+      at: seconds)
+  }
+
+  @Test("An open document says which side vouches for it, and since when")
+  func source() {
+    var driver = opened()
+    tell(&driver, isFromCache: true, at: 2)
+    #expect(driver.screen.contains("cache, not answered yet"))
+    tell(&driver, isFromCache: false, at: 3)
+    #expect(driver.screen.contains("server's, as of 12:04:03"))
+    driver.client(.status(Scenario.status(9, isEnabled: false)), at: 9)
+    #expect(driver.screen.contains("cache, not asked since 12:04:09"))
+    // Where that was not told nothing is claimed.
+    driver.client(.status(Scenario.status(12)), at: 12)
+    tell(&driver, isFromCache: nil, at: 13)
+    #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
+  }
+
+  @Test("What a key fetches, a message and a question are no events; what changes by itself is one")
+  func idle() {
+    var driver = opened()
+    driver.tick(20)
+    let since = driver.state.headerClock.lastNews
+    tell(&driver, isFromCache: false, at: 30)
+    driver.press("esc 1 g l")
+    driver.client(.notice(.info, "copied"), at: 40)
+    driver.client(.counted(ResourcePath("orders"), 1), at: 41)
+    #expect(driver.state.headerClock.lastNews == since)
+    let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)
+    let changed = document("orders/a", at: 50, ["n": 2])
+    driver.client(.windowLoaded(tag, [changed], isFromCache: false, total: nil), at: 50)
+    #expect(driver.state.headerClock.lastNews == at(50))
+  }
+
+  @Test("Every such word is in the legend of the help, with what it stands for")
+  func legend() {
+    var driver = opened()
+    driver.press("esc ?")
+    for word in StateWord.allCases { #expect(driver.screen.contains("\(word.text): \(word.meaning)"), "\(word)") }
+    for sign in ["◉ heard", "◌ from the cache", "⇡3 writes wait"] { #expect(driver.screen.contains(sign)) }
+  }
+
+  @Test("Listeners without a line among the reads are counted")
+  func reads() {
+    var driver = Driver(Size(width: 80, height: 24))
+    var status = Scenario.status(0)
+    for name in ["a", "b", "c", "d", "e", "f"] {
+      let query = Query(path: ResourcePath(name))
+      _ = driver.state.listen(to: query, name: name)
+      status.reads.append(ReadMeter(target: query.target, sent: 1, kept: 0))
+    }
+    driver.client(.status(status), at: 1)
+    let shown = driver.screen.split(separator: "\n").count { $0.contains("1 sent") }
+    #expect(shown < 6 && (shown == 0 || driver.screen.contains("+\(6 - shown) listener")))
+  }
+
+  @Test("The title of the feed never counts fewer rows than are shown: in the first second it has no count")
+  func count() {
+    var driver = opened()
+    _ = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "orders")
+    Scenario.snapshot(
+      &driver, ListenerTag(1), [.init(.added, Self.order)], count: 1, [.listenerAdded], synced: true, at: 1)
+    #expect(!driver.screen.contains("0 events"))
+    driver.tick(3)
+    #expect(driver.screen.contains("2 events"))
+  }
+}
