@@ -216,13 +216,6 @@ struct FeedPane {
   }
 }
 
-extension ListenerRecord {
-  /// The columns of an automatic id's path; of a collection group's as many as there may be.
-  var documentWidth: Int {
-    query.collectionGroup == nil ? SafeText.columns(of: query.path.text) + 21 : 60
-  }
-}
-
 extension FeedRow.Kind {
   var role: Role {
     switch self {

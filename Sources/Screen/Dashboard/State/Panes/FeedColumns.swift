@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreModel
+import FirestoreQuery
 import TerminalCanvas
 
 /// The columns of the feed. Narrow screens lose, in this order: hours, words for sources, the listener, all but the end
@@ -82,5 +84,12 @@ struct FeedColumns {
       source = 1
       summary = 12
     }
+  }
+}
+
+extension ListenerRecord {
+  /// The columns of an automatic id's path; of a collection group's as many as there may be.
+  fileprivate var documentWidth: Int {
+    query.collectionGroup == nil ? SafeText.columns(of: query.path.text) + 21 : 60
   }
 }
