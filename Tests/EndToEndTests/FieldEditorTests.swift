@@ -14,13 +14,15 @@ extension EndToEndTests.InTmux {
       try await hearth.type("cities/SF")
       try await hearth.keys("Enter")
       try await hearth.wait("set: a new document with 0 fields")
-      for (name, value) in [("name", "San Francisco"), ("population", "873965")] {
+      // A number in quotes is a text, as in `hearth set`.
+      for (name, value) in [("name", "San Francisco"), ("population", "\"873965\"")] {
         try await hearth.keys("a")
         try await hearth.type(name)
         try await hearth.keys("Enter")
         try await hearth.type(value)
         try await hearth.keys("Enter")
-        try await hearth.wait("\"\(value)\"")
+        let text = value.hasPrefix("\"") ? value : "\"\(value)\""
+        try await hearth.wait(for: "the field") { $0.rows("+", name, "string", text).count == 1 }
       }
       try await hearth.keys("s")
       try await hearth.wait("on condition that there is no document yet")

@@ -7,9 +7,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct SessionFileTests {
-    private func feed(_ lines: [String]) -> [String] {
-      lines.filter { $0.contains("SERVER") || $0.contains("LOCAL") }
-    }
+    private func feed(_ lines: [String]) -> [String] { lines.filter(\.isFeedRow) }
 
     /// The time of day at the beginning of a row.
     private func seconds(_ row: String) -> Double? {
@@ -120,7 +118,7 @@ extension EndToEndTests.InTmux {
       for key in ["3", "1", "3", "1"] {
         let keys = hearth.lines[23]
         try await hearth.keys(key)
-        try await hearth.wait(for: "the keys of pane \(key)") { $0.lines[23] != keys && $0.text.contains("online") }
+        try await hearth.wait(for: "the keys of pane \(key)") { $0.lines[23] != keys }
         shown.append(hearth.lines)
       }
       try await hearth.keys("Q")

@@ -12,8 +12,11 @@ extension TmuxTerminal {
 }
 
 extension String {
-  /// Whether this is a feed row about a document that the server changed.
-  var isServerData: Bool { contains(" SERVER ") && contains(#/ [-+~] /#) }
+  /// Whether this is a feed row about a document that the server changed. Where all rows are the server's, none says so.
+  var isServerData: Bool { isFeedRow && !contains(" LOCAL ") && !contains(" CACHE ") && contains(#/ [-+~] /#) }
+
+  /// Whether this is a row of the feed: it begins with a time of day in milliseconds.
+  var isFeedRow: Bool { contains(#/^[ ▌] \d\d:\d\d:\d\d\.\d{3} /#) }
 
   /// The cell in which each `│` stands, by widths that do not come from hearth: the East Asian and emoji blocks that
   /// these tests use are two cells wide, marks and joiners none.

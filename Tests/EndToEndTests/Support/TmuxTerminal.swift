@@ -129,8 +129,8 @@ final class TmuxTerminal {
     try await wait(for: "the closed palette") { !$0.text.contains(word) }
   }
 
-  /// The selected row of the collections.
-  private var selection: String? { lines.first { $0.hasPrefix("│▌") } }
+  /// The selected row of the collections, without the panes beside it.
+  private var selection: Substring? { lines.first { $0.hasPrefix("│▌") }?.dropFirst().prefix { $0 != "│" } }
 
   /// Waits for the end of `hearth`.
   /// - Returns: its exit status.

@@ -28,8 +28,8 @@ package struct TreeColumns: Sendable {
 
   /// The columns in the order in which they are shown.
   package private(set) var columns: [Column] = []
-  /// The width of the widest id, up to a limit.
-  package private(set) var idWidth = 0
+  /// The width of the widest id, up to a limit; at least that of the heading `id▲`.
+  package private(set) var idWidth = 3
   /// The fields that the user picked; `nil` while the columns are chosen by the documents.
   package var picked: [String]?
 

@@ -24,12 +24,12 @@ package struct Glyphs: Hashable, Sendable {
   package var arrow: String
   /// The signs of an order, behind the name of its column.
   package var ascending, descending: String
-  package var atLeast: String
+  /// The signs before a bound; two columns in both sets.
+  package var atLeast, atMost: String
   package var check, cross: String
   package var scrollThumb, scrollTrack: String
   package var barFull, barOutage: String
   package var bullet: String
-  package var atMost: String
   package var conflict: String
   package var dash: String
   /// The bars from lowest to highest; eight steps in Unicode, five in ASCII.
@@ -40,18 +40,20 @@ package struct Glyphs: Hashable, Sendable {
     rightTee: "┤", dashedHorizontal: "╌", cursor: "▌", caret: "▏", folded: "▸", unfolded: "▾", online: "●",
     offline: "○",
     listening: "◉", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎", related: "┃",
-    ellipsis: "…", arrow: "→", ascending: "▲", descending: "▼", atLeast: "≥", check: "✓", cross: "✗", scrollThumb: "█",
+    ellipsis: "…", arrow: "→", ascending: "▲", descending: "▼", atLeast: "≥ ", atMost: "≤ ", check: "✓", cross: "✗",
+    scrollThumb: "█",
     scrollTrack: "│", barFull: "█", barOutage: "▒",
-    bullet: "·", atMost: "≤", conflict: "×", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
+    bullet: "·", conflict: "×", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
 
   package static let ascii = Glyphs(
     topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", horizontal: "-", vertical: "|", leftTee: "+",
     rightTee: "+", dashedHorizontal: "-", cursor: ">", caret: "_", folded: "+", unfolded: "-", online: "*",
     offline: "o",
     listening: "@", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<", related: "!",
-    ellipsis: "~", arrow: ">", ascending: "^", descending: "v", atLeast: ">=", check: "y", cross: "x", scrollThumb: "#",
+    ellipsis: "~", arrow: ">", ascending: "^", descending: "v", atLeast: ">=", atMost: "<=", check: "y", cross: "x",
+    scrollThumb: "#",
     scrollTrack: ":", barFull: "#", barOutage: ".",
-    bullet: ".", atMost: "<=", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
+    bullet: ".", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
 
   /// A bar chart of one column per value: the highest value gets the highest glyph, zero the lowest.
   package func sparkline(_ values: some Collection<Double>) -> String {
