@@ -92,6 +92,10 @@ package struct InProcessDatastore: AnsweringDatastore {
     try await backend.commit(mutations, in: database, request: request)
   }
 
+  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    throw await backend.followCommits(in: database) { news async throws(Never) in await deliver(news) }
+  }
+
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {

@@ -137,12 +137,13 @@ extension LocalBackend {
     }
   }
 
-  /// Ends every watch stream with a status.
+  /// Ends every watch stream, and the news of commits, with a status.
   package func endWatches(_ status: RPCStatus) {
     for id in sessions.keys {
       failures[id] = status
       wake(id)
     }
+    followers.end(status)
   }
 
   /// The number of open watch streams.
@@ -151,6 +152,7 @@ extension LocalBackend {
   /// Passes a commit on to the targets that it could concern. The commit stands in any case: a session that cannot be
   /// told ends with the error, and its client asks anew.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
+    if !followers.isEmpty { followers.note(transitions, in: database) }
     if !dependencies.isEmpty {
       for transition in transitions { dependencies.note(transition.key, in: database).forEach(wake) }
     }
@@ -195,6 +197,7 @@ extension LocalBackend {
 
   func restartTargets(in database: DatabaseID) {
     dependencies.noteAll(in: database)
+    followers.noteEverything(in: database)
     for id in sessions.keys where sessions[id]?.database == database {
       for target in sessions[id]?.targets.keys.sorted() ?? [] { sessions[id]?.restart(target) }
       wake(id)

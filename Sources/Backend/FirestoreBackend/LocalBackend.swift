@@ -30,6 +30,7 @@ package actor LocalBackend {
   var signals: [WatchSessionID: WatchSignal] = [:]
   var failures: [WatchSessionID: RPCStatus] = [:]
   var dependencies = WatchDependencies()
+  var followers = CommitFollowers()
   var lastSession: Int64 = 0
   var transactions: TransactionTable
 

@@ -167,6 +167,22 @@ package final class SharedDatastore: Datastore {
     try await call(isRepeatable: read.isRepeatable) { datastore throws(RPCStatus) in try await datastore.read(read) }
   }
 
+  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    // The news of the next owner begins with everything, so that nothing is missed in between.
+    let end = await withoutActuallyEscaping(deliver) { deliver in await follow(deliver) }
+    throw end
+  }
+
+  private func follow(_ deliver: @escaping @Sendable (CommitNews) async -> Void) async -> RPCStatus {
+    while true {
+      let passage: DataKeeper.Passage
+      do throws(RPCStatus) { passage = try await keeper.way() } catch { return error }
+      let end = await pass(passage) { datastore throws(RPCStatus) in try await datastore.followCommits(deliver: deliver)
+      }
+      if case .failure(let status)? = end { return status }
+    }
+  }
+
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {

@@ -33,6 +33,12 @@ package protocol Datastore: Sendable {
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus)
 
+  /// Tells of every commit to the database, by collection, until cancelled. The first news is that everything may have
+  /// changed.
+  /// - Parameter deliver: receives the news since the last call; awaited, while more is gathered.
+  /// - Throws: `unimplemented` if the backend tells of no commits, `permission-denied`; `cancelled`.
+  func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus)
+
   /// Whether the other end can be gone, or stuck, while the watch stream does not end.
   var canFallSilent: Bool { get }
   /// Makes later calls use a new connection, because the present one is not to be trusted. Calls under way go on.
@@ -41,6 +47,9 @@ package protocol Datastore: Sendable {
 
 extension Datastore {
   package var canFallSilent: Bool { true }
+  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    throw RPCStatus(.unimplemented, "This backend tells of no commits.")
+  }
   /// Does nothing, for a datastore without connections.
   package func reconnect() {}
 }

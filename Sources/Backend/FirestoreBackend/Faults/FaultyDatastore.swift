@@ -68,6 +68,14 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.read(read) }
   }
 
+  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    try await stream(deliver) { line, deliver throws(RPCStatus) in
+      try await base.followCommits { news in
+        if await line.letsThrough(after: faults.delay()) { await deliver(news) }
+      }
+    }
+  }
+
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreService
 import NIOCore
 import NIOHTTP2
@@ -112,6 +113,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     {
       return call
     }
+    if path == FollowCommits.path, let call = FollowCall(path, try service.serving(as: authorization)) { return call }
     if let call = try others?.call(path, authorization, service) { return call }
     throw RPCStatus(.unimplemented, "There is no method \(path) here.")
   }

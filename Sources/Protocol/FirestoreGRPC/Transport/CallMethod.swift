@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import NIOCore
 import NIOHPACK
 
@@ -16,11 +17,17 @@ package enum CallMethod: String, Sendable, CaseIterable {
   case write = "Write"
   /// A method of the administration's service.
   case listDatabases = "ListDatabases"
+  /// A method that only Hearth's servers have.
+  case followCommits = "Follow"
 
   package static let service = "google.firestore.v1.Firestore"
 
   var path: String {
-    "/\(self == .listDatabases ? "google.firestore.admin.v1.FirestoreAdmin" : Self.service)/\(rawValue)"
+    switch self {
+    case .listDatabases: "/google.firestore.admin.v1.FirestoreAdmin/\(rawValue)"
+    case .followCommits: FollowCommits.path
+    default: "/\(Self.service)/\(rawValue)"
+    }
   }
 }
 

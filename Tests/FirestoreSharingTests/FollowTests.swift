@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreTesting
+import Testing
+
+@testable import FirestoreSharing
+
+@Suite("News of commits between processes", .timeLimit(.minutes(5)))
+struct FollowTests {
+  @Test("Each user of the data hears of the commits of all, and goes on hearing under the next owner")
+  func shared() async throws {
+    let folder = try Folder()
+    var first: SharedData? = try SharedData.open(folder.path, as: "first")
+    let second = try SharedData.open(try folder.alias("second"), as: "second", patience: .seconds(60))
+    let store = second.datastore(for: database)
+    let (stream, continuation) = AsyncStream.makeStream(of: CommitNews.self)
+    let following = Task {
+      let error = await #expect(throws: RPCStatus.self) {
+        try await store.followCommits { news in continuation.yield(news) }
+      }
+      #expect(error?.code == .cancelled)
+    }
+    var news = stream.makeAsyncIterator()
+    #expect(await news.next() == .everything)
+    _ = try await first?.datastore(for: database).commit([increment("c/a")])
+    #expect(await news.next() == .collections([CollectionNotice(ResourcePath("c"), created: 1)]))
+    _ = try await store.commit([increment("c/a")])
+    #expect(await news.next() == .collections([CollectionNotice(ResourcePath("c"), changed: 1)]))
+
+    first = nil
+    #expect(first == nil)
+    #expect(await news.next() == .everything)
+    _ = try await store.commit([increment("d/a")])
+    #expect(await news.next() == .collections([CollectionNotice(ResourcePath("d"), created: 1)]))
+    following.cancel()
+    await following.value
+  }
+}
