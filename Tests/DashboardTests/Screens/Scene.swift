@@ -106,9 +106,12 @@ struct Scene {
 
   mutating func online(_ roundTrips: [Int] = [160, 184, 172, 240, 180, 176, 184]) {
     hear(.status(status(.online, isEnabled: true, roundTrips)))
+    // Google's servers tell of no commits.
+    if state.configuration.backend.kind != .cloud { hear(.committed(.everything)) }
   }
 
   mutating func offline(byUser: Bool = true) {
+    hear(.commitsUnheard("offline"))
     hear(.status(status(.offline, isEnabled: !byUser, [160, 184, 172, 240, 180, 176, 184])))
   }
 

@@ -49,7 +49,8 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try localDocuments.overlay(of: key) }
   }
 
-  /// Ids of the collections directly below a document or the root that the cache has seen; sorted by UTF-8.
+  /// Ids of the collections directly below a document or the root of which the cache has documents, or writes, at any
+  /// depth; sorted by UTF-8.
   package func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     try database.read { () throws(StoreError) in try database.collections.ids(below: parent) }
   }

@@ -60,9 +60,20 @@ final class CollectionTable {
     return found
   }
 
+  /// The collections that hold a document, or a write to one, at any depth: others were only asked about.
   func ids(below parent: ResourcePath) throws(StoreError) -> [String] {
+    // The range holds the paths below a collection: '0' follows '/' in the order of UTF-8. The states are those of
+    // documents that exist, as far as the cache knows (`DocumentTable.State`).
     try connection.all(
-      "SELECT DISTINCT collection_id FROM collection_parents WHERE parent = ? ORDER BY collection_id", parent.text
+      """
+      SELECT DISTINCT collection_id FROM collection_parents AS listed WHERE parent = ? AND EXISTS (
+        SELECT 1 FROM collection_parents AS held
+        WHERE (held.id = listed.id OR held.path > listed.path || '/' AND held.path < listed.path || '0') AND (
+          EXISTS (SELECT 1 FROM pending_documents WHERE collection = held.id)
+          OR EXISTS (SELECT 1 FROM documents WHERE collection = held.id AND state IN (1, 3, 5, 7))
+        )
+      ) ORDER BY collection_id
+      """, parent.text
     ) { $0.text(0) }
   }
 

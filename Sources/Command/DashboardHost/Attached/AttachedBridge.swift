@@ -263,7 +263,7 @@ package final class AttachedBridge {
 
   private func count(_ path: ResourcePath) {
     ask(.count(path)) { [weak self] answer in
-      if case .count(let count?) = answer { self?.emit(.counted(path, count)) }
+      if case .count(let count?) = answer { self?.emit(.counted(path, count, isFromCache: true)) }
     }
   }
 

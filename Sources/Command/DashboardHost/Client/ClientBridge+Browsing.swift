@@ -15,8 +15,11 @@ extension ClientBridge {
       // The cache's collections are shown at once: a server that is out of reach answers late, and only that it is.
       // Nothing that is shown goes for that long.
       let isNews = !cached.isEmpty && bridge.listed.isKept(by: cached, below: parent)
-      if isNews || !bridge.canReachBackend { bridge.show(cached, of: number, below: parent) }
-      guard bridge.canReachBackend else { return }
+      guard bridge.canReachBackend else {
+        // Collections that the server was known to have stay: the cache need not have seen all of them.
+        return bridge.show(cached.union(bridge.listed[parent] ?? []), of: number, below: parent)
+      }
+      if isNews { bridge.show(cached, of: number, below: parent) }
       do throws(RPCStatus) {
         let stored = try await bridge.datastore.listCollectionIDs(below: parent)
         // Writes may have come into the cache while the server was asked.
@@ -62,12 +65,21 @@ extension ClientBridge {
 
   private static let largestListing = 3_000
 
+  /// Counts a collection; one that is being counted is counted again then, so that the last answer is the newest.
   package func count(_ collection: ResourcePath) {
-    request { bridge in
-      let query = Query(path: collection)
-      guard bridge.canReachBackend else {
-        return bridge.emit(.counted(collection, try await bridge.engine.cachedDocuments(query).count))
+    let query = Query(path: collection)
+    guard canReachBackend else {
+      request { bridge in
+        let count = try await bridge.engine.cachedDocuments(query).count
+        // Meanwhile the backend may have been counted.
+        if !bridge.canReachBackend { bridge.emit(.counted(collection, count, isFromCache: true)) }
       }
+      return
+    }
+    guard counting.updateValue(true, forKey: collection) == nil else { return }
+    counting[collection] = false
+    request { bridge in
+      defer { if bridge.counting.removeValue(forKey: collection) == true { bridge.count(collection) } }
       let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
       if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
     }

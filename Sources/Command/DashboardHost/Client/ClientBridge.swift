@@ -53,6 +53,12 @@ final class ClientBridge {
   var nextPreview: Query?
   var isPreviewing = false
   var listed = ListedCollections()
+  /// The collections that are being counted, and whether each is to be counted again then.
+  var counting: [ResourcePath: Bool] = [:]
+  /// Whether the backend may tell of commits.
+  let tellsCommits: Bool
+  /// The news of commits.
+  var following: Task<Void, Never>?
   /// The searches that go on.
   var searches: [WindowTag: Task<Void, Never>] = [:]
 
@@ -60,7 +66,7 @@ final class ClientBridge {
   init(
     _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
     transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
-    control: EmulatorControl? = nil, emit: @escaping @MainActor (ClientEvent) -> Void
+    control: EmulatorControl? = nil, tellsCommits: Bool = true, emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     engine = client.engine
     subscriptions = Subscriptions(client.engine)
@@ -69,6 +75,7 @@ final class ClientBridge {
     self.dataNotice = dataNotice
     self.transferPlace = transferPlace
     self.control = control
+    self.tellsCommits = tellsCommits
     self.data = data
     canReachBackend = !startsOffline
     self.emit = emit
@@ -104,6 +111,7 @@ final class ClientBridge {
     subscriptions.closeAll()
     for request in requests.values { request.cancel() }
     for search in searches.values { search.cancel() }
+    following?.cancel()
     transferring?.cancel()
   }
 
@@ -274,6 +282,8 @@ final class ClientBridge {
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
     canReachBackend = !status.isOffline
+    followCommits(canReachBackend)
+    if !canReachBackend { counting = [:] }
     // Collections listed while the backend was out of reach came from the cache alone.
     if canReachBackend, !couldReachBackend { listed.parents.forEach(listCollections) }
     for outcome in news.outcomes(of: status) {
@@ -288,7 +298,12 @@ final class ClientBridge {
     }
     for key in unsettled { readLayers(of: key) }
     if news.queue == nil { noteSeen(by: status.pendingWrites) }
-    for event in news.changes(in: status) { emit(event) }
+    for event in news.changes(in: status) {
+      emit(event)
+      if case .pendingWrites(let writes, _) = event {
+        noteCollections(of: writes.lazy.flatMap(\.mutations).filter { $0.operation != .delete }.map(\.key))
+      }
+    }
   }
 }
 
@@ -303,6 +318,7 @@ extension ListenerSnapshot {
           now: change.kind == .removed ? snapshot.departed[key] : nil)
       },
       isFromCache: snapshot.isFromCache, syncStateChanged: snapshot.syncStateChanged,
-      hasPendingWrites: snapshot.hasPendingWrites, count: snapshot.documents.count, causes: snapshot.causes)
+      hasPendingWrites: snapshot.hasPendingWrites, count: snapshot.documents.count, causes: snapshot.causes,
+      wasAsked: snapshot.readTime != nil)
   }
 }

@@ -34,7 +34,8 @@ package struct ClientSource {
     bridge = ClientBridge(
       client, faults: faults, dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection), startsOffline: options.startsOffline,
-      control: EmulatorControl(of: options.storage.backend), emit: emit)
+      control: EmulatorControl(of: options.storage.backend),
+      tellsCommits: BackendConnection.name(options.storage).kind != .cloud, emit: emit)
   }
 
   /// Begins to tell news, and opens the listeners of earlier sessions and of the command line.

@@ -27,7 +27,15 @@ extension Redaction {
     case .collections(let parent, let ids): .collections(below: path(parent), ids)
     case .collectionsUnlisted(let parent, let status): .collectionsUnlisted(below: path(parent), self.status(status))
     case .missingDocuments(let path, let keys): .missingDocuments(in: self.path(path), keys.map(key))
-    case .counted(let path, let count): .counted(self.path(path), count)
+    case .counted(let path, let count, let isFromCache): .counted(self.path(path), count, isFromCache: isFromCache)
+    case .committed(.collections(let notices)):
+      .committed(
+        .collections(
+          notices.map {
+            CollectionNotice(path($0.collection), created: $0.created, deleted: $0.deleted, changed: $0.changed)
+          }))
+    case .committed(.everything): event
+    case .commitsUnheard(let reason): .commitsUnheard(text(reason))
     case .status(let status): .status(self.status(status))
     case .storage(let notice):
       .storage(StorageNotice(badge: notice.badge, message: text(notice.message)))

@@ -11,6 +11,7 @@ extension PlayedShop {
   mutating func play(_ steps: [ScenarioStep]) {
     hear(.collections(below: .root, []))
     hear(.status(status()))
+    hear(.committed(.everything))
     var batch: Int64 = 0
     var known: Set<String> = []
     for step in steps {
@@ -38,6 +39,7 @@ extension PlayedShop {
   private mutating func goOnline() {
     setOnline(true)
     hear(.status(status()))
+    hear(.committed(.everything))
     for listener in state.listeners { fire(listener, [], because: .server(SnapshotVersion(now)), syncs: true) }
     acknowledgeAll()
   }

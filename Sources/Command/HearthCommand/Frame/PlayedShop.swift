@@ -67,6 +67,7 @@ struct PlayedShop {
     commit(shop.openingStock())
     hear(.collections(below: .root, Set(remote.keys.map { String($0.path.segments[0]) }).sorted()))
     hear(.status(status()))
+    hear(.committed(.everything))
     for path in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
       let query = Query(path: path)
       wait(milliseconds: 4)
@@ -104,6 +105,7 @@ struct PlayedShop {
     wait(milliseconds: 900)
     press([.character("o")])
     setOnline(false)
+    hear(.commitsUnheard("offline"))
     hear(.status(status()))
     for listener in state.listeners { fire(listener, [], because: .networkDisabled, syncs: true) }
   }
@@ -192,7 +194,8 @@ extension PlayedShop {
       let found = documents(of: query)
       let limited = query.limitType == .last ? found.suffix(query.limit ?? .max) : found.prefix(query.limit ?? .max)
       hear(.windowLoaded(tag, Array(limited), isFromCache: !isOnline, total: nil))
-    case .count(let path): hear(.counted(path, documents(of: Query(path: path)).count))
+    case .count(let path):
+      hear(.counted(path, documents(of: Query(path: path)).count, isFromCache: !isOnline))
     case .listMissing(let path): hear(.missingDocuments(in: path, []))
     case .openDetail(let key):
       hear(.detail(key, remote: remote[key], overlay: overlays[key], local: local[key]))

@@ -25,6 +25,13 @@ struct CommandArgument: Sendable {
 }
 
 extension Command {
+  /// The same command, which takes an argument in the palette.
+  func taking(_ argument: CommandArgument) -> Command {
+    var command = self
+    command.argument = argument
+    return command
+  }
+
   /// A command that is in the palette only, since it takes an argument. If it is chosen without one, the palette asks
   /// for it.
   init(

@@ -121,6 +121,34 @@ extension Keymap {
       }))
 }
 
+/// The file that an import reads or an export writes, in place of the form that asks for it.
+extension Keymap {
+  /// - Parameter paths: what is exported; `nil` for the whole database.
+  static func exportFile(_ paths: @escaping @Sendable (DashboardState) -> [ResourcePath]?) -> CommandArgument {
+    CommandArgument(
+      name: "FILE", hint: "the file to write, such as orders.jsonl", isOptional: true,
+      read: { text, state throws(TextError) in
+        let paths = paths(state)
+        let what = paths.map { $0.map(\.text).joined(separator: ", ") } ?? "the whole database"
+        return CommandArgument.Meaning(account: "export \(what) to \(text)") {
+          $0.start(.export(paths, file: text))
+        }
+      })
+  }
+
+  /// - Parameter collection: the collection of plain documents; `nil` for what `export` wrote.
+  static func importFile(_ collection: @escaping @Sendable (DashboardState) -> ResourcePath?) -> CommandArgument {
+    CommandArgument(
+      name: "FILE", hint: "the file to read, such as backup.jsonl", isOptional: true,
+      read: { text, state throws(TextError) in
+        let collection = collection(state)
+        return CommandArgument.Meaning(account: "import \(text)" + (collection.map { " into \($0.text)" } ?? "")) {
+          $0.start(.importing(file: text, into: collection))
+        }
+      })
+  }
+}
+
 extension DashboardState {
   /// The paths of the collections and documents in the tree.
   fileprivate var knownPaths: [String] {

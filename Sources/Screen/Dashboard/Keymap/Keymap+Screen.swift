@@ -159,13 +159,16 @@ extension Keymap {
         "export", "", in: .screen, "export what is selected, with what is below it, to a file",
         title: Wording { state in "export " + (state.exportedPath.map { "\($0.text) to a file" } ?? "the selection") },
         unless: { $0.reasonAgainstTransfer ?? ($0.exportedPath == nil ? "nothing is selected" : nil) },
-        change: { state in state.exportedPath.map { state.askForExport(of: [$0]) } }),
+        change: { state in state.exportedPath.map { state.askForExport(of: [$0]) } }
+      ).taking(exportFile { state in state.exportedPath.map { [$0] } }),
       Command(
         "export-all", "", in: .screen, "export the whole database to a file", unless: { $0.reasonAgainstTransfer },
-        change: { $0.askForExport(of: nil) }),
+        change: { $0.askForExport(of: nil) }
+      ).taking(exportFile { _ in nil }),
       Command(
         "import", "", in: .screen, "import a file that export wrote", writes: true,
-        unless: { $0.reasonAgainstTransfer }, change: { $0.askForImport(into: nil) }),
+        unless: { $0.reasonAgainstTransfer }, change: { $0.askForImport(into: nil) }
+      ).taking(importFile { _ in nil }),
       Command(
         "import-into", "", in: .screen, "import a file of plain documents into the selected collection",
         title: Wording { state in
@@ -173,11 +176,16 @@ extension Keymap {
         },
         writes: true,
         unless: { $0.reasonAgainstTransfer ?? ($0.selectedCollection == nil ? "no collection is selected" : nil) },
-        change: { $0.askForImport(into: $0.selectedCollection) }),
+        change: { $0.askForImport(into: $0.selectedCollection) }
+      ).taking(importFile { $0.selectedCollection }),
       Command(
         "transfer", "", in: .screen, "import or export: how far it is, cancel it, what it came to",
         unless: { $0.reasonAgainstShowingTransfer },
         change: { $0.showTransfer() }),
+      Command(
+        "recount", "", in: .screen, "count the collections of the tree again",
+        title: Wording { "count the collections again" + ($0.recountCost.map { ": \($0)" } ?? "") },
+        unless: { $0.reasonAgainstRecount }, run: { $0.recount() }),
       Command(
         "clear-filter", "", in: .screen, "show all rows of the feed again",
         unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),

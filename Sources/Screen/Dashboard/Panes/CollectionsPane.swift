@@ -90,7 +90,8 @@ struct CollectionsPane {
     switch row.item {
     case .collection(let path):
       addCollection(path, depth: row.depth, to: &left)
-      right = collectionMarks(path)
+      right = CollectionMarks(state: state, path: path, isLarge: isLarge, glyphs: glyphs, flags: Self.flags)
+        .line(room: area.width - left.width - 2)
     case .document(let key):
       let window = state.browser.windows[key.collection]
       if let document = finder.document(key) {
@@ -133,43 +134,6 @@ struct CollectionsPane {
     if !names.isEmpty, !state.browser.expanded.contains(path) {
       line.add("  \(names.joined(separator: ", "))", .textMuted)
     }
-  }
-
-  private func collectionMarks(_ path: ResourcePath) -> Line {
-    var line = Line(glyphs)
-    let window = state.browser.windows[path]
-    if let failure = window?.failure {
-      line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
-    } else if let search = state.browser.search, search.path == path {
-      line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
-    } else if let search = window?.search, search.isRunning {
-      // The row below the documents has the same in words.
-      line.add("\(glyphs.ellipsis) \(grouped(search.looked))", .paneCount)
-    } else if let search = window?.search, search.isFromCache {
-      // The others of the collection were not looked at.
-      let more = search.isComplete ? "" : "+"
-      line.add("\(grouped(search.found))\(more) of \(grouped(search.looked)) cached", .paneCount)
-    } else if let window, let found = window.found, let total = window.total {
-      line.add("\(grouped(found.count))\(found.isAll ? "" : "+") of \(grouped(total))", .paneCount)
-    } else if window?.filter != nil, window?.isLoading == true {
-      line.add(glyphs.ellipsis, .textMuted)
-    } else if let total = window?.total {
-      line.add(isLarge ? "\(grouped(total)) doc\(total == 1 ? "" : "s")" : grouped(total), .paneCount)
-    } else if window?.isLoading == true {
-      line.add(glyphs.ellipsis, .textMuted)
-    }
-    line.skip(2)
-    let start = line.width
-    let listeners = state.listeners.filter { $0.failure == nil && $0.covers(path) }
-    if !listeners.isEmpty {
-      let isFromCache = state.network.isOffline || listeners.allSatisfy(\.isFromCache)
-      line.add(
-        (isFromCache ? glyphs.listeningFromCache : glyphs.listening)
-          + (listeners.count > 1 ? "\(listeners.count)" : ""),
-        isFromCache ? .flagCache : .stateOnline)
-    }
-    line.skip(to: start + Self.flags)
-    return line
   }
 
   // MARK: Documents
@@ -223,9 +187,18 @@ struct CollectionsPane {
       line.add(text, role)
     } else if let window, window.preview != nil, !window.loaded.isEmpty {
       line.add("no loaded document passes", .textMuted)
+    } else if let window, window.filter == nil, window.isFromCache {
+      line.add(absence(in: window), .textMuted)
     } else {
       line.add(window?.filter == nil ? "no documents" : "no document passes the filter", .textMuted)
     }
+  }
+
+  /// The words where the cache shows no document: `not in the cache; 2 at 18:10:43`.
+  private func absence(in window: CollectionWindow) -> String {
+    guard let known = window.count.known else { return "the cache has none" }
+    let clock = TimeText.clock(known.time, offset: state.configuration.utcOffset)
+    return known.number == 0 ? "no documents at \(clock)" : "not in the cache; \(grouped(known.number)) at \(clock)"
   }
 
   /// `looking 41 000 of 100 000 · 3 found · esc stops`.

@@ -4,6 +4,16 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
+extension FeedRow.Source {
+  fileprivate var role: Role {
+    switch self {
+    case .local: .sourceLocal
+    case .server: .sourceServer
+    case .cache: .flagCache
+    }
+  }
+}
+
 /// Pane 4: the events, newest at the bottom.
 struct FeedPane {
   let state: DashboardState
@@ -138,8 +148,8 @@ struct FeedPane {
   /// Adds the side that a row came from, and its flags.
   private func addSource(of row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
     line.cell(
-      columns.hasWords ? (row.isLocal ? "LOCAL" : "SERVER") : row.isLocal ? "L" : "S",
-      row.isLocal ? .sourceLocal : .sourceServer, width: columns.source)
+      columns.hasWords ? row.source.rawValue : String(row.source.rawValue.prefix(1)), row.source.role,
+      width: columns.source)
     line.skip(columns.gap)
     let flags = (row.isFromCache ? "c" : "") + (row.hasPendingWrites ? "p" : "")
     let flagRole: Role = flags.isEmpty ? .text : row.hasPendingWrites ? .flagPending : .flagCache

@@ -9,7 +9,8 @@ extension DashboardState {
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [
-      writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick,
+      writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, nextCountAge,
+      network.isOffline ? nil : browser.renewals.next,
       overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
@@ -24,6 +25,7 @@ extension DashboardState {
   /// Lets time pass: toasts disappear, highlights fade, clocks advance.
   mutating func age(to time: Timestamp) {
     if time < now { setBack(to: time) } else { now = time }
+    confirmCounts()
     notices.age(to: now)
     writes.age(to: now)
     outages.age(to: now)
@@ -48,6 +50,8 @@ extension DashboardState {
     browser.result?.move(moved)
     browser.recounts = browser.recounts.mapValues(moved)
     browser.nextReview = browser.nextReview.map(moved)
+    browser.renewals.move(moved)
+    for path in browser.windows.keys { browser.windows[path]?.count.move(moved) }
     if let due = overlay?.editor?.recountAt { overlay?.editor?.recountAt = moved(due) }
     moveQuestion(moved)
     network.since = moved(network.since)

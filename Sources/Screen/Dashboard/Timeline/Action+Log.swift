@@ -60,6 +60,7 @@ extension ClientEvent {
       .transferred, .listenersRead, .question, .notice:
       true
     case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,
+      .committed, .commitsUnheard,
       .rejectedWrites,
       .detail, .indexes,
       .faults,

@@ -34,7 +34,10 @@ extension DashboardState {
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
     case .collectionsUnlisted(let parent, let status): if parent.isRoot { browser.rootsFailure = status }
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
-    case .counted(let path, let count): receive(count: count, of: path)
+    case .counted(let path, let count, let isFromCache):
+      receive(count: count, of: path, isFromCache: isFromCache ?? false)
+    case .committed(let news): return receive(news)
+    case .commitsUnheard: browser.hearsCommits = false
     case .status(let status): receive(status)
     case .storage(let notice):
       storage.note(notice)
@@ -92,13 +95,16 @@ extension DashboardState {
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
-    case .counted(let path, let count): browser.windows[path].map { $0.total != nil && $0.total != count } ?? false
+    case .counted(let path, let count, isFromCache: _):
+      browser.windows[path].map { $0.total != nil && $0.total != count } ?? false
+    case .committed(let news): news != .everything
     case .collections(.root, let ids): Set(ids) != browser.roots.map(Set.init)
     case .collectionsUnlisted(let parent, let status): parent.isRoot && browser.rootsFailure != status
     case .windowLoaded(let tag, let documents, _, _): isNews(documents, in: tag)
     case .detail(let key, _, _, let local, _):
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
-    case .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed, .indexes,
+    case .commitsUnheard, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed,
+      .indexes,
       .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .editConflict, .undoConflict:
       // Answers to keys, and words of this program.
       false
@@ -197,7 +203,12 @@ extension DashboardState {
       }
       if let ended { endOutage(ended) }
       // Counts made meanwhile were those of the cache.
-      if !status.isOffline { for path in browser.windows.keys { browser.noteChange(in: path, at: now) } }
+      if !status.isOffline {
+        for path in browser.windows.keys {
+          browser.windows[path]?.count.forgetCached()
+          browser.noteChange(in: path, at: now)
+        }
+      }
     }
   }
 

@@ -68,7 +68,7 @@ package struct Transcript: Sendable {
       case .divider: ""
       }
     let flags = [row.isFromCache && row.kind != .synced ? "from cache" : "", row.hasPendingWrites ? "pending" : ""]
-    let source = row.kind == .failed ? "" : row.isLocal ? "local" : "server"
+    let source = row.kind == .failed ? "" : row.source.rawValue.lowercased()
     let parts =
       [row.listenerName, kind, row.key?.path.text ?? "", source] + flags
       + [row.summary, row.why.map { "(\($0))" } ?? "", row.batch?.description ?? ""]

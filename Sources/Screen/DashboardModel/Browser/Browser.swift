@@ -54,6 +54,12 @@ package struct Browser: Sendable {
   package var recounts: [ResourcePath: Timestamp] = [:]
   /// The time at which data that other clients may have changed is asked for again; `nil` until there was a change.
   package var nextReview: Timestamp?
+  /// Whether the backend tells of every commit.
+  package var hearsCommits = false
+  /// The questions that such news raises.
+  package var renewals = Renewals()
+  /// A collection that was asked for and that the lists do not have: shown, and none of the roots.
+  package var visited: ResourcePath?
   /// Whether another client has changed data since it was last asked for.
   package var hasNewsFromOthers = false
   /// The orders that were chosen, for this session.
@@ -70,8 +76,12 @@ package struct Browser: Sendable {
   package var rows: [Row] {
     var rows: [Row] = []
     for root in roots ?? [] { append(collection: ResourcePath(root), depth: 0, to: &rows) }
+    if let visited, visited.count == 1, !isRoot(visited) { append(collection: visited, depth: 0, to: &rows) }
     return rows
   }
+
+  /// Whether the lists have a collection at the root.
+  package func isRoot(_ path: ResourcePath) -> Bool { roots?.contains { $0.equalsUTF8(path.text) } ?? false }
 
   private func append(collection path: ResourcePath, depth: Int, to rows: inout [Row]) {
     rows.append(Row(item: .collection(path), depth: depth))
@@ -181,7 +191,7 @@ package struct Browser: Sendable {
       effects += [window.shown, window.requested].compactMap { $0.map { .client(.closeWindow($0.tag)) } }
       if let search = window.search, search.isRunning { effects.append(.client(.closeWindow(search.tag))) }
       var closed = CollectionWindow(path: other)
-      (closed.total, closed.order) = (window.total, window.order)
+      (closed.count, closed.order) = (window.count, window.order)
       windows[other] = closed
     }
     return effects.sorted { "\($0)" < "\($1)" }
@@ -238,9 +248,11 @@ package struct Browser: Sendable {
     window.loaded = documents
     window.isFromCache = isFromCache
     window.failure = nil
-    if let total { window.total = total }
-    // The cache may have a part of the collection only.
-    if window.isWhole, !isFromCache || window.total == nil { window.total = documents.count }
+    if let total, !isFromCache { window.count.take(total, at: now) }
+    if window.isWhole {
+      // The cache may have a part of the collection only.
+      if isFromCache { window.count.takeCached(documents.count) } else { window.count.take(documents.count, at: now) }
+    }
     windows[path] = window
     land(landing, window.documents)
     return effects

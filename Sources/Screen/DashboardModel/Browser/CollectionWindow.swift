@@ -58,8 +58,8 @@ package struct CollectionWindow: Sendable {
   /// The loaded documents that pass the filters, and are shown.
   package private(set) var documents: [Document] = []
   package var isFromCache = true
-  /// The number of documents in the whole collection.
-  package var total: Int?
+  /// The number of documents in the whole collection, as far as it is known.
+  package var count = CollectionCount()
   package var failure: RPCStatus?
   /// The number of documents before the window; `nil` where it is not known.
   package var offset: Int? = 0
@@ -67,6 +67,8 @@ package struct CollectionWindow: Sendable {
   package init(path: ResourcePath) { self.path = path }
 
   package var isLoading: Bool { requested != nil }
+
+  package var total: Int? { count.number }
 
   /// Whether the loaded documents were asked for without the present filter, or with an earlier one.
   package var isOfAnotherFilter: Bool { shown.map { $0.filter != filter } ?? false }
@@ -204,16 +206,10 @@ extension Browser {
   package mutating func takeDueCounts(at now: Timestamp, isOffline: Bool) -> [Effect] {
     let due = recounts.filter { $0.value <= now }.keys.sorted()
     for path in due { recounts[path] = nil }
+    // Commits that are told have their own questions.
+    if hearsCommits, !isOffline { return [] }
     return due.filter { !isOffline || windows[$0]?.total ?? 0 <= Self.largestCountedOffline }.map {
       .client(.count($0))
     }
-  }
-}
-
-extension ListenerRecord {
-  /// Whether the last snapshot has all documents of a collection, as far as the client can tell now.
-  package func isExact(whileOffline isOffline: Bool) -> Bool {
-    failure == nil && query.matchesAllDocuments && query.collectionGroup == nil && !query.path.isDocument
-      && (!isFromCache || isOffline)
   }
 }

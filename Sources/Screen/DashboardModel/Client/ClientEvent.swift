@@ -34,8 +34,12 @@ package enum ClientEvent: Codable, Sendable {
   case collectionsUnlisted(below: ResourcePath, RPCStatus)
   /// The answer to `Effect.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
-  /// The answer to `Effect.count`.
-  case counted(ResourcePath, Int)
+  /// The answer to `Effect.count`; of the cache's documents where the server could not be asked.
+  case counted(ResourcePath, Int, isFromCache: Bool? = nil)
+  /// Commits changed these collections; from now on each further commit is told.
+  case committed(CommitNews)
+  /// Commits are not told, or not any longer, for this reason.
+  case commitsUnheard(String)
   /// Online state, streams, round trips: newest wins.
   case status(ClientStatus)
   /// The data or the cache is not where the user expects it.

@@ -73,9 +73,21 @@ package struct FeedRow: Sendable {
   /// The text of the document column.
   package var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }
 
+  /// The side that the row's content comes from: `LOCAL`, `SERVER`, or `CACHE` where the server has not answered.
+  package var source: Source {
+    if isLocal { return .local }
+    return isFromCache && key == nil && kind != .failed && kind != .divider ? .cache : .server
+  }
+
+  package enum Source: String, Sendable {
+    case local = "LOCAL"
+    case server = "SERVER"
+    case cache = "CACHE"
+  }
+
   /// The text that a filter searches.
   package var searchText: String {
-    [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, why ?? "", batch?.description ?? ""].joined(
+    [listenerName, subject, source.rawValue, summary, why ?? "", batch?.description ?? ""].joined(
       separator: " ")
   }
 
@@ -87,7 +99,7 @@ package struct FeedRow: Sendable {
     let flags = (isFromCache ? "c" : "") + (hasPendingWrites ? "p" : "")
     let parts = [
       TimeText.milliseconds(time, offset: offset, from: .hours), listenerName, kind.letter, subject,
-      isLocal ? "LOCAL" : "SERVER", flags, summary, why.map { "(\($0))" } ?? "", batch?.description ?? "",
+      source.rawValue, flags, summary, why.map { "(\($0))" } ?? "", batch?.description ?? "",
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: " ")
   }

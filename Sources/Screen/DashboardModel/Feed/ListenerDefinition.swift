@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
+import FirestoreModel
 package import FirestoreQuery
 
 /// The definition of a listener by its name, query and options: the parts that are edited, kept and exchanged.
@@ -25,9 +26,9 @@ extension ListenerRecord {
 
   /// Whether a user gave the name.
   package var isNamed: Bool {
-    let standard = Self.defaultName(for: query)
-    if name == standard { return false }
-    guard name.hasPrefix(standard + " ") else { return true }
-    return Int(name.dropFirst(standard.count + 1)) == nil
+    // Names of earlier versions end in a question mark.
+    ![Self.defaultName(for: query), query.path.text + "?"].contains { standard in
+      name == standard || name.hasPrefix(standard + " ") && Int(name.dropFirst(standard.count + 1)) != nil
+    }
   }
 }

@@ -22,12 +22,6 @@ package struct ListenerRecord: Codable, Sendable {
     }
     return query.path == collection || (query.path.isDocument && query.path.parent == collection)
   }
-
-  /// The default name of a listener: `orders`, `orders/open?` for filtered ones.
-  package static func defaultName(for query: Query) -> String {
-    if let group = query.collectionGroup { return "**/" + group }
-    return query.matchesAllDocuments || query.isDocumentQuery ? query.path.text : query.path.text + "?"
-  }
 }
 
 /// One snapshot of a listener: its changes and their causes.
@@ -65,10 +59,12 @@ package struct ListenerSnapshot: Codable, Sendable {
   package var causes: [SnapshotCause]
   /// The number of changes left out of `changes`; `nil` if none are.
   package var omitted: Int?
+  /// Whether the backend has ever answered the query; `nil` where that is not told.
+  package var wasAsked: Bool?
 
   package init(
     listener: ListenerTag, changes: [Change], isFromCache: Bool, syncStateChanged: Bool, hasPendingWrites: Bool,
-    count: Int, causes: [SnapshotCause], omitted: Int? = nil
+    count: Int, causes: [SnapshotCause], omitted: Int? = nil, wasAsked: Bool? = nil
   ) {
     self.listener = listener
     self.changes = changes
@@ -78,5 +74,6 @@ package struct ListenerSnapshot: Codable, Sendable {
     self.count = count
     self.causes = causes
     self.omitted = omitted
+    self.wasAsked = wasAsked
   }
 }

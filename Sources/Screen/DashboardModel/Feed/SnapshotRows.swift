@@ -93,7 +93,9 @@ package struct SnapshotRows {
 
   /// A row for a snapshot without changed documents: its reason is the news.
   private func emptyRow(isFirst: Bool) -> FeedRow {
-    base(.synced, isFirst ? "no documents" : reasons ?? documents(snapshot.count))
+    guard isFirst else { return base(.synced, reasons ?? documents(snapshot.count)) }
+    guard snapshot.isFromCache else { return base(.synced, "no documents") }
+    return base(.synced, snapshot.wasAsked == false ? "cache has none (never asked)" : "cache has none")
   }
 
   private var reasons: String? { SnapshotReasons.text(of: snapshot.causes, separator: " \(glyphs.bullet) ") }

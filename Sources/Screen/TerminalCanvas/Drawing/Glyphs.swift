@@ -13,7 +13,7 @@ package struct Glyphs: Hashable, Sendable {
   package var cursor: String
   package var caret: String
   package var folded, unfolded: String
-  package var online, offline, listening, listeningFromCache: String
+  package var online, offline, listening, listeningInPart, listeningFromCache: String
   package var pending: String
   package var follow: String
   /// The mark of a paused list; two columns in both sets.
@@ -39,7 +39,8 @@ package struct Glyphs: Hashable, Sendable {
     topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", horizontal: "─", vertical: "│", leftTee: "├",
     rightTee: "┤", dashedHorizontal: "╌", cursor: "▌", caret: "▏", folded: "▸", unfolded: "▾", online: "●",
     offline: "○",
-    listening: "◉", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎", related: "┃",
+    listening: "◉", listeningInPart: "◔", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎",
+    related: "┃",
     ellipsis: "…", arrow: "→", ascending: "▲", descending: "▼", atLeast: "≥ ", atMost: "≤ ", check: "✓", cross: "✗",
     scrollThumb: "█",
     scrollTrack: "│", barFull: "█", barOutage: "▒",
@@ -49,7 +50,8 @@ package struct Glyphs: Hashable, Sendable {
     topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", horizontal: "-", vertical: "|", leftTee: "+",
     rightTee: "+", dashedHorizontal: "-", cursor: ">", caret: "_", folded: "+", unfolded: "-", online: "*",
     offline: "o",
-    listening: "@", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<", related: "!",
+    listening: "@", listeningInPart: "%", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<",
+    related: "!",
     ellipsis: "~", arrow: ">", ascending: "^", descending: "v", atLeast: ">=", atMost: "<=", check: "y", cross: "x",
     scrollThumb: "#",
     scrollTrack: ":", barFull: "#", barOutage: ".",

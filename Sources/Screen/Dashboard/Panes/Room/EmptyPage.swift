@@ -75,6 +75,7 @@ struct EmptyPage {
       ("!", .error, "refused by the server, a listener that ended, or a conflict"),
       (glyphs.pending, .flagPending, "writes of this client that wait for the server's answer"),
       (glyphs.listening, .stateOnline, "a listener hears this collection, as the server has it"),
+      (glyphs.listeningInPart, .stateOnline, "a listener hears a part of it: the first documents, or a filter"),
       (glyphs.listeningFromCache, .flagCache, "a listener has it from the cache only"),
       ("L", .sourceLocal, "LOCAL: made here, not acknowledged yet"),
       ("S", .sourceServer, "SERVER: as the server has it, or had it when it was heard last"),

@@ -134,10 +134,8 @@ extension DashboardState {
   mutating func openCollection(_ path: ResourcePath) -> [Effect] {
     focus = .collections
     closeResult()
-    if browser.roots == nil { browser.roots = [] }
-    if path.count == 1, browser.roots?.contains(where: { $0.equalsUTF8(path.text) }) == false {
-      browser.roots?.append(path.text)
-    }
+    // A collection that is not listed is shown, which makes it none of the database's.
+    browser.visited = browser.isRoot(path) ? nil : path
     let effects = expand(path)
     browser.cursor.select(.collection(path))
     return effects

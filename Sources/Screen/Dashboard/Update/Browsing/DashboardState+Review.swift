@@ -9,9 +9,10 @@ extension DashboardState {
   /// The least number of seconds between two reviews: counting a database of Google's costs money.
   private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
 
-  /// The time of the next review; `nil` while offline, before the first list, or with another program's client.
+  /// The time of the next review; `nil` while offline, before the first list, with another program's client, or where the
+  /// backend tells of every commit.
   var dueReview: Timestamp? {
-    network.isOffline || configuration.attached != nil ? nil : browser.nextReview
+    network.isOffline || configuration.attached != nil || browser.hearsCommits ? nil : browser.nextReview
   }
 
   /// The tick for a review; a quiet dashboard waits for the tick of the minute.

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+
+/// The numbers of documents: which are kept up, and how old the others are.
+extension DashboardState {
+  /// Whether the known number of a collection's documents is the server's at this moment: the backend tells of commits, or
+  /// a listener or the shown window has all of the collection.
+  func isCountLive(_ path: ResourcePath) -> Bool {
+    guard !network.isOffline else { return false }
+    if browser.hearsCommits || isCountedByListener(path) { return true }
+    return browser.windows[path].map { $0.isWhole && !$0.isFromCache } ?? false
+  }
+
+  /// The age of the shown number; `nil` for one that is live, that is the cache's, or that is not known.
+  func countAge(of path: ResourcePath) -> String? {
+    guard let count = browser.windows[path]?.count, let known = count.known, !isCountLive(path),
+      count.cached.map({ $0 < known.number }) ?? true
+    else { return nil }
+    return CountAge.text(of: known.time, at: now)
+  }
+
+  /// The time at which the next shown age changes.
+  var nextCountAge: Timestamp? {
+    browser.windows.values.lazy.filter { countAge(of: $0.path) != nil }
+      .compactMap { [now] in $0.count.known.map { CountAge.nextChange(of: $0.time, after: now) } }.min()
+  }
+
+  // MARK: Counting again
+
+  private var counted: [ResourcePath] { browser.windows.values.filter { $0.total != nil }.map(\.path).sorted() }
+
+  var reasonAgainstRecount: String? {
+    if network.isOffline { return "offline: the server cannot be asked" }
+    return counted.isEmpty ? "nothing has been counted yet" : nil
+  }
+
+  /// The cost of counting again where that is billed: one read for each thousand of a collection's documents, and at least
+  /// one (`pricing`, "Aggregation queries").
+  var recountCost: String? {
+    guard configuration.backend.kind == .cloud else { return nil }
+    let reads = counted.reduce(0) { $0 + max(1, ((browser.windows[$1]?.count.known?.number ?? 0) + 999) / 1000) }
+    return "\(grouped(reads)) read\(reads == 1 ? "" : "s")"
+  }
+
+  mutating func recount() -> [Effect] {
+    let paths = counted
+    let cost = recountCost.map { ", \($0)" } ?? ""
+    toast(.info, "counting \(paths.count) collection\(paths.count == 1 ? "" : "s")\(cost)")
+    return paths.map { .client(.count($0)) }
+  }
+
+  // MARK: Being right
+
+  /// Notes that the numbers that are live are right now.
+  mutating func confirmCounts() {
+    for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
+  }
+
+  /// Takes the number of documents from a snapshot of the whole collection; any other snapshot only tells that it has
+  /// changed.
+  mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
+    let path = listener.query.path
+    if listener.isExact(whileOffline: network.isOffline) {
+      if snapshot.isFromCache {
+        browser.windows[path]?.count.takeCached(snapshot.count)
+      } else {
+        browser.windows[path]?.count.take(snapshot.count, at: now)
+      }
+      browser.recounts[path] = nil
+      return
+    }
+    for change in snapshot.changes where change.kind != .modified {
+      browser.noteChange(in: change.document.key.collection, at: now)
+    }
+  }
+
+  /// Takes a count from elsewhere, unless a listener or a window shows the whole collection: unlike a server's count
+  /// these include the pending writes.
+  mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
+    let window = browser.windows[path]
+    let shown = window?.isWhole == true ? window?.loaded.count : nil
+    let number = listenerThatCounts(path)?.count ?? shown ?? count
+    if !isFromCache, let known = window?.total, known != number { browser.hasNewsFromOthers = true }
+    if isFromCache {
+      browser.windows[path, default: CollectionWindow(path: path)].count.takeCached(number)
+    } else {
+      browser.windows[path, default: CollectionWindow(path: path)].count.take(number, at: now)
+    }
+  }
+
+  private func listenerThatCounts(_ path: ResourcePath) -> ListenerRecord? {
+    listeners.first {
+      $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
+    }
+  }
+
+  func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
+}

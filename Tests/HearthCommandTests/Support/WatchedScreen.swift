@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientTesting
+import DashboardModel
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+
+import class Hearth.Client
+
+@testable import CommandOutput
+@testable import Dashboard
+@testable import DashboardHost
+
+/// A dashboard with its client, on a backend that a test changes as another process would; the test sees what a user sees.
+@MainActor
+final class WatchedScreen {
+  private struct Waiting {
+    let isThere: (WatchedScreen) -> Bool
+    let deadline: ContinuousClock.Instant
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  /// A backend that tells of no commits, as Google's do.
+  private struct SilentDatastore: DatastoreWrapper {
+    let base: any Datastore
+  }
+
+  let backend: LocalBackend
+  private(set) var state: DashboardState
+  /// The look at the screen that each tenth of a second gets, to find what is not so.
+  var look: ((WatchedScreen) -> Void)?
+  private var lastLook = ContinuousClock.now
+  private let client: Client
+  private let events: AsyncStream<ClientEvent>
+  private var bridge: ClientBridge
+  private var tasks: [Task<Void, Never>] = []
+  private var waiting: [Waiting] = []
+  /// The microseconds by which the dashboard's clock is ahead.
+  private var ahead: Int64 = 0
+
+  /// - Parameter tellsCommits: whether the backend tells of commits.
+  private init(tellsCommits: Bool, datastore wrap: (any Datastore) -> any Datastore) throws {
+    let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+    let own = InProcessDatastore(backend: backend, database: database)
+    let told: any Datastore = tellsCommits ? own : SilentDatastore(base: own)
+    let datastore = wrap(told)
+    let client = Client(
+      LocalStoreConfiguration(location: .memory, policy: .never, database: database), datastore: datastore,
+      clock: HastyClock(speed: 1))
+    (self.backend, self.client, self.events) = (backend, client, events)
+    bridge = ClientBridge(
+      client, faults: FaultInjector(seed: 1), dataNotice: nil, transferPlace: (database, "test")
+    ) { continuation.yield($0) }
+    state = DashboardState(
+      DashboardConfiguration(
+        database: database,
+        backend: DashboardConfiguration.Backend(tellsCommits ? .embedded : .cloud, project: database.project)),
+      size: Size(width: 120, height: 40), now: .now)
+  }
+
+  static func run(
+    tellsCommits: Bool = true, datastore: (any Datastore) -> any Datastore = { $0 },
+    _ body: @MainActor (WatchedScreen) async throws -> Void
+  ) async throws {
+    let screen = try WatchedScreen(tellsCommits: tellsCommits, datastore: datastore)
+    screen.begin()
+    do { try await body(screen) } catch {
+      await screen.end()
+      throw error
+    }
+    await screen.end()
+  }
+
+  private func begin() {
+    tasks = [
+      Task { [bridge] in await bridge.followStatus() },
+      Task { [events] in for await event in events { self.apply(.client(event, at: self.now)) } },
+      Task {
+        // The ticks of a session come when the screen changes by itself; more of them do no harm.
+        while !Task.isCancelled {
+          do { try await ContinuousClock().sleep(for: .milliseconds(20)) } catch { return }
+          self.apply(.tick(self.now))
+        }
+      },
+    ]
+    perform(DashboardState.initialEffects)
+  }
+
+  private func end() async {
+    for task in tasks { task.cancel() }
+    for wait in waiting { wait.continuation.resume(returning: false) }
+    waiting = []
+    bridge.close()
+    await client.terminate()
+  }
+
+  // MARK: Acting
+
+  var now: Timestamp { Timestamp(microseconds: Timestamp.now.microseconds + ahead) }
+
+  /// Lets the dashboard's clock go ahead, as if time had passed in which nothing happened.
+  func pass(seconds: Int64) {
+    ahead += seconds * 1_000_000
+    apply(.tick(now))
+  }
+
+  func press(_ keys: String) {
+    for key in keys.split(separator: " ").compactMap({ Key(String($0)) }) { apply(.input(.key(key), at: now)) }
+  }
+
+  func type(_ text: String) { for character in text { apply(.input(.key(.character(character)), at: now)) } }
+
+  func write(_ mutations: Mutation...) { bridge.perform(.write(mutations)) }
+
+  /// Commits as another process does.
+  func others(_ mutations: Mutation...) async throws { try await backend.commit(mutations, in: database) }
+
+  private func apply(_ action: Action) {
+    perform(update(&state, action))
+    if let look, ContinuousClock.now - lastLook >= .milliseconds(100) {
+      lastLook = .now
+      look(self)
+    }
+    let now = ContinuousClock.now
+    var rest: [Waiting] = []
+    for wait in waiting {
+      if wait.isThere(self) {
+        wait.continuation.resume(returning: true)
+      } else if wait.deadline < now {
+        wait.continuation.resume(returning: false)
+      } else {
+        rest.append(wait)
+      }
+    }
+    waiting = rest
+  }
+
+  private func perform(_ effects: [Effect]) { for case .client(let effect) in effects { bridge.perform(effect) } }
+
+  // MARK: Seeing
+
+  var text: String { view(state).text }
+
+  /// Waits until the screen is as told.
+  /// - Returns: the time that took.
+  /// - Throws: `deadline-exceeded` with the screen after twenty seconds.
+  @discardableResult
+  func wait(for what: String, _ isThere: @escaping (WatchedScreen) -> Bool) async throws -> Duration {
+    let began = ContinuousClock.now
+    if isThere(self) { return .zero }
+    let found = await withCheckedContinuation { continuation in
+      waiting.append(Waiting(isThere: isThere, deadline: began + .seconds(20), continuation: continuation))
+    }
+    guard found else { throw RPCStatus(.deadlineExceeded, "waited in vain for \(what):\n\(text)") }
+    return ContinuousClock.now - began
+  }
+
+  /// The collections of the tree at the root, with what stands beside each: `3 docs`, `3 docs · 0:40`, `1 cached`.
+  var collections: [String: String] {
+    var found: [String: String] = [:]
+    for row in text.split(separator: "\n") {
+      let cells = row.split(separator: "│", omittingEmptySubsequences: false)
+      guard cells.count > 1, let name = cells[1].firstMatch(of: #/^.?[▸▾] ([a-z0-9]+) +(.*?) *$/#) else { continue }
+      found[String(name.1)] = String(name.2).replacing(#/ *[◉◔◌]\d*$/#, with: "").trimmed
+    }
+    return found
+  }
+}
