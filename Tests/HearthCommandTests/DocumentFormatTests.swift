@@ -60,13 +60,28 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect { try OutputTemplate(parsing: "{{a b}}") } throws: { ($0 as? TextError)?.column == 4 }
   }
 
-  private func table(_ documents: [Document], width: Int, _ selection: String? = nil) throws -> ([ShownText], [String])
-  {
+  private func table(
+    _ documents: [Document], width: Int, _ selection: String? = nil, named naming: DocumentTable.Naming = .id
+  ) throws -> ([ShownText], [String]) {
     var table = DocumentTable(
-      of: Query(path: ResourcePath("c")), try selection.map { try FieldSelection(parsing: $0) }, width: width, .none,
+      namedBy: naming, try selection.map { try FieldSelection(parsing: $0) }, width: width, .none,
       in: database)
     let lines = documents.flatMap { table.add($0) } + table.finish()
     return (lines, table.leftOut.map(\.canonicalText))
+  }
+
+  @Test("Without paths a table and rows have the fields alone; of several queries a table has whole paths")
+  func naming() throws {
+    let some = [document("c/a", ["n": 1]), document("d/b", ["n": 22])]
+    #expect(try table(some, width: 80, named: .nothing).0.map(\.text) == ["      n", "integer", "      1", "     22"])
+    #expect(try table(some, width: 80, named: .path).0.map(\.text)[2...] == ["c/a         1", "d/b        22"])
+    var rows = DelimitedDocuments(.comma, columns: [FieldPath("n")], namesPaths: false, in: database)
+    #expect(some.flatMap { rows.add($0) } == ["n", "1", "22"])
+    #expect(DocumentLine.text(some[0], namesPath: false, in: database).text == #"{"n": 1}"#)
+    #expect(
+      DocumentLine.jsonWithTimes(some[0], namesPath: false, in: database)
+        == #"{"updateTime": "1970-01-01T00:00:01Z", "data": {"n": 1}}"#)
+    #expect(ExpandedDocument.lines(some[0], title: "1", in: database).map(\.text) == ["-[ 1 ]-", "n  1"])
   }
 
   @Test("A table has names, types and a row for each document; numbers stand at the right")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ArgumentParser
+import CommandOutput
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -21,6 +22,13 @@ package struct QueriedPath: ParsableArguments {
     collectionGroup
       ? try selection.query(.root, group: path, in: database)
       : try selection.query(try DataPath.any(path), in: database)
+  }
+
+  /// - Throws: the same, also for the path of a document.
+  package func collectionQuery(in database: DatabaseID) throws -> Query {
+    let query = try query(in: database)
+    guard query.isDocumentQuery else { return query }
+    throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
   }
 
   package init() {}

@@ -6,6 +6,8 @@ import CommandOutput
 package struct StorageCompletion: Codable, Hashable, Sendable {
   /// The named connection that supplies them; `nil` for none.
   package var connection: NamedConnection?
+  /// The way in which the connection was chosen, where no option names it.
+  package var source: DefaultConnection.Source?
 }
 
 extension StorageOptions {
@@ -16,17 +18,32 @@ extension StorageOptions {
   package mutating func complete() throws {
     completion = StorageCompletion()
     if let connection {
-      do {
-        let named = try ConnectionsFile.read(.ofProcess).connection(named: connection)
-        do { try adopt(named) } catch let error as ValidationError {
-          throw CommandFailure(.configuration, "\(named.place): [\(named.name)] \(error.message)")
-        }
-      } catch let failure as CommandFailure {
-        throw ParsingFailure.told(failure)
-      }
+      do throws(CommandFailure) { try adopt(connection) } catch { throw ParsingFailure.told(error) }
     } else if given.isEmpty {
-      Surroundings.current.complete(&self)
+      try Surroundings.current.complete(&self)
     }
+  }
+
+  /// Takes the options that are not given from the connection that is used where none is named, if there is one.
+  package mutating func completeByDefault() throws {
+    // A destination that is not named is that of the source.
+    guard OptionNames.prefix == "--", let usual = DefaultConnection(.ofProcess, Self.environment) else { return }
+    do throws(CommandFailure) { try adopt(usual.name, from: usual.source) } catch {
+      throw ParsingFailure.told(CommandFailure(error.status, "\(error.message) \(usual.source.remark)"))
+    }
+  }
+
+  /// - Parameter source: `nil` if an option names the connection: then options that say otherwise are refused.
+  private mutating func adopt(_ name: String, from source: DefaultConnection.Source? = nil) throws(CommandFailure) {
+    let named = try ConnectionsFile.read(.ofProcess).connection(named: name)
+    if source == nil { try checkAgreement(with: named) }
+    do {
+      try adopt(named)
+    } catch {
+      throw CommandFailure(
+        .configuration, "\(named.place): [\(named.name)] \((error as? ValidationError)?.message ?? "")")
+    }
+    completion?.source = source
   }
 
   /// The names of the given options that choose a backend.
@@ -39,9 +56,8 @@ extension StorageOptions {
     return all.filter(\.1).map(\.0)
   }
 
-  /// - Throws: `CommandFailure` for an option that contradicts the connection, `ValidationError` for an error in the
-  ///   connection.
-  private mutating func adopt(_ named: NamedConnection) throws {
+  /// - Throws: for an option that contradicts the connection.
+  private func checkAgreement(with named: NamedConnection) throws(CommandFailure) {
     if let option = given.first {
       throw CommandFailure(
         .usage,
@@ -56,10 +72,17 @@ extension StorageOptions {
         "\(option: "connection") \(named.name) says \(theirs), and \(option: option) says \(mine). "
           + "Leave one of them out.")
     }
+  }
+
+  /// - Throws: `ValidationError` for an error in the connection.
+  private mutating func adopt(_ named: NamedConnection) throws {
+    let isSameDatabase = (project ?? named.project) == named.project && (database ?? named.database) == named.database
     (remote.emulator, remote.cloud, remote.credentials) = (named.emulator, named.isCloud, named.credentials)
     (remote.host, remote.trust, data) = (named.host, named.trust, named.data)
     remote.adminSecret = named.adminSecret
-    (project, database, cache) = (project ?? named.project, database ?? named.database, cache ?? named.cache)
+    (project, database) = (project ?? named.project, database ?? named.database)
+    // A cache belongs to one database.
+    if isSameDatabase { cache = cache ?? named.cache }
     completion?.connection = named
     try remote.validate()
   }

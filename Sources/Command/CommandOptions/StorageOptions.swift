@@ -149,7 +149,9 @@ package struct StorageOptions: ParsableArguments {
 
   /// The option or variable that names a backend outside of this process; `nil` where the embedded one is used.
   package var namedBackend: String? {
-    if let connection = completion?.connection { return "--connection \(connection.name)" }
+    if let connection = completion?.connection {
+      return completion?.source?.name(of: connection.name) ?? "--connection \(connection.name)"
+    }
     if remote.emulator != nil { return "--emulator" }
     if remote.cloud { return "--cloud" }
     if remote.credentials != nil { return "--credentials" }

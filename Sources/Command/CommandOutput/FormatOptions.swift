@@ -10,6 +10,9 @@ package struct FormatOptions: ParsableArguments {
   @Flag(help: "An aligned table, as a terminal gets it; it may be cut.")
   package var table = false
 
+  @Flag(help: "A line for each field, below a line with the path.")
+  package var expanded = false
+
   @Flag(help: "Comma-separated values with a row of names; without --select all documents are held in memory.")
   package var csv = false
 
@@ -27,13 +30,16 @@ package struct FormatOptions: ParsableArguments {
   package var noPager = false
 
   package mutating func validate() throws {
-    try Self.checkChoice(json: json, table: table, csv: csv, tsv: tsv, template: template)
+    try Self.checkChoice(json: json, table: table, csv: csv, tsv: tsv, template: template, expanded: expanded)
   }
 
   /// - Throws: if more than one format was chosen.
-  static func checkChoice(json: Bool, table: Bool, csv: Bool, tsv: Bool, template: String?) throws {
+  static func checkChoice(json: Bool, table: Bool, csv: Bool, tsv: Bool, template: String?, expanded: Bool = false)
+    throws
+  {
     let chosen = [
       ("--json", json), ("--table", table), ("--csv", csv), ("--tsv", tsv), ("--template", template != nil),
+      ("--expanded", expanded),
     ]
     .filter(\.1).map(\.0)
     if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) exclude each other.") }
@@ -46,7 +52,7 @@ package struct FormatOptions: ParsableArguments {
     }
   }
 
-  package var isChosen: Bool { json || table || csv || tsv || template != nil }
+  package var isChosen: Bool { json || table || csv || tsv || template != nil || expanded }
 
   package init() {}
 }

@@ -89,8 +89,10 @@ enum CommandHelp {
     guard options(of: given).contains("--where"), unknown != "=", unknown.contains("=") || unknown == "where" else {
       return nil
     }
-    return ". A condition is one word behind its option, in quotes: --where 'state == CA'"
+    return ". \(conditionAdvice)"
   }
+
+  static let conditionAdvice = "A condition is one word behind its option, in quotes: --where 'state == CA'"
 
   /// The options of the command; the parser itself does not count --help and --version among them.
   private static func options(of given: ArraySlice<String>) -> [String] {
@@ -119,8 +121,9 @@ enum CommandHelp {
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
     "cp": "copy", "mv": "move", "rename": "move", "put": "set", "write": "set", "insert": "add", "push": "add",
-    "new": "create", "patch": "update", "edit": "update", "tail": "watch", "listen": "watch", "follow": "watch",
-    "dump": "export", "backup": "export", "restore": "import", "load": "import", "average": "avg", "mean": "avg",
+    "new": "create", "patch": "update", "vi": "edit", "vim": "edit", "tail": "watch", "listen": "watch",
+    "follow": "watch",
+    "dump": "export", "load": "import", "average": "avg", "mean": "avg",
     "total": "sum", "index": "indexes", "emulator": "serve", "server": "serve", "themes": "theme",
     "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
     "monitor": "watch", "subscribe": "watch", "keys": "ls", "scan": "ls", "tables": "ls", "describe": "schema",
@@ -129,7 +132,8 @@ enum CommandHelp {
     "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
     "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
     "firestore:indexes": "indexes", "version": "--version", "dbs": "databases", "projects": "databases",
-    "truncate": "clear", "empty": "clear",
+    "truncate": "clear", "empty": "clear", "unique": "distinct", "uniq": "distinct", "values": "distinct",
+    "group": "count",
   ]
 
   /// The names of these options in other programs.

@@ -18,6 +18,7 @@ enum CommandRun {
       var command = try parsed(arguments)
       try refuseRepetitions(in: arguments)
       try refuseWrites(of: command)
+      tellDefault(of: command, arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -66,6 +67,15 @@ enum CommandRun {
     let connection = writing.storage.completion?.connection
     let who = connection?.isReadOnly == true ? "the connection \(connection?.name ?? "") is" : "this shell is"
     throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")
+  }
+
+  /// Tells a user at a terminal where a write goes that names no place, and why it goes there.
+  private static func tellDefault(of command: any ParsableCommand, _ arguments: [String]) {
+    guard let writing = command as? any WritingCommand, writing.writes, isatty(STDERR_FILENO) == 1,
+      !Surroundings.current.keepsConnections, !arguments.contains("--quiet"), !arguments.contains("-q"),
+      let completion = writing.storage.completion, let source = completion.source, let named = completion.connection
+    else { return }
+    StandardError.write("hearth: this goes to \(named.name). \(source.remark)")
   }
 
   /// Reports why a command failed, in one line, and on a terminal with the place of the error.

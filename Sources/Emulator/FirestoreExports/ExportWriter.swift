@@ -34,7 +34,7 @@ package struct ExportWriter: ~Copyable {
   package init(
     _ path: String, _ database: DatabaseID, begin: Timestamp, bytesPerFile: Int = 1 << 30
   ) throws(ExportError) {
-    folder = try FolderReplacement(of: path)
+    folder = try FolderReplacement(of: path, .export)
     entities = EntityWriter(database)
     self.begin = begin
     self.bytesPerFile = bytesPerFile

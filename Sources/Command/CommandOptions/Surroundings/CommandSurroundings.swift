@@ -16,7 +16,7 @@ package protocol CommandSurroundings: Sendable {
   var keepsConnections: Bool { get }
 
   /// Fills in the backend of options that name none.
-  func complete(_ options: inout StorageOptions)
+  func complete(_ options: inout StorageOptions) throws
 
   /// Opens the way to a database, or finds the one that is open.
   func connection(
@@ -40,7 +40,7 @@ package struct ProcessSurroundings: CommandSurroundings {
   package let isExpanded = false
   package let keepsConnections = false
 
-  package func complete(_ options: inout StorageOptions) {}
+  package func complete(_ options: inout StorageOptions) throws { try options.completeByDefault() }
 
   package func connection(
     _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> BackendConnection

@@ -8,7 +8,7 @@ extension FormatOptions {
     if json { return .json }
     if csv { return .delimited(.comma) }
     if tsv { return .delimited(.tab) }
-    if !isChosen, Surroundings.current.isExpanded { return .expanded }
+    if expanded || (!isChosen && Surroundings.current.isExpanded) { return .expanded }
     return table || isTable ? .table : .text
   }
 }

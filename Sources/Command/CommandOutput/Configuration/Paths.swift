@@ -22,6 +22,8 @@ package struct Paths: Sendable {
   package var memoryFile: String { state + "/remembered.json" }
   /// The folder of the listeners that come back, in a file for each database.
   package var listenerFolder: String { state + "/listeners" }
+  /// The file with the name of the connection that is used where none is named.
+  package var chosenConnection: String { state + "/connection" }
   /// The file of the lines typed in `hearth shell`.
   package var shellHistory: String { state + "/shell-history" }
   package var logFile: String { Log.file(in: state) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-import FirestoreModel
+package import FirestoreModel
 
 /// A value as the text of a cell: what JSON has quotes or a `$` object for stands alone, maps and lists are JSON.
-enum CellText {
+package enum CellText {
   /// - Parameter database: references into it are written by their path, others by their full name.
-  static func text(_ value: Value, in database: DatabaseID) -> String {
+  package static func text(_ value: Value, in database: DatabaseID) -> String {
     switch value {
     case .string(let text): text
     case .timestamp(let time): time.rfc3339Text

@@ -5,6 +5,7 @@ package import FirestoreModel
 /// It cannot be copied: each document that comes would copy all that wait.
 struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
+  private let namesPaths: Bool
   private let database: DatabaseID
   /// The fields; `nil` until all documents are known.
   private var columns: [FieldPath]?
@@ -12,8 +13,9 @@ struct DelimitedDocuments: ~Copyable {
   private var waiting: [Document] = []
 
   /// - Parameter columns: `nil` for all fields that any document has: then nothing is written before all documents came.
-  init(_ delimiter: Delimiter, columns: [FieldPath]?, in database: DatabaseID) {
+  init(_ delimiter: Delimiter, columns: [FieldPath]?, namesPaths: Bool = true, in database: DatabaseID) {
     self.delimiter = delimiter
+    self.namesPaths = namesPaths
     self.columns = columns
     self.database = database
   }
@@ -40,7 +42,7 @@ struct DelimitedDocuments: ~Copyable {
   private mutating func header(_ columns: [FieldPath]) -> [String] {
     if hasHeader { return [] }
     hasHeader = true
-    return [delimiter.line(["path"] + columns.map(Self.name))]
+    return [delimiter.line((namesPaths ? ["path"] : []) + columns.map(Self.name))]
   }
 
   /// A field that is called like the path is told from it by back-quotes.
@@ -51,7 +53,7 @@ struct DelimitedDocuments: ~Copyable {
   private func row(_ document: Document, _ columns: [FieldPath]) -> String {
     let fields = document.data?.fields ?? Fields()
     return delimiter.line(
-      [document.key.path.text]
+      (namesPaths ? [document.key.path.text] : [])
         + columns.map { column in
           // The fields of a map have columns of their own, unless the map itself was asked for.
           guard let value = fields[column] else { return nil }

@@ -19,19 +19,20 @@ package enum DocumentLine {
   }
 
   /// The JSON of a document with its versions, as `get --json` prints it.
-  static func jsonWithTimes(_ document: Document, in database: DatabaseID) -> String {
-    var line = "{\"path\": \(quoted(document.key.path.text))"
-    if let created = document.createTime { line += ", \"createTime\": \(quoted(created.timestamp.rfc3339Text))" }
-    if let updated = document.version { line += ", \"updateTime\": \(quoted(updated.timestamp.rfc3339Text))" }
-    if document.hasPendingWrites { line += ", \"pendingWrites\": true" }
+  static func jsonWithTimes(_ document: Document, namesPath: Bool, in database: DatabaseID) -> String {
+    var members = namesPath ? ["\"path\": \(quoted(document.key.path.text))"] : []
+    if let created = document.createTime { members.append("\"createTime\": \(quoted(created.timestamp.rfc3339Text))") }
+    if let updated = document.version { members.append("\"updateTime\": \(quoted(updated.timestamp.rfc3339Text))") }
+    if document.hasPendingWrites { members.append("\"pendingWrites\": true") }
     let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
-    return line + ", \"data\": \(data)}"
+    members.append("\"data\": \(data)")
+    return "{\(members.joined(separator: ", "))}"
   }
 
-  /// The path and the fields, for people.
-  package static func text(_ document: Document, in database: DatabaseID) -> ShownText {
+  /// The path, unless it is left out, and the fields, for people.
+  package static func text(_ document: Document, namesPath: Bool = true, in database: DatabaseID) -> ShownText {
     let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
-    return "\(document.key.path.text)  \(json: data)"
+    return namesPath ? "\(document.key.path.text)  \(json: data)" : "\(json: data)"
   }
 
   /// A JSON string.

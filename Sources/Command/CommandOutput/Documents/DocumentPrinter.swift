@@ -7,7 +7,9 @@ import Glibc
 /// Prints documents one after the other in a format. There is one of it: documents that wait for their columns would be
 /// copied with it.
 package struct DocumentPrinter: ~Copyable {
-  private let query: Query
+  /// The document that is printed alone; `nil` for those of a collection, and for several.
+  private let onlyDocument: ResourcePath?
+  private let namesPaths: Bool
   private let database: DatabaseID
   private let format: DocumentFormat
   private let selection: FieldSelection?
@@ -22,11 +24,17 @@ package struct DocumentPrinter: ~Copyable {
   /// Tables on no terminal are as wide as this.
   private static let width = 120
 
+  /// - Parameters:
+  ///   - queries: the queries whose documents are printed, one after the other.
+  ///   - namesPaths: whether documents are printed with their paths.
   package init(
-    _ query: Query, _ format: DocumentFormat, _ selection: FieldSelection?, in database: DatabaseID,
-    to output: OutputFile
+    _ queries: [Query], _ format: DocumentFormat, _ selection: FieldSelection?, namesPaths: Bool = true,
+    in database: DatabaseID, to output: OutputFile
   ) {
-    (self.query, self.format, self.selection, self.database, self.output) = (query, format, selection, database, output)
+    let only = queries.count == 1 ? queries[0] : nil
+    onlyDocument = only?.isDocumentQuery == true ? only?.path : nil
+    (self.format, self.selection, self.namesPaths) = (format, selection, namesPaths)
+    (self.database, self.output) = (database, output)
     if case .template(let template) = format {
       unseen = (template.fields ?? []).sorted()
     } else {
@@ -34,9 +42,10 @@ package struct DocumentPrinter: ~Copyable {
     }
     let size = TerminalSize(of: STDOUT_FILENO)
     table = DocumentTable(
-      of: query, selection, width: size?.columns ?? Self.width, size == nil ? .none : .ofProcess(), in: database)
+      namedBy: !namesPaths ? .nothing : only == nil || only?.collectionGroup != nil ? .path : .id, selection,
+      width: size?.columns ?? Self.width, size == nil ? .none : .ofProcess(), in: database)
     if case .delimited(let delimiter) = format {
-      delimited = DelimitedDocuments(delimiter, columns: selection?.paths, in: database)
+      delimited = DelimitedDocuments(delimiter, columns: selection?.paths, namesPaths: namesPaths, in: database)
     }
   }
 
@@ -48,16 +57,18 @@ package struct DocumentPrinter: ~Copyable {
       document.state = .found(DocumentData(selection.fields(of: data.fields)))
     }
     switch format {
-    case .json: try output.data(line: DocumentLine.jsonWithTimes(document, in: database))
+    case .json: try output.data(line: DocumentLine.jsonWithTimes(document, namesPath: namesPaths, in: database))
     case .table: try output.write(table.add(document).asLines())
     case .delimited:
       let rows = delimited?.add(document) ?? []
       try lines(rows)
-    case .expanded: for line in ExpandedDocument.lines(document, in: database) { try output.line(line) }
+    case .expanded:
+      let title = namesPaths ? document.key.path.text : "\(count)"
+      for line in ExpandedDocument.lines(document, title: title, in: database) { try output.line(line) }
     case .template(let template): try output.data(line: template.text(for: found, in: database))
     case .text:
-      guard query.isDocumentQuery, let data = document.data else {
-        return try output.line(DocumentLine.text(document, in: database))
+      guard onlyDocument != nil, let data = document.data else {
+        return try output.line(DocumentLine.text(document, namesPath: namesPaths, in: database))
       }
       try output.line(ShownText(json: DocumentJSON.text(of: data.fields, relativeTo: database)))
     }
@@ -76,7 +87,7 @@ package struct DocumentPrinter: ~Copyable {
   private var unseenNote: String? {
     if unseen.isEmpty || count == 0 { return nil }
     let names = unseen.map(\.canonicalText).joined(separator: " or ")
-    return query.isDocumentQuery ? "\(query.path) has no \(names)." : "No document here has \(names)."
+    return onlyDocument.map { "\($0) has no \(names)." } ?? "No document here has \(names)."
   }
 
   private func lines(_ lines: [String]) throws {

@@ -21,12 +21,16 @@ struct DocumentTable {
     var isNumeric = true
   }
 
+  /// The first column: what tells a document from others.
+  enum Naming: Hashable, Sendable {
+    case id, path, nothing
+  }
+
   private let database: DatabaseID
   private let selection: [FieldPath]?
   private let width: Int
   private let paint: TerminalPaint
-  /// Whether the rows begin with whole paths, and not with ids.
-  private let showsPaths: Bool
+  private let naming: Naming
   private var waiting: [Document] = []
   private var columns: [Column]?
   private var nameWidth = 0
@@ -34,12 +38,14 @@ struct DocumentTable {
   private(set) var count = 0
 
   /// - Parameter width: the width of the terminal, in columns.
-  init(of query: Query, _ selection: FieldSelection?, width: Int, _ paint: TerminalPaint, in database: DatabaseID) {
+  init(
+    namedBy naming: Naming, _ selection: FieldSelection?, width: Int, _ paint: TerminalPaint, in database: DatabaseID
+  ) {
     self.database = database
     self.selection = selection?.paths
     self.width = width
     self.paint = paint
-    showsPaths = query.collectionGroup != nil
+    self.naming = naming
   }
 
   /// Fields that have no column, for want of room or because the first documents had none.
@@ -61,11 +67,14 @@ struct DocumentTable {
   private mutating func layOut() -> [ShownText] {
     let documents = waiting
     let names = documents.map(name)
-    nameWidth = min(max(4, names.map { SafeText.columns(of: $0) }.max() ?? 0), max(Self.narrowest, width / 2))
+    nameWidth =
+      naming == .nothing
+      ? 0 : min(max(4, names.map { SafeText.columns(of: $0) }.max() ?? 0), max(Self.narrowest, width / 2))
     var columns = paths().map(column)
     fit(&columns)
     self.columns = columns
-    let header = line(showsPaths ? "PATH" : "ID", columns.map { ($0.title, .textStrong) }, .textStrong, columns)
+    let title = naming == .nothing ? "" : naming == .path ? "PATH" : "ID"
+    let header = line(title, columns.map { ($0.title, .textStrong) }, .textStrong, columns)
     let types = line("", columns.map { ($0.type, .textMuted) }, .textMuted, columns)
     waiting = []
     return [header, types] + documents.map { row($0, columns) }
@@ -105,7 +114,8 @@ struct DocumentTable {
   // MARK: Rows
 
   private func name(_ document: Document) -> String {
-    SafeText.sanitized(showsPaths ? document.key.path.text : document.key.documentID)
+    if naming == .nothing { return "" }
+    return SafeText.sanitized(naming == .path ? document.key.path.text : document.key.documentID)
   }
 
   private mutating func row(_ document: Document, _ columns: [Column]) -> ShownText {
@@ -125,10 +135,11 @@ struct DocumentTable {
   private func line(
     _ name: String, _ cells: [(text: String, role: Role)], _ role: Role, _ columns: [Column]
   ) -> ShownText {
-    var line = padded(name, nameWidth, role, isRight: false).text
+    var parts = naming == .nothing ? [] : [padded(name, nameWidth, role, isRight: false).text]
     for (cell, column) in zip(cells, columns) {
-      line += "  " + padded(cell.text, column.width, cell.role, isRight: column.isNumeric).text
+      parts.append(padded(cell.text, column.width, cell.role, isRight: column.isNumeric).text)
     }
+    var line = parts.joined(separator: "  ")
     while line.last == " " { line.removeLast() }
     // Its parts are safe.
     return ShownText(verbatim: line)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import CommandOutput
+package import CommandOutput
 import FirestoreModel
 import FirestoreText
 import Glibc
@@ -32,6 +32,15 @@ package struct Consent: ParsableArguments {
     guard Self.answer()?.trimming() == "\(count)" else {
       throw CommandFailure(.failure, "nothing was written.")
     }
+  }
+
+  /// Asks a question that the enter key answers with yes.
+  /// - Returns: `nil` if no user can answer.
+  package static func confirms(_ question: ShownText) -> Bool? {
+    guard canAsk else { return nil }
+    StandardError.write("\(question) [Y/n]")
+    guard let answer = answer()?.trimming().lowercased() else { return false }
+    return ["", "y", "yes"].contains(answer)
   }
 
   /// The interval in milliseconds at which a cancelled question is noticed.

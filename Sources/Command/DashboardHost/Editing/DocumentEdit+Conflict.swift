@@ -2,7 +2,7 @@
 import CommandTransfer
 import Dashboard
 package import DashboardModel
-import FirestoreJSON
+package import FirestoreJSON
 package import FirestoreModel
 
 /// The relation of an edit to the changes that its document underwent while the editor was open.
@@ -92,7 +92,7 @@ extension DocumentEdit {
   }
 
   /// The notice about the others' changes if the user has nothing to decide.
-  static func notice(about others: [FieldPath]) -> String {
+  package static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""
     return "Somebody else changed \(names)\(more) meanwhile; only your fields are written."

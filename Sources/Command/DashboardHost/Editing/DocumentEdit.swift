@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
-import DashboardModel
-import FirestoreJSON
-import FirestoreModel
+package import DashboardModel
+package import FirestoreJSON
+package import FirestoreModel
 
 /// The writes that an edited text asks for.
-enum DocumentEdit {
+package enum DocumentEdit {
   /// - Returns: the mutations of one batch; none if the text means the same as before.
   /// - Throws: `JSONError` with line and column.
-  static func mutations(
+  package static func mutations(
     for request: EditRequest, edited: String, database: DatabaseID, newID: () -> String
   ) throws(JSONError) -> [Mutation] {
     switch request.subject {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
-import DashboardModel
+package import DashboardModel
 import FirestoreJSON
 import FirestoreModel
 import Foundation
@@ -16,7 +16,7 @@ package struct EditorFile {
   /// - Parameter state: the folder of what hearth remembers; its `edits` holds the texts, or the system's temporary
   ///   folder where that cannot be written.
   /// - Throws: if the file cannot be made.
-  init(for request: EditRequest, below state: String) throws {
+  package init(for request: EditRequest, below state: String) throws {
     folder = try Self.privateFolder(below: state)
     let name =
       switch request.subject {

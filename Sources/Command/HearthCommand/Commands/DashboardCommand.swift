@@ -112,7 +112,7 @@ struct DashboardCommand: AsyncParsableCommand {
     if let demoWrites {
       throw ValidationError("--demo-writes names the project \(demoWrites), but the database is one of \(project).")
     }
-    let remedy = backend.hasPrefix("$") ? "Unset it, or say --in-memory." : "Leave one of them out."
+    let remedy = backend.hasPrefix("--") ? "Leave one of them out." : "Unset it, or say --in-memory."
     throw ValidationError(
       "--demo writes into data of its own, but \(backend) names another backend. \(remedy) "
         + "To let it write there: --demo-writes \(project).")

@@ -29,6 +29,7 @@ enum ValueKind: Hashable, Sendable {
     let name = argument.preferredName?.name
     switch (argument.valueName ?? "", name) {
     case (_, "connection"), (_, "to-connection"): self = .connection
+    case ("name", nil) where command == "use": self = .connection
     case (_, "theme"): self = .theme
     case (_, "frame"): self = .values(["80x24", "120x36", "160x48"])
     case ("path", _), ("collection", _), ("source", _), ("destination", _), ("before", _), ("after", _): self = .path

@@ -22,7 +22,7 @@ enum SystemCommand {
     var (none, defaults) = (sigset_t(), sigset_t())
     sigemptyset(&none)
     sigemptyset(&defaults)
-    for number in [SIGPIPE, SIGTSTP] { sigaddset(&defaults, number) }
+    for number in [SIGPIPE, SIGTSTP, SIGINT, SIGQUIT] { sigaddset(&defaults, number) }
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))

@@ -5,7 +5,22 @@ import Synchronization
 /// A folder that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
 /// before leaves the former folder of this name, and beside it at most a part that is not taken for whole: its name
 /// begins with a dot, and the next export of this name removes it.
-struct FolderReplacement: Sendable {
+package struct FolderReplacement: Sendable {
+  /// The content of folders that are replaced, and no others.
+  package struct Content: Sendable {
+    /// The noun for a folder of this content, such as `export`.
+    let noun: String
+    /// Whether a file or folder of this name is part of it.
+    let holds: @Sendable (String) -> Bool
+
+    package init(_ noun: String, holds: @escaping @Sendable (String) -> Bool) {
+      (self.noun, self.holds) = (noun, holds)
+    }
+
+    static let export = Content("export") { $0 == "all_namespaces" || $0.hasSuffix(ExportLocation.ending) }
+  }
+
+  private let content: Content
   /// The path as the caller gave it.
   let path: String
   /// The last component of the path.
@@ -15,10 +30,11 @@ struct FolderReplacement: Sendable {
   /// The number of parts that this process has made, which tells parts of one name apart.
   private static let count = Atomic(0)
 
-  /// - Parameter path: the path of a folder that holds an export or nothing, or that does not exist.
+  /// - Parameter path: the path of a folder that holds such content or nothing, or that does not exist.
   /// - Throws: `unwritable`.
-  init(of path: String) throws(ExportError) {
+  package init(of path: String, _ content: Content) throws(ExportError) {
     self.path = path
+    self.content = content
     var target = ExportLocation.withoutSlashes(path)
     // A link stays a link: the folder that it leads to is replaced.
     if let resolved = realpath(target, nil) {
@@ -28,12 +44,12 @@ struct FolderReplacement: Sendable {
     parent = ExportLocation.folder(of: target)
     name = String(target.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
     guard !name.isEmpty, name != ".", name != ".." else {
-      throw ExportError(.unwritable, path, "An export needs a folder with a name of its own.")
+      throw ExportError(.unwritable, path, "This needs a folder with a name of its own.")
     }
-    try Self.checkMovable(target, path)
+    try Self.checkMovable(target, path, content)
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
     part = "\(parent)/.\(name).part-\(getpid())-\(number)"
-    try Self.checkReplaceable(target, path)
+    try Self.checkReplaceable(target, path, content)
     Self.removeAbandonedParts(of: name, in: parent)
     guard mkdir(part, 0o777) == 0 else {
       throw ExportError(.unwritable, path, "No folder can be made in \(parent): \(String(cString: strerror(errno))).")
@@ -41,40 +57,37 @@ struct FolderReplacement: Sendable {
   }
 
   /// Refuses a folder in which this process works, or on which a file system is mounted: it cannot lose its name.
-  private static func checkMovable(_ target: String, _ path: String) throws(ExportError) {
+  private static func checkMovable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
     if let here = getcwd(nil, 0) {
       defer { free(here) }
       if (String(cString: here) + "/").utf8.starts(with: (target + "/").utf8) {
         throw ExportError(
           .unwritable, path,
-          "This process works in or below that folder, which an export would replace; name a folder in it, such as "
-            + "\(path.hasSuffix("/") ? path : path + "/")export.")
+          "This process works in or below that folder, which would be replaced; name a folder in it, such as "
+            + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
       }
     }
     if MountedFolders.contain(target) {
       throw ExportError(
         .unwritable, path,
-        "A file system is mounted there, and an export replaces its folder; name a folder in it, such as "
-          + "\(path.hasSuffix("/") ? path : path + "/")export.")
+        "A file system is mounted there, and the folder would be replaced; name a folder in it, such as "
+          + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
     }
   }
 
-  /// Refuses a file, or a folder with other content than an export: an export replaces only exports.
-  private static func checkReplaceable(_ target: String, _ path: String) throws(ExportError) {
+  /// Refuses a file, or a folder with other content: an export replaces only exports.
+  private static func checkReplaceable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
     var status = stat()
     guard lstat(target, &status) == 0 else {
       if errno == ENOENT { return }
       throw ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw ExportError(.unwritable, path, "It is there and no folder; an export in this format is one.")
+      throw ExportError(.unwritable, path, "It is there and no folder, which this would be.")
     }
-    let others = try ExportLocation.names(in: target).filter {
-      $0 != "all_namespaces" && !$0.hasSuffix(ExportLocation.ending)
-    }
-    if let other = others.first {
+    if let other = try ExportLocation.names(in: target).first(where: { !content.holds($0) }) {
       throw ExportError(
-        .unwritable, path, "It holds other things than an export, such as \(other); name another folder.")
+        .unwritable, path, "It holds other things than one \(content.noun), such as \(other); name another folder.")
     }
   }
 
@@ -89,7 +102,7 @@ struct FolderReplacement: Sendable {
   }
 
   /// - Returns: the descriptor of a new file.
-  func make(_ name: String) throws(ExportError) -> Int32 {
+  package func make(_ name: String) throws(ExportError) -> Int32 {
     let descriptor = open(part + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure() }
     return descriptor
@@ -104,13 +117,13 @@ struct FolderReplacement: Sendable {
   }
 
   /// Returns when the file would survive a power cut.
-  func end(_ descriptor: Int32) throws(ExportError) {
+  package func end(_ descriptor: Int32) throws(ExportError) {
     defer { Glibc.close(descriptor) }
     // Some file systems cannot write a single file back now.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
   }
 
-  func write(_ bytes: [UInt8], to name: String) throws(ExportError) {
+  package func write(_ bytes: [UInt8], to name: String) throws(ExportError) {
     let descriptor = try make(name)
     do throws(ExportError) { try write(bytes, to: descriptor) } catch {
       Glibc.close(descriptor)
@@ -119,12 +132,12 @@ struct FolderReplacement: Sendable {
     try end(descriptor)
   }
 
-  static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
+  package static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
 
   // MARK: End
 
   /// Puts the folder in its place.
-  func commit() throws(ExportError) {
+  package func commit() throws(ExportError) {
     Self.sync(part)
     let target = parent + "/" + name
     // The exchange is one step if there is an old folder: at no time is there none.
@@ -149,7 +162,7 @@ struct FolderReplacement: Sendable {
   }
 
   /// Removes a folder that has not taken its name.
-  func discard() { Self.remove(part) }
+  package func discard() { Self.remove(part) }
 
   /// Gives each of two files the other's name in one step.
   /// - Returns: false if one is absent, or the file system cannot exchange them.

@@ -20,18 +20,34 @@ package struct EmulatorControl: Sendable {
   /// - Returns: the body of a successful answer.
   /// - Throws: `unavailable` without an answer, `unimplemented` if there is no such path, as at Cloud Firestore.
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
-    guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
-    else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }
-    var request = HTTPRequest(method: .get, url: url, purpose: "answer \(path)")
-    if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
-      request.headers = [("authorization", authorization)]
-    }
-    if case .tls(let roots) = endpoint.security { request.trustRoots = roots }
-    let response = try await request.perform()
+    let response = try await perform(.get, path)
     guard response.status == 200 else {
       throw RPCStatus(
         .unimplemented, "\(endpoint.text) answers \(path) with status \(response.status); 'hearth serve' knows it.")
     }
     return response.body
+  }
+
+  /// Puts a body to a path.
+  /// - Throws: `unavailable` without an answer, `failedPrecondition` with the answer of a server that refuses it.
+  package func put(_ path: String, _ body: String) async throws(RPCStatus) {
+    let response = try await perform(.put, path, body)
+    guard response.status == 200 else {
+      let reason = String(decoding: response.body.prefix(2_000), as: UTF8.self)
+      throw RPCStatus(.failedPrecondition, "\(endpoint.text) refuses it with status \(response.status): \(reason)")
+    }
+  }
+
+  private func perform(
+    _ method: HTTPRequest.Method, _ path: String, _ body: String = ""
+  ) async throws(RPCStatus) -> HTTPResponse {
+    guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
+    else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }
+    var request = HTTPRequest(method: method, url: url, body: body, purpose: "answer \(path)")
+    if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
+      request.headers = [("authorization", authorization)]
+    }
+    if case .tls(let roots) = endpoint.security { request.trustRoots = roots }
+    return try await request.perform()
   }
 }

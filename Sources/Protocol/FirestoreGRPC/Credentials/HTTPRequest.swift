@@ -47,6 +47,7 @@ struct HTTPRequest: Sendable {
   enum Method: String, Sendable {
     case get = "GET"
     case post = "POST"
+    case put = "PUT"
   }
 
   var method: Method
@@ -83,7 +84,7 @@ struct HTTPRequest: Sendable {
     var fields = HTTPHeaders(headers)
     fields.add(name: "host", value: url.host)
     fields.add(name: "connection", value: "close")
-    if method == .post { fields.add(name: "content-length", value: String(body.utf8.count)) }
+    if method != .get { fields.add(name: "content-length", value: String(body.utf8.count)) }
     return HTTPRequestHead(
       version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: url.path, headers: fields)
   }

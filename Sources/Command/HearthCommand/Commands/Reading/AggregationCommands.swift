@@ -17,13 +17,26 @@ struct CountCommand: AsyncParsableCommand {
     discussion: """
       Prints a number, or with --json {"count": …}. A server that cannot be reached is an error.
 
-      Example: hearth count cities --where 'state == CA'
+      With --by documents are counted by the values of fields, those with most first: each line has a count and the \
+      values, (none) for a field that is not there; with --json an object such as {"by": {"state": "CA"}, "count": 2}. \
+      For that the documents are read, of each these fields only; Cloud Firestore charges for that.
+
+      Examples: hearth count cities --where 'state == CA'; hearth count orders --by status
       """)
 
   @OptionGroup var queried: QueriedPath
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Count by the values of these fields: status,kind. May be repeated.", valueName: "field,..."))
+  var by: [String] = []
+
   @OptionGroup var options: AggregationOptions
 
-  mutating func run() async throws { try await options.run(queried, "count", .count) }
+  mutating func run() async throws {
+    if by.isEmpty { return try await options.run(queried, "count", .count) }
+    try await GroupListing(queried: queried, options: options, isCounted: true).run(by.joined(separator: ","), "--by")
+  }
 }
 
 /// `hearth sum`: the sum of a field.
@@ -75,9 +88,7 @@ struct AggregationOptions: ParsableArguments {
   @Option(help: "Where to read.")
   var source = GetCommand.Source.server
 
-  @Flag(help: "Print an object of JSON.")
-  var json = false
-
+  @OptionGroup var formatting: RowFormatOptions
   @OptionGroup var moment: MomentOption
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
@@ -85,10 +96,8 @@ struct AggregationOptions: ParsableArguments {
 
   func run(_ queried: QueriedPath, _ name: String, _ function: Aggregation.Function) async throws {
     let locations = storage.locations
-    let query = try queried.query(in: locations.database)
-    if query.isDocumentQuery {
-      throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
-    }
+    let query = try queried.collectionQuery(in: locations.database)
+    var printer = RowPrinter(try formatting.format([name], or: .lines), [name], to: .standard())
     // A sum over no numbers is 0; only their average tells that there were none.
     var aggregations = [Aggregation(alias: name, function: function)]
     if let field = function.field {
@@ -112,7 +121,10 @@ struct AggregationOptions: ParsableArguments {
       throw CommandFailure(.failure, "the server did not answer the aggregation.")
     }
     let value = DocumentJSON.line(of: figure)
-    try OutputFile.print(data: json ? "{\"\(name)\": \(value)}\n" : "\(value)\n")
+    try printer.print(
+      ListedRow(
+        cells: [ListedRow.Cell(name, value)], json: "{\"\(name)\": \(value)}", line: ShownText(value)))
+    try printer.finish()
     if function.field == nil, figure == .integer(0), source == .server {
       await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(time))
     }

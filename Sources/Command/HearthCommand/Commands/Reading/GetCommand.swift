@@ -19,12 +19,15 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Print a document, or the documents of a collection.",
+    commandName: "get", abstract: "Print documents, or those of a collection.",
+    usage: "hearth get <path> ... [<options>]",
     discussion: """
       A document is printed as JSON that 'hearth set' reads; a collection as a table on a terminal, else as one line per \
       document. Types that JSON does not have are objects with one $ name, such as \
       {"$timestamp": "2026-03-02T11:58:03Z"}; in tables, --csv, --tsv and --template they stand alone. A table has the \
       fields of the first 500 documents, and says which do not fit.
+
+      Of several paths each is printed in turn, as lines with their paths or in one table: get cities/SF cities/LA orders.
 
       A server that cannot be reached is an error: that nothing came does not mean that nothing is there. With \
       --source cache the cache that the dashboard keeps answers instead, with the writes that wait in its queue.
@@ -40,6 +43,9 @@ struct GetCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var queried: QueriedPath
+
+  @Argument(help: ArgumentHelp("Further documents and collections.", valueName: "path"))
+  var others: [String] = []
 
   @Option(
     parsing: .unconditional,
@@ -57,6 +63,9 @@ struct GetCommand: AsyncParsableCommand {
   @Flag(help: "Go on, and show each change of the result until it is interrupted.")
   var watch = false
 
+  @Flag(help: "Leave out the paths: of a line, a row or an object of --json nothing but the rest is printed.")
+  var noPath = false
+
   @OptionGroup var moment: MomentOption
   @OptionGroup var formatting: FormatOptions
   @OptionGroup var compression: CompressionOption
@@ -66,21 +75,46 @@ struct GetCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations
-    let query = try queried.query(in: locations.database)
+    let queries = try queries(in: locations.database)
+    let (query, isOne) = (queries[0], queries.count == 1)
+    if noPath, formatting.template != nil {
+      throw CommandFailure(.usage, "--template prints what it names: leave {{path}} out of it in place of --no-path.")
+    }
     if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let isTerminal = isatty(STDOUT_FILENO) == 1
     if watch { return try await follow(query, locations, isTerminal) }
     let compression = try OutputCompression.choose(for: nil, compression.compress, isTerminal: isTerminal)
     let reading = Reading(
-      query: query, offset: try offset(of: query), selection: try fieldSelection(), source: source,
+      queries: queries, offset: try offset(of: query), selection: try fieldSelection(), source: source,
       locations: locations, time: moment.at,
-      format: try formatting.format(orTable: !query.isDocumentQuery && isTerminal),
-      isPaged: !formatting.noPager, compression: compression)
-    let (note, isEmpty) = try await timeLimit.limit { try await reading.run() }
+      format: try formatting.format(orTable: isTerminal && !(isOne && query.isDocumentQuery)),
+      namesPaths: !noPath, isPaged: !formatting.noPager, compression: compression)
+    let (note, isEmpty, missing) = try await timeLimit.limit { try await reading.run() }
     if let note { headless.note(ShownText(note)) }
-    if isEmpty, source == .server {
+    if let first = missing.first {
+      let does = missing.count == 1 ? "\(first) does" : "\(first) and \(missing.count - 1) more do"
+      throw CommandFailure(.notFound, "\(does) not exist.")
+    }
+    if isEmpty, isOne, source == .server {
       await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(moment.at))
     }
+  }
+
+  /// The queries of all paths.
+  private func queries(in database: DatabaseID) throws -> [Query] {
+    let first = try queried.query(in: database)
+    if others.isEmpty { return [first] }
+    if let word = others.first(where: { $0 == "where" || $0.contains("=") }) {
+      throw CommandFailure(.usage, "\"\(word)\" is no path. \(CommandHelp.conditionAdvice)")
+    }
+    let options: [(String, Bool)] = [
+      ("--collection-group", queried.collectionGroup), ("--offset", offset != nil), ("--watch", watch),
+      ("a condition, an order, a limit or a cursor", !queried.selection.isEmpty),
+    ]
+    if let option = options.first(where: \.1)?.0 {
+      throw CommandFailure(.usage, "\(option) is about one collection, and here are \(others.count + 1) paths.")
+    }
+    return [first] + (try others.map { Query(path: try DataPath.any($0)) })
   }
 
   /// Shows the result until something ends that.
@@ -88,7 +122,7 @@ struct GetCommand: AsyncParsableCommand {
     let others: [(String, Bool)] = [
       ("--offset", offset != nil), ("--select", !select.isEmpty), ("--source cache", source == .cache),
       ("--at", moment.at != nil), ("--csv", formatting.csv), ("--tsv", formatting.tsv),
-      ("--template", formatting.template != nil),
+      ("--template", formatting.template != nil), ("--expanded", formatting.expanded), ("--no-path", noPath),
     ]
     if let other = others.first(where: \.1)?.0 {
       throw CommandFailure(.usage, "--watch shows whole documents of the present: it and \(other) exclude each other.")
@@ -123,40 +157,50 @@ struct GetCommand: AsyncParsableCommand {
 
 /// One run of `hearth get`.
 private struct Reading: Sendable {
-  let query: Query
+  let queries: [Query]
   let offset: Int
   let selection: FieldSelection?
   let source: GetCommand.Source
   let locations: StorageOptions.Locations
   let time: Timestamp?
   let format: DocumentFormat
+  let namesPaths: Bool
   let isPaged: Bool
   let compression: CompressionFormat?
 
-  /// - Returns: a note beside the data or `nil`, and whether there were no documents.
-  func run() async throws -> (note: String?, isEmpty: Bool) {
+  /// - Returns: a note beside the data or `nil`, whether there were no documents, and those of several that are missing.
+  func run() async throws -> (note: String?, isEmpty: Bool, missing: [ResourcePath]) {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
     // The pager stays open until its user has read the output before an error.
     defer { pager?.close() }
     let output = try pager?.file ?? .standard(compression)
-    var printer = DocumentPrinter(query, format, selection, in: locations.database, to: output)
-    switch source {
-    case .cache: try await printCache(&printer)
-    case .server: try await printServer(&printer)
+    var printer = DocumentPrinter(
+      queries, format, selection, namesPaths: namesPaths, in: locations.database, to: output)
+    var missing: [ResourcePath] = []
+    for query in queries {
+      let isThere =
+        switch source {
+        case .cache: try await printCache(query, &printer)
+        case .server: try await printServer(query, &printer)
+        }
+      if !isThere { missing.append(query.path) }
     }
     let note = try printer.finish()
     try output.finish()
-    return (note, printer.isEmpty)
+    return (note, printer.isEmpty, missing)
   }
 
-  private func printCache(_ printer: inout DocumentPrinter) async throws {
+  /// - Returns: `false` for one of several documents that is not there.
+  private func printCache(_ query: Query, _ printer: inout DocumentPrinter) async throws -> Bool {
     var query = query
     query.limit = query.limit.map { min($0 + offset, QueryOptions.largestLimit) }
     let documents = try await CacheReader.documents(of: query, locations).dropFirst(offset)
     if query.isDocumentQuery, documents.isEmpty {
+      if queries.count > 1 { return false }
       throw CommandFailure(.notFound, "the cache does not have \(query.path).")
     }
     for document in documents { try printer.print(document) }
+    return true
   }
 
   /// The fields to ask the server for, so that it sends no others; `nil` for whole documents.
@@ -173,20 +217,24 @@ private struct Reading: Sendable {
     return FieldMask(outermost: shown.filter { !$0.isDocumentID })
   }
 
-  private func printServer(_ printer: inout DocumentPrinter) async throws {
+  /// - Returns: `false` for one of several documents that is not there.
+  private func printServer(_ query: Query, _ printer: inout DocumentPrinter) async throws -> Bool {
     try locations.requireData()
     let connection = try locations.connect().at(time)
     if query.isDocumentQuery, let key = DocumentKey(query.path) {
       let document = try await connection.datastore.lookup([key], ReadView(projection: projection)).first
       guard let document, document.exists else {
+        if queries.count > 1 { return false }
         throw await CommandFailure(.notFound, "\(query.path) does not exist.").hinting(at: query.path, connection)
       }
-      return try printer.print(document)
+      try printer.print(document)
+      return true
     }
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database, projection: projection)
     try await pages.drop(offset)
     while let page = try await pages.next() {
       for document in page { try printer.print(document) }
     }
+    return true
   }
 }

@@ -27,7 +27,8 @@ struct PathsCommand: ParsableCommand {
     let data: String? = if case .embedded(let folder) = locations.backend { folder } else { nil }
     let cache: String? = if case .directory(let folder) = locations.cache { folder } else { nil }
     let rows: [(name: String, path: String?)] = [
-      ("config", paths.configurationFile), ("connections", paths.connectionsFile), ("state", paths.state),
+      ("config", paths.configurationFile), ("connections", paths.connectionsFile),
+      ("default", paths.chosenConnection), ("state", paths.state),
       ("remembered", paths.memoryFile),
       ("listeners", paths.listenerFolder),
       ("history", paths.shellHistory), ("log", paths.logFile), ("data", data), ("cache", cache),

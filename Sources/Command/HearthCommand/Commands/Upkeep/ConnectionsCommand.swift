@@ -6,10 +6,58 @@ import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
 
-/// `hearth connections`: the names that `--connection` accepts.
+/// `hearth connections`: the names that `--connection` accepts, and the one that is used without it.
 struct ConnectionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "connections", abstract: "List the connections of connections.toml, and where each leads.",
+    commandName: "connections", abstract: "List the connections of connections.toml, or make one the default.",
+    subcommands: [ConnectionListing.self, ConnectionChoice.self], defaultSubcommand: ConnectionListing.self)
+}
+
+/// `hearth connections use`.
+struct ConnectionChoice: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "use", abstract: "Use a connection wherever none is named.",
+    usage: "hearth connections use <name>|--none",
+    discussion: """
+      From then on every command, the shell and the dashboard go there, unless an option names a backend, or \
+      $FIRESTORE_EMULATOR_HOST does. $HEARTH_CONNECTION names one for a single terminal, and comes before this; empty, \
+      it means none. A write says at a terminal where it goes by default.
+
+      Exit status 64 if there is no such connection, 78 if it cannot be used.
+      """)
+
+  @Argument(help: ArgumentHelp("Name of a connection.", valueName: "name"))
+  var name: String?
+
+  @Flag(help: "Use the data of this machine again.")
+  var none = false
+
+  func validate() throws {
+    if none == (name != nil) { throw ValidationError("name a connection, or say --none.") }
+  }
+
+  func run() throws {
+    let paths = Paths.ofProcess
+    if let name {
+      let connection = try ConnectionsFile.read(paths).connection(named: name)
+      let locations = try StorageOptions.Locations(connection)
+      try DefaultConnection.choose(name, paths)
+      StandardError.write("hearth: \(name) is the default: \(locations.place(paths)), \(locations.database.text).")
+    } else {
+      try DefaultConnection.choose(nil, paths)
+      StandardError.write("hearth: no connection is the default.")
+    }
+    let current = DefaultConnection(paths, StorageOptions.environment)
+    if let current, current.source == .environment, current.name != name {
+      StandardError.write("hearth: here $HEARTH_CONNECTION comes first, and names \(current.name).")
+    }
+  }
+}
+
+/// `hearth connections list`, which is what `hearth connections` does.
+struct ConnectionListing: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the connections of connections.toml, and where each leads.",
     discussion: """
       The file lies beside config.toml ('hearth paths' says where). Each connection begins with a line [NAME]; its keys \
       are emulator = "HOST:PORT", or cloud = true, credentials = "FILE", host = "HOST", trust = "FILE", or data = "DIR", \
@@ -18,7 +66,8 @@ struct ConnectionsCommand: ParsableCommand {
       Relative paths begin at the file. Production is shown on the prompt and the dashboard; without the key it is what \
       Cloud Firestore and other servers over TLS are.
 
-      Every command and the dashboard take a name with --connection, or -C. Exit status 78 if something in the file \
+      Every command and the dashboard take a name with --connection, or -C; the one that is used without it is marked \
+      as the default. Exit status 78 if something in the file \
       cannot be used, which is said.
       """)
 
@@ -30,13 +79,14 @@ struct ConnectionsCommand: ParsableCommand {
     var problems = file.problems.map(\.text)
     var table = TextTable(["NAME", "LEADS TO", "PROJECT/DATABASE", ""].map { TextTable.Column(title: $0) })
     let output = OutputFile.standard()
+    let usual = DefaultConnection(.ofProcess, StorageOptions.environment)?.name
     for connection in file.connections {
       do {
         let locations = try StorageOptions.Locations(connection)
         if json {
-          try output.data(line: Self.json(connection, locations))
+          try output.data(line: Self.json(connection, locations, isDefault: connection.name == usual))
         } else {
-          table.add(Self.row(connection, locations))
+          table.add(Self.row(connection, locations, isDefault: connection.name == usual))
         }
       } catch {
         let reason = StorageOptions.message(for: error)
@@ -54,19 +104,24 @@ struct ConnectionsCommand: ParsableCommand {
     throw CommandFailure(.configuration, last)
   }
 
-  private static func row(_ connection: NamedConnection, _ locations: StorageOptions.Locations) -> [String] {
+  private static func row(
+    _ connection: NamedConnection, _ locations: StorageOptions.Locations, isDefault: Bool
+  ) -> [String] {
     [
       connection.name, locations.place(.ofProcess), "\(locations.database.project)/\(locations.database.database)",
-      locations.marks.joined(separator: ", "),
+      ((isDefault ? ["default"] : []) + locations.marks).joined(separator: ", "),
     ]
   }
 
-  private static func json(_ connection: NamedConnection, _ locations: StorageOptions.Locations) -> String {
+  private static func json(
+    _ connection: NamedConnection, _ locations: StorageOptions.Locations, isDefault: Bool
+  ) -> String {
     DocumentJSON.line(
       of: [
         "name": .string(connection.name), "backend": .string(locations.place(.ofProcess)),
         "project": .string(locations.database.project), "database": .string(locations.database.database),
         "readonly": .boolean(locations.isReadOnly), "production": .boolean(locations.isProduction),
+        "default": .boolean(isDefault),
       ] as Fields)
   }
 }

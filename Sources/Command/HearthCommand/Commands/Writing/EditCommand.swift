@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import DashboardHost
+import DashboardModel
+import Dispatch
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+
+/// `hearth edit`: a document in the user's editor.
+struct EditCommand: AsyncParsableCommand, WritingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Edit a document in $EDITOR, and write what was changed.",
+    discussion: """
+      The document is shown as JSON, as 'hearth get' prints it. What was changed in it is written when the editor ends, \
+      and nothing else: fields that others change meanwhile stay as they leave them. A document that does not exist \
+      is made.
+
+      The editor is that of $VISUAL, else of $EDITOR, else vi. A text that cannot be read is edited again, if somebody \
+      can be asked. Whenever it is not written, it is kept, and the file is named.
+
+      Exit status: 0, also if nothing was changed, 6 if others changed the same fields meanwhile, 65 for a text that \
+      is no document, 1 if the editor failed.
+      """)
+
+  @Argument(help: "Path of the document, such as cities/SF.")
+  var path: String
+
+  @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
+
+  mutating func run() async throws {
+    try await DocumentEditing(key: try DataPath.document(path), writing: writing).run()
+  }
+}
+
+/// One run of `hearth edit`.
+private struct DocumentEditing: Sendable {
+  let key: DocumentKey
+  let writing: WritingOptions
+
+  private var database: DatabaseID { writing.database }
+  private var path: String { key.path.text }
+
+  func run() async throws {
+    let connection = try writing.connect()
+    let before = try await read(connection)
+    let text = before.map { DocumentJSON.text(of: $0.data?.fields ?? Fields(), relativeTo: database) + "\n" }
+    let request =
+      text.map { EditRequest(.document(key), text: $0) } ?? EditRequest(.documentToCreate(key), text: "{\n}\n")
+    if before == nil { writing.headless.note("\(path) does not exist: it is made when you save fields.") }
+    let file = try EditorFile(for: request, below: Paths.ofProcess.state)
+    do {
+      let (edited, mutations) = try await edit(file, request)
+      if mutations.isEmpty {
+        writing.headless.note("nothing was changed.")
+      } else {
+        try await write(mutations, over: before, edited, of: request, at: connection)
+      }
+      file.remove()
+    } catch {
+      let kept = " What you wrote is in \(Paths.ofProcess.short(file.path))."
+      switch error {
+      case let failure as CommandFailure: throw CommandFailure(failure.status, failure.message + kept)
+      case let status as RPCStatus: throw CommandFailure(ExitStatus(status.code), "\(path): \(status)\(kept)")
+      default: throw error
+      }
+    }
+  }
+
+  // MARK: The editor
+
+  /// Has the text edited until it can be read.
+  private func edit(_ file: EditorFile, _ request: EditRequest) async throws -> (String, [Mutation]) {
+    while true {
+      try await Self.run(UserEditor(environment: ProcessInfo.processInfo.environment), on: file.path)
+      let text = try DocumentArgument.text(ofFile: file.path)
+      do throws(JSONError) {
+        let mutations = try DocumentEdit.mutations(
+          for: request, edited: text, database: database, newID: { key.documentID })
+        return (text, mutations)
+      } catch {
+        if Consent.confirms("\(path), \(error) Edit it again?") == true { continue }
+        throw CommandFailure(.badData, "\(path), \(error) Nothing was written.")
+      }
+    }
+  }
+
+  /// Runs the editor, which hears what interrupts it by itself.
+  private static func run(_ editor: UserEditor, on path: String) async throws {
+    let interruptions = Surroundings.current.interruptions()
+    let words = editor.command(for: path)
+    let result = await withCheckedContinuation { continuation in
+      // Waiting for it takes as long as a user likes.
+      DispatchQueue.global().async {
+        continuation.resume(returning: Result { () throws(CommandFailure) in try SystemCommand.run(words) })
+      }
+    }
+    withExtendedLifetime(interruptions) {}
+    if let reason = editor.failure(try result.get()) { throw CommandFailure(.failure, reason) }
+  }
+
+  // MARK: The server
+
+  private func read(_ connection: BackendConnection) async throws -> Document? {
+    try await writing.timeLimit.limit {
+      try await connection.datastore.lookup([key]).first.flatMap { $0.exists ? $0 : nil }
+    }
+  }
+
+  /// The number of times that a write is tried beside others that change other fields.
+  private static let largestTries = 10
+
+  /// Writes an edit on top of what others have changed meanwhile, unless they changed the same.
+  private func write(
+    _ mutations: [Mutation], over before: Document?, _ edited: String, of request: EditRequest,
+    at connection: BackendConnection
+  ) async throws {
+    for mutation in mutations {
+      var mutation = mutation
+      if let version = before?.version { mutation.precondition = .updateTime(version) }
+      for _ in 0..<Self.largestTries {
+        do {
+          return try await writing.commit(mutation)
+        } catch let failure as CommandFailure where [.changed, .notFound].contains(failure.status) {
+          mutation.precondition = try await rebased(mutations, edited, of: request, at: connection)
+        }
+      }
+      throw CommandFailure(.changed, "\(path) is changed all the time; nothing was written.")
+    }
+  }
+
+  /// - Returns: the precondition that the document is not changed any more.
+  /// - Throws: `changed` if the same fields were changed, or the document was deleted.
+  private func rebased(
+    _ mutations: [Mutation], _ edited: String, of request: EditRequest, at connection: BackendConnection
+  ) async throws -> Precondition {
+    guard let now = try await read(connection), let version = now.version else {
+      throw CommandFailure(.changed, "\(path) was deleted meanwhile; nothing was written.")
+    }
+    switch try DocumentEdit.standing(of: request, edited: edited, mutations, now: now, database: database) {
+    case .alone: break
+    case .beside(let others): writing.headless.note(ShownText(DocumentEdit.notice(about: others)))
+    case .conflict(let conflict):
+      let names = conflict.fields.filter { $0.theirs != $0.base }.map(\.path.canonicalText).joined(separator: ", ")
+      throw CommandFailure(.changed, "\(path): others changed \(names) meanwhile, and so did you; nothing was written.")
+    }
+    return .updateTime(version)
+  }
+}
