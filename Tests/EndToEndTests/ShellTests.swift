@@ -75,6 +75,33 @@ extension EndToEndTests.InShells {
       #expect(try surroundings.text("given") == "count c\n")
     }
 
+    @Test("The last command runs again and again; documents go to files and come from files")
+    func repetition() async throws {
+      let file = surroundings.folder.appending(path: "cities").path
+      let lines = """
+        \\watch
+        set cities/SF name=SF n=1
+        count cities | sed s/^/=/
+        \\watch 0.01 3
+        \\copy cities to \(file).jsonl
+        \\copy cities to \(file).csv
+        \\copy towns from \(file).jsonl
+        \\copy towns from \(file).csv
+        \\copy nope to \(file).none
+        get towns
+        \\watch 0
+        """
+      let run = try await hearth("shell", "--keep-going", input: lines)
+      #expect(run.lines == ["=1", "=1", "=1", "=1", #"towns/SF  {"n": 1, "name": "SF"}"#], "\(run.output)")
+      #expect(run.status == 64 && run.errors.contains("line 1: \\watch runs the last command again"), "\(run.errors)")
+      #expect(run.errors.components(separatedBy: ", every 0.01 s:").count == 4, "\(run.errors)")
+      #expect(run.errors.contains("line 8: ") && run.errors.contains("has a column of paths"), "\(run.errors)")
+      #expect(try surroundings.text("cities.csv") == "path,n,name\ncities/SF,1,SF\n")
+      #expect(try surroundings.text("cities.jsonl").hasPrefix(#"{"path": "cities/SF""#))
+      let files = try FileManager.default.contentsOfDirectory(atPath: surroundings.folder.path)
+      #expect(files.filter { $0.hasPrefix("cities") }.sorted() == ["cities.csv", "cities.jsonl"])
+    }
+
     @Test("A shell that is read-only refuses writes by name; what needs a terminal of its own says so")
     func refusals() async throws {
       let written = try await hearth("shell", "--readonly", "-c", "set a/b x=1")
@@ -99,6 +126,44 @@ extension EndToEndTests.InShells {
       let fixed = try await hearth("set", "a/b", "x=1", "-C", "fixed")
       #expect(fixed.status == 77 && fixed.errors.contains("'set' writes, and the connection fixed is read-only"))
       #expect(try await hearth("get", "a", "-C", "bad").status == 78)
+    }
+
+    @Test(
+      "Where no option names a place, commands go to the connection that was made the default, or is in the variable")
+    func defaultConnection() async throws {
+      try FileManager.default.createDirectory(
+        at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
+      try surroundings.write(
+        "config/hearth/connections.toml",
+        "[other]\ndata = \"../../other\"\nproject = \"p\"\n\n[fixed]\nembedded = true\nreadonly = true\n")
+      #expect(try await hearth("connections", "use", "othr").status == 64)
+      let chosen = try await hearth("connections", "use", "other")
+      #expect(
+        chosen.status == 0 && chosen.errors.hasPrefix("hearth: other is the default: data in "), "\(chosen.errors)")
+      #expect(try await hearth("connections").lines.filter { $0.hasSuffix("default") }.count == 1)
+      #expect(try await hearth("connections", "list", "--json").lines[0].contains(#""default": true"#))
+      #expect(try await hearth("set", "a/b", "x=1").status == 0)
+      #expect(
+        try await hearth("get", "a/b", "--data", surroundings.folder.path + "/other", "--project", "p").status == 0)
+      #expect(try await hearth("count", "a", "--project", "q").output == "0\n")
+      #expect(try await hearth("copy", "a/b", "a/c", "--to-database", "d").status == 0)
+      #expect(try await hearth("count", "a", "--database", "d").output == "1\n")
+      let shell = try await hearth("shell", "-c", "\\c")
+      #expect(shell.errors.hasPrefix("other: data in "), "\(shell.errors)")
+      #expect(try await hearth("--demo", "--plain").status == 64)
+
+      surroundings.environment["HEARTH_CONNECTION"] = "fixed"
+      let refused = try await hearth("set", "a/b", "x=1")
+      #expect(refused.status == 77 && refused.errors.contains("the connection fixed is read-only"))
+      surroundings.environment["HEARTH_CONNECTION"] = "gone"
+      let gone = try await hearth("count", "a")
+      #expect(gone.status == 64 && gone.hasOneErrorLine && gone.errors.contains("$HEARTH_CONNECTION"), "\(gone.errors)")
+      surroundings.environment["HEARTH_CONNECTION"] = ""
+      #expect(try await hearth("count", "a").output == "0\n")
+      surroundings.environment["HEARTH_CONNECTION"] = nil
+      #expect(try await hearth("count", "a").output == "1\n")
+      #expect(try await hearth("connections", "use", "--none").status == 0)
+      #expect(try await hearth("count", "a").output == "0\n")
     }
 
     @Test("A sum over nothing says that there was nothing")

@@ -64,7 +64,11 @@ struct ShellCompletion: Hashable, Sendable {
     case .connect: result = await engine.complete(["get", "--connection"], last.text)
     case .commandHelp: result = await engine.complete(["help"] + words, last.text)
     case .describe: result = await engine.complete(["ls"] + words, last.text)
-    case .file, .output: result = CompletionEngine.Result(files: .file)
+    case .copy where words.isEmpty: result = await engine.complete(["get"], last.text)
+    case .copy where words.count == 1:
+      let ways = ["to", "from"].filter { $0.hasPrefix(last.text) }
+      result = CompletionEngine.Result(candidates: ways.map { CompletionEngine.Candidate($0) })
+    case .file, .output, .copy: result = CompletionEngine.Result(files: .file)
     default: result = CompletionEngine.Result()
     }
     self.init(result, word)

@@ -10,6 +10,8 @@ enum BackslashCommand: String, CaseIterable {
   case describe = "d"
   case expanded = "x"
   case timing
+  case watch
+  case copy
   case edit = "e"
   case file = "i"
   case output = "o"
@@ -27,6 +29,8 @@ enum BackslashCommand: String, CaseIterable {
     case .describe: ("\\d [PATH]", "list collections, or what is below a path")
     case .expanded: ("\\x [on|off]", "show documents with a line for each field")
     case .edit: ("\\e", "edit what was last run in $EDITOR, and run it")
+    case .watch: ("\\watch [SECONDS] [TIMES]", "run the last command again and again; ctrl-c ends it")
+    case .copy: ("\\copy PATH to|from FILE", "documents to a file, or from one: JSON lines, .csv or .tsv")
     case .timing: ("\\timing [on|off]", "say how long each command took")
     case .file: ("\\i FILE", "run the commands of a file")
     case .output: ("\\o [FILE]", "write what commands print to a file; alone: end that")
@@ -41,6 +45,8 @@ enum BackslashCommand: String, CaseIterable {
     switch self {
     case .help, .connections, .edit, .history, .quit: 0
     case .expanded, .timing, .file, .output: 1
+    case .watch: 2
+    case .copy: 3
     case .commandHelp, .connect, .describe, .system: nil
     }
   }
@@ -56,6 +62,7 @@ enum BackslashCommand: String, CaseIterable {
     case ".read": return .file
     case ".output", ".once": return .output
     case ".timer": return .timing
+    case ".import", ".dump": return .copy
     case ".shell", ".system": return .system
     case ".open", "use", "connect": return .connect
     case "history": return .history

@@ -2,11 +2,33 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// A way to a backend on which work that was cancelled goes no further.
+/// A way to a backend on which work that was cancelled goes no further, and which tells whether the backend answers.
 struct InterruptibleDatastore: Datastore {
   private let datastore: any Datastore
 
-  init(_ datastore: any Datastore) { self.datastore = datastore }
+  /// Called after each call that shows whether the backend can be reached.
+  private let tell: @Sendable (_ answers: Bool) -> Void
+
+  init(_ datastore: any Datastore, tell: @escaping @Sendable (_ answers: Bool) -> Void = { _ in }) {
+    (self.datastore, self.tell) = (datastore, tell)
+  }
+
+  private func telling<Result>(
+    _ call: () async throws(RPCStatus) -> Result
+  ) async throws(RPCStatus) -> Result {
+    do throws(RPCStatus) {
+      let result = try await call()
+      tell(true)
+      return result
+    } catch {
+      switch error.code {
+      // A caller that does not wait learns nothing.
+      case .cancelled, .deadlineExceeded: break
+      default: tell(error.code != .unavailable)
+      }
+      throw error
+    }
+  }
 
   private func check() throws(RPCStatus) {
     if Task.isCancelled { throw RPCStatus(.cancelled, "It was interrupted.") }
@@ -23,19 +45,21 @@ struct InterruptibleDatastore: Datastore {
 
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
     try check()
-    return try await datastore.commit(mutations)
+    return try await telling { () async throws(RPCStatus) in try await datastore.commit(mutations) }
   }
 
   func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
     try check()
-    return try await datastore.read(read)
+    return try await telling { () async throws(RPCStatus) in try await datastore.read(read) }
   }
 
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
     try check()
-    try await datastore.visitDescendants(request, deliver: deliver)
+    try await telling { () async throws(RPCStatus) in
+      try await datastore.visitDescendants(request, deliver: deliver)
+    }
   }
 
   var canFallSilent: Bool { datastore.canFallSilent }

@@ -44,6 +44,8 @@ extension ShellSession {
       surroundings.isExpanded = try Self.flag(
         words, of: command, surroundings.isExpanded, "Expanded display", quietly: options.isQuiet)
     case .edit: return try await edit()
+    case .watch: return try await watch(words)
+    case .copy: return try await copy(words, at: place)
     case .file:
       guard let file = words.first else {
         throw CommandFailure(.usage, "\\i needs the name of a file.")

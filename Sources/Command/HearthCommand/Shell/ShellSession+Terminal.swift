@@ -22,7 +22,9 @@ extension ShellSession {
     var toldProblem = false
     while !isEnding, !hasLostReader {
       let locations = surroundings.storage.locations(options.paths)
-      let prompt = ShellPrompt(locations, isReadOnly: options.isReadOnly, paint, options.paths)
+      let prompt = ShellPrompt(
+        locations, isReadOnly: options.isReadOnly,
+        isSilent: surroundings.isSilent(locations.backend, locations.database), paint, options.paths)
       guard let text = await read(prompt, &screen) else { break }
       history?.add(text)
       if let problem = history?.problem, !toldProblem {

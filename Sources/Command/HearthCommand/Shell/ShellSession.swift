@@ -56,6 +56,8 @@ actor ShellSession {
   var history: ShellHistory?
   /// The text that was run last, for the editor.
   var lastText = ""
+  /// The command that was run last, to be run again.
+  private(set) var lastCommand: ShellText.Statement?
   /// The storage options that commands used before the last `\c`.
   var lastStorage: StorageOptions?
 
@@ -105,19 +107,37 @@ actor ShellSession {
         return 0
       }
       if words == ["help"] || words == ["?"] { return await run(backslash: "?", "", at: place) }
+      lastCommand = statement
       return await run(words, at: place)
-    case .piped(let words, let text, _): return await run(words, into: text, at: place)
+    case .piped(let words, let text, _):
+      lastCommand = statement
+      return await run(words, into: text, at: place)
+    }
+  }
+
+  /// Runs the last command again.
+  func runAgain(at place: String) async -> Int32 {
+    switch lastCommand {
+    case .command(let words, _)?: await run(words, at: place)
+    case .piped(let words, let text, _)?: await run(words, into: text, at: place)
+    case .backslash?, nil: 0
     }
   }
 
   /// Runs one command and reports its failure.
-  /// - Parameter pipe: a command of the system that reads the output.
-  func run(_ words: [String], into pipe: String? = nil, at place: String) async -> Int32 {
+  /// - Parameters:
+  ///   - pipe: a command of the system that reads the output.
+  ///   - file: the file that gets it; `nil` for that of `\o`, else standard output.
+  func run(
+    _ words: [String], into pipe: String? = nil, to file: ShellOutput? = nil, at place: String
+  ) async -> Int32 {
     let start = ContinuousClock.now
     let status: Int32
     do {
       if let refusal = Self.refusal(of: words) { throw refusal }
-      try await redirected(into: pipe) { try await self.surroundings.run { try await CommandRun.perform(words) } }
+      try await redirected(into: pipe, to: file) {
+        try await self.surroundings.run { try await CommandRun.perform(words) }
+      }
       // An interruption can be a command's normal end, such as that of a watch.
       status = surroundings.wasInterrupted ? 128 + SIGINT : 0
     } catch is OutputFile.ClosedPipe {
@@ -135,12 +155,15 @@ actor ShellSession {
     return status
   }
 
-  private func redirected(into pipe: String?, _ work: @Sendable () async throws -> Void) async throws {
+  private func redirected(
+    into pipe: String?, to file: ShellOutput?, _ work: @Sendable () async throws -> Void
+  ) async throws {
     if let pipe {
       let reader = try ShellPipe(pipe)
       defer { reader.end() }
       return try await work()
     }
+    let output = file ?? output
     try output?.begin()
     defer { output?.end() }
     try await work()

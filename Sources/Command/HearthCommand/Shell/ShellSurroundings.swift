@@ -16,6 +16,8 @@ final class ShellSurroundings: CommandSurroundings {
     var lastListener = 0
     var wasInterrupted = false
     var isExpanded = false
+    /// The places that did not answer when they were asked last.
+    var silent: Set<Place> = []
   }
 
   private struct Place: Hashable {
@@ -59,10 +61,19 @@ final class ShellSurroundings: CommandSurroundings {
     let place = Place(choice: choice, database: database)
     if let open = state.withLock({ $0.connections[place] }) { return open }
     var connection = try open()
-    connection.datastore = InterruptibleDatastore(connection.datastore)
+    connection.datastore = InterruptibleDatastore(connection.datastore) { [weak self] answers in
+      self?.state.withLock { state in
+        if answers { state.silent.remove(place) } else { state.silent.insert(place) }
+      }
+    }
     let opened = connection
     state.withLock { $0.connections[place] = opened }
     return opened
+  }
+
+  /// Whether a backend did not answer when it was asked last.
+  func isSilent(_ choice: BackendChoice, _ database: DatabaseID) -> Bool {
+    state.withLock { $0.silent.contains(Place(choice: choice, database: database)) }
   }
 
   // MARK: Interruptions

@@ -12,7 +12,11 @@ struct ShellPrompt: Hashable, Sendable {
 
   init(_ text: String) { (self.text, painted) = (text, ShownText(text)) }
 
-  init(_ locations: StorageOptions.Locations, isReadOnly: Bool, _ paint: TerminalPaint, _ paths: Paths) {
+  /// - Parameter isSilent: whether the backend did not answer when it was asked last.
+  init(
+    _ locations: StorageOptions.Locations, isReadOnly: Bool, isSilent: Bool = false, _ paint: TerminalPaint,
+    _ paths: Paths
+  ) {
     let database = locations.database
     let name = locations.connection?.name ?? locations.place(paths)
     // The usual project has the program's own name.
@@ -21,8 +25,11 @@ struct ShellPrompt: Hashable, Sendable {
     let place = SafeText.sanitized(isUsual ? name : "\(name) \(project)")
     let isReadOnly = isReadOnly || locations.isReadOnly
     let production = locations.isProduction ? " PRODUCTION" : ""
+    let silence = isSilent ? " unreachable" : ""
     let end = (isReadOnly ? " read-only" : "") + "> "
-    text = place + production + end
-    painted = "\(paint.text(ShownText(place), .header))\(paint.text(ShownText(production), .headerProd))\(end)"
+    text = place + silence + production + end
+    let marks: ShownText =
+      "\(paint.text(ShownText(silence), .headerOffline))\(paint.text(ShownText(production), .headerProd))"
+    painted = "\(paint.text(ShownText(place), .header))\(marks)\(end)"
   }
 }
