@@ -464,7 +464,7 @@ let package = Package(
         "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync",
         "LocalSockets",
       ]),
-    tests("ArticleTests", ["FirestoreTesting", "Hearth"]),
+    tests("ArticleTests", ["FirestoreTesting", "Hearth", log]),
     tests(
       "ConformanceTests",
       [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
 import Dispatch
+import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
@@ -116,8 +117,11 @@ struct SettingsTests {
   func logging() async throws {
     let project = "p" + UUID().uuidString
     let lines = Events<String>()
+    await OneAtATime.log.take()
     // Other clients of this process write lines too.
-    Firestore.enableLogging { line in if line.contains(project) { lines.send(line) } }
+    Firestore.enableLogging { entry in
+      if entry.database.contains(project), !entry.isWarning { lines.send("\(entry)") }
+    }
     let db = database(project)
     try await db.document("secret/plan").setData(["code": "hidden"])
     await #expect(throws: FirestoreError.self) { try await db.document("secret/none").updateData(["code": "hidden"]) }
@@ -127,7 +131,8 @@ struct SettingsTests {
       seen.append(line)
       if line.hasSuffix("offline (the network is disabled)") { break }
     }
-    Firestore.enableLogging(into: nil)
+    Firestore.enableLogging(false)
+    await OneAtATime.log.give()
     try await db.terminate()
 
     #expect(seen.contains { $0.contains("rejected, not-found") })

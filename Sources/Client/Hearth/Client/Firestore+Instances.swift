@@ -99,7 +99,7 @@ extension Firestore {
   /// Without a call a client only reports that its backend has not answered for ten seconds, and how that outage goes
   /// on; with `false`, nothing.
   public static func enableLogging(_ logging: Bool) {
-    enableLogging(into: logging ? ClientLog.standardError : nil)
+    log(into: logging ? ClientLog.standardError : nil)
   }
 
   /// The line with escapes for characters that could move a terminal's cursor, or reorder or hide text; it may quote a
@@ -116,9 +116,16 @@ extension Firestore {
     return String(view)
   }
 
-  /// Sends the lines of all clients to a closure.
-  /// - Parameter sink: receives each line; `nil` ends logging.
-  package static func enableLogging(into sink: (@Sendable (String) -> Void)?) {
+  /// Gives a program's own log, such as a `Logger` of swift-log, the events of every client of this process, and its
+  /// warnings, in place of standard error. `enableLogging(_:)` ends that.
+  /// - Parameter write: receives each event, on any thread, one client's in order. It must not wait for the client.
+  public static func enableLogging(to write: @escaping @Sendable (FirestoreLogEntry) -> Void) {
+    log(into: write)
+  }
+
+  /// Sends the events of all clients to a closure.
+  /// - Parameter sink: receives each event; `nil` ends logging.
+  private static func log(into sink: (@Sendable (FirestoreLogEntry) -> Void)?) {
     ClientLog.sink.withLock { $0 = sink }
     ClientLog.warnings.withLock { $0 = sink }
     guard sink != nil else { return }

@@ -7,15 +7,15 @@ import Synchronization
 
 /// The events of a client, as lines of text, while logging is enabled.
 final class ClientLog: Sendable {
-  /// The receiver of the lines of all clients; `nil` while logging is not enabled.
-  static let sink = Mutex<(@Sendable (String) -> Void)?>(nil)
-  /// The receiver of lines that a program should show whether or not logging is enabled; `nil` once it was disabled on
+  /// The receiver of the events of all clients; `nil` while logging is not enabled.
+  static let sink = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(nil)
+  /// The receiver of events that a program should show whether or not logging is enabled; `nil` once it was disabled on
   /// purpose.
-  static let warnings = Mutex<(@Sendable (String) -> Void)?>(standardError)
+  static let warnings = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(standardError)
 
   // A line that cannot be written is lost; this must not end the program.
-  static let standardError: @Sendable (String) -> Void = { line in
-    try? FileHandle.standardError.write(contentsOf: Data((Firestore.printable(line) + "\n").utf8))
+  static let standardError: @Sendable (FirestoreLogEntry) -> Void = { entry in
+    try? FileHandle.standardError.write(contentsOf: Data("\(entry)\n".utf8))
   }
 
   private let database: DatabaseID
@@ -45,28 +45,24 @@ final class ClientLog: Sendable {
   /// - Returns: whether logging was disabled; if not, the client has ended.
   private func follow() async -> Bool {
     if let problem = engine.cacheProblem, let sink = Self.sink.withLock({ $0 }) {
-      sink(Self.line("the cache is not in use: \(problem.notice)", database))
+      sink(FirestoreLogEntry("the cache is not in use: \(problem.notice)", database))
     }
     var last: ClientStatus?
     for await status in engine.status() {
       guard let sink = Self.sink.withLock({ $0 }) else { return true }
-      for event in Self.events(from: last, to: status) { sink(Self.line(event, database)) }
+      for event in Self.events(from: last, to: status) { sink(FirestoreLogEntry(event, database)) }
       last = status
     }
     return false
   }
 
-  private static func line(_ event: String, _ database: DatabaseID) -> String {
-    "\(Date().formatted(.iso8601)) Hearth \(database.name): \(event)"
-  }
-
   /// Writes an event from before the client was there.
   static func write(_ event: String, _ database: DatabaseID) {
-    sink.withLock { $0 }?(line(event, database))
+    sink.withLock { $0 }?(FirestoreLogEntry(event, database))
   }
 
   static func warn(_ event: String, _ database: DatabaseID) {
-    warnings.withLock { $0 }?(line(event, database))
+    warnings.withLock { $0 }?(FirestoreLogEntry(event, database, isWarning: true))
   }
 
   /// The lines about attempts to open a stream between two of its statuses.
