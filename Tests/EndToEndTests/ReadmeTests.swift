@@ -30,6 +30,25 @@ extension EndToEndTests.OfPages {
       }
     }
 
+    @Test("The example of a job that tests rules runs as it stands there")
+    func rulesJob() async throws {
+      let example = ReadmeBlock.repository.appending(path: "Tests/Examples/rules")
+      for file in ["firestore.rules", "cases.jsonl"] {
+        try FileManager.default.copyItem(
+          at: example.appending(path: file), to: surroundings.folder.appending(path: file))
+      }
+      let job = try String(contentsOf: example.appending(path: "workflow.yml"), encoding: .utf8)
+      let steps = job.components(separatedBy: "- name: ").dropFirst().map { step in
+        (step.components(separatedBy: "run: ").last ?? "").replacing("|\n", with: "")
+      }
+      #expect(steps.count == 3)
+      for step in steps {
+        let run = try await bash(step.replacing("8085", with: "\(try FreePort.find())"))
+        #expect(run.status == 0 && !run.output.isEmpty, "\(step): \(run.output)")
+      }
+      #expect(try await bash("hearth rules test firestore.rules cases.jsonl").output.contains("10"))
+    }
+
     @Test("What a page installs and builds is what the scripts try", arguments: ReadmeBlock.pages)
     func scripts(_ page: String) throws {
       for block in try ReadmeBlock.all(of: page) {

@@ -14,7 +14,11 @@ let package = Package(
   targets: [
     .executableTarget(name: "watcher", dependencies: [hearth]),
     .executableTarget(name: "daemon", dependencies: [hearth]),
+    .executableTarget(name: "todo", dependencies: [hearth]),
+    // On Apple's platforms the same target has `FirebaseFirestore` of firebase-ios-sdk in Hearth's place.
+    .target(name: "SharedModel", dependencies: [hearth]),
     .executableTarget(
-      name: "server", dependencies: [hearth, .product(name: "Hummingbird", package: "hummingbird")]),
+      name: "server",
+      dependencies: ["SharedModel", hearth, .product(name: "Hummingbird", package: "hummingbird")]),
   ]
 )

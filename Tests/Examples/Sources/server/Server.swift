@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Hearth
 import Hummingbird
+import SharedModel
 
-/// Cities over HTTP: `GET /cities`, `GET /cities/SF`, `PUT /cities/SF`, `DELETE /cities/SF`.
+/// Cities over HTTP: `GET /cities`, `GET /cities?from=500000`, `GET /cities/SF`, `PUT /cities/SF`, `DELETE /cities/SF`.
+/// While its backend is away it answers from its cache, which is on disk; `PUT` and `DELETE` wait.
 @main
 struct Server {
   static func main() async throws {
@@ -18,16 +20,19 @@ struct Server {
     let router = Router()
     let cities = db.collection("cities")
 
-    router.get("cities") { _, _ in
-      try await cities.order(by: "name").getDocuments().documents.map { try $0.data(as: City.self) }
+    router.get("cities") { request, _ in
+      let least = request.uri.queryParameters["from"].flatMap { Int($0) }
+      let query = least.map { City.large(in: db, from: $0) } ?? cities.order(by: "name")
+      return try await query.getDocuments().documents.map { CityBody(try $0.data(as: City.self)) }
     }
     router.get("cities/:id") { _, context in
       let city = try await cities.document(context.parameters.require("id")).getDocument(as: City?.self)
       guard let city else { throw HTTPError(.notFound) }
-      return city
+      return CityBody(city)
     }
     router.put("cities/:id") { request, context in
-      let city = try await request.decode(as: City.self, context: context)
+      let body = try await request.decode(as: CityBody.self, context: context)
+      let city = City(name: body.name, population: body.population)
       // The answer waits for the backend, not for this process alone.
       let document = try cities.document(context.parameters.require("id"))
       try await document.enqueueData(from: city).acknowledged
@@ -41,7 +46,11 @@ struct Server {
   }
 }
 
-struct City: ResponseCodable {
+/// A city as it is asked for and answered: without what belongs to the store.
+struct CityBody: ResponseCodable {
+  var id: String?
   var name: String
   var population: Int
+
+  init(_ city: City) { (id, name, population) = (city.id, city.name, city.population) }
 }
