@@ -128,6 +128,33 @@ struct AcknowledgementTests {
       WriteAnswer(BatchID(2), after: .milliseconds(9), age: .seconds(125)).text == "ack #2 2:05 after it was made")
   }
 
+  @Test("A write that was answered before it was ever listed has its rows, by what the answer says it wrote")
+  func unlisted() {
+    var driver = writing()
+    let mutations = [
+      set("cities/Oslo", ["n": 1], .exists(false)), delete("cities/Bern"), patch("cities/Bonn", ["n": 2]),
+      patch("cities/Oslo", ["n": 3]),
+    ]
+    driver.client(
+      .writeAcknowledged(BatchID(7), after: .milliseconds(31), of: WrittenDocuments(of: mutations)), at: 3)
+    let rows = driver.state.feed.rows.suffix(3)
+    #expect(rows.map { $0.key?.documentID } == ["Oslo", "Bern", "Bonn"])
+    #expect(rows.map(\.kind) == [.added, .removed, .modified])
+    #expect(rows.map(\.summary) == ["ack #7 in 31 ms", "ack #7 in 31 ms · deleted", "ack #7 in 31 ms"])
+    #expect(rows.allSatisfy { $0.acknowledges == BatchID(7) })
+
+    // Of a large batch the first documents have rows, and the others a number.
+    let many = WrittenDocuments(of: (0..<480).map { set("cities/c\($0)") })
+    driver.client(.writeAcknowledged(BatchID(8), after: nil, of: many), at: 4)
+    #expect(driver.state.feed.rows.last?.summary == "ack #8 · 460 more documents")
+    #expect(driver.state.feed.rows.count { $0.acknowledges == BatchID(8) } == 20)
+
+    // A queue that was seen says more than the answer does.
+    driver.client(
+      .writeAcknowledged(BatchID(1), after: .milliseconds(5), of: WrittenDocuments(of: [set("cities/Wien")])), at: 5)
+    #expect(driver.state.feed.rows.allSatisfy { $0.key != key("cities/Wien") })
+  }
+
   @Test("An acknowledgement has its row although a later write of the same document still waits")
   func covered() {
     var driver = writing()

@@ -46,6 +46,27 @@ import Testing
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.rejected(batch, status)])
   }
 
+  @Test("The documents of a batch stand beside its outcome: twenty by name, the rest by number")
+  func outcomes() throws {
+    var harness = try CoreHarness()
+    let (_, _) = try harness.write(set("rooms/a", ["n": 1], .exists(false)))
+    _ = harness.effects { core in
+      _ = try? core.write([delete("rooms/b")] + (0..<30).map { set("rooms/c\($0)") }, at: Timestamp(seconds: 1))
+    }
+    _ = harness.send()
+    for time in [5, 6] {
+      _ = harness.effects { core in
+        core.receive(
+          committed(at: Int64(time), writes: time == 5 ? 1 : 31), token: [2], in: core.writeStream.epoch,
+          at: Timestamp(seconds: 0))
+      }
+    }
+    let outcomes = harness.core.writes.answers.history.outcomes.compactMap(\.documents)
+    #expect(outcomes.map { $0.first.count } == [1, 20] && outcomes.map(\.unnamed) == [0, 11])
+    #expect(outcomes.first?.first == [WrittenDocument(key("rooms/a"), .created)])
+    #expect(outcomes.last?.first.prefix(2).map(\.effect) == [.deleted, .changed])
+  }
+
   @Test("S4: An answer belongs to the oldest write in flight")
   func oldestAnswered() throws {
     var harness = try CoreHarness()

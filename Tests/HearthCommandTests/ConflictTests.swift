@@ -35,6 +35,19 @@ struct ConflictTests {
     }
   }
 
+  @Test("An acknowledgement names the documents of its write, whether or not the queue was seen with it")
+  func acknowledged() async throws {
+    try await BridgeHarness.run { test in
+      test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false)), set("orders/b", ["n": 1])]))
+      let told = try await test.next { event -> WrittenDocuments?? in
+        if case .writeAcknowledged(_, _, let documents) = event { .some(documents) } else { nil }
+      }
+      #expect(
+        told?.first == [WrittenDocument(key("orders/a"), .created), WrittenDocument(key("orders/b"), .changed)])
+      #expect(told?.unnamed == 0)
+    }
+  }
+
   @Test("What is replaced depends on the write: a set and a deletion replace all that others changed, counting nothing")
   func operations() {
     let orders = key("orders/a")

@@ -26,7 +26,11 @@ import Testing
       reads: [ReadMeter(target: Query(path: ResourcePath("orders")).target, sent: 1, kept: 2)], inFlightWrites: 1,
       pendingWrites: [write], queue: QueueSize(count: 3, total: 4, byteCount: 5), lastSnapshotAt: time,
       roundTrips: [.milliseconds(3), .milliseconds(4)],
-      recentOutcomes: [WriteOutcome(sequence: 2, batch: BatchID(1), after: .milliseconds(5), rejection: nil)],
+      recentOutcomes: [
+        WriteOutcome(
+          sequence: 2, batch: BatchID(1), after: .milliseconds(5), rejection: nil,
+          documents: WrittenDocuments(of: [set("orders/a")]))
+      ],
       cacheByteCount: 7, cacheLimit: 8)
     var settings = FaultSettings()
     (settings.latency, settings.jitter) = (.milliseconds(1), .milliseconds(2))

@@ -68,7 +68,7 @@ final class BridgeHarness {
 
   @discardableResult
   func acknowledged() async throws -> BatchID {
-    try await next { if case .writeAcknowledged(let batch, _) = $0 { batch } else { nil } }
+    try await next { if case .writeAcknowledged(let batch, _, _) = $0 { batch } else { nil } }
   }
 
   /// Waits until the open document is as wanted.

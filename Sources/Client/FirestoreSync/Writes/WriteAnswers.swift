@@ -14,13 +14,15 @@ struct WriteAnswers: Sendable {
 
   /// Notes the result of a batch that has left the queue.
   /// - Parameters:
+  ///   - documents: the documents of the batch, if they are known.
   ///   - delay: the time from sending to the backend's answer.
   ///   - first: the first batch that is still pending; `nil` if none is.
   /// - Returns: the waits that are over.
   mutating func add(
-    _ result: Result<CommitResponse, RPCStatus>, of id: BatchID, after delay: Duration?, stillPending first: BatchID?
+    _ result: Result<CommitResponse, RPCStatus>, of id: BatchID, _ documents: WrittenDocuments?, after delay: Duration?,
+    stillPending first: BatchID?
   ) -> [PendingWritesWait] {
-    history.add(id, result, after: delay)
+    history.add(id, result, of: documents, after: delay)
     return waits.takeDone(before: first)
   }
 

@@ -13,10 +13,15 @@ struct WriteHistory: Sendable {
   private(set) var roundTrips: [Duration] = []
   private var sequence = 0
 
-  /// - Parameter after: the time from sending to the backend's answer.
-  mutating func add(_ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, after: Duration?) {
+  /// - Parameters:
+  ///   - documents: the documents of the batch, if they are known.
+  ///   - after: the time from sending to the backend's answer.
+  mutating func add(
+    _ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, of documents: WrittenDocuments?, after: Duration?
+  ) {
     sequence += 1
-    var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
+    var outcome = WriteOutcome(
+      sequence: sequence, batch: batch, after: after, rejection: nil, documents: documents)
     switch result {
     case .success(let response):
       outcome.commitTime = response.commitTime

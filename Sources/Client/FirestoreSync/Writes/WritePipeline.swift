@@ -53,7 +53,8 @@ struct WritePipeline: Sendable {
     let entry = queue.remove(id)
     if entry == nil, isShared { return nil }
     let delay = time.flatMap { time in entry?.sentAt.map { time - $0 } }
-    return answers.add(result, of: id, after: delay, stillPending: queue.first)
+    let documents = entry.map { WrittenDocuments(of: $0.batch.mutations) }
+    return answers.add(result, of: id, documents, after: delay, stillPending: queue.first)
   }
 
   /// Measures the pending batches; see `PendingWrites.measured`.

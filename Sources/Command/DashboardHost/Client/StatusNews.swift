@@ -32,7 +32,9 @@ struct StatusNews {
   }
 
   static func event(of outcome: WriteOutcome) -> ClientEvent {
-    guard let rejection = outcome.rejection else { return .writeAcknowledged(outcome.batch, after: outcome.after) }
+    guard let rejection = outcome.rejection else {
+      return .writeAcknowledged(outcome.batch, after: outcome.after, of: outcome.documents)
+    }
     return rejection.code == .cancelled ? .writeCancelled(outcome.batch) : .writeRejected(outcome.batch, rejection)
   }
 

@@ -42,7 +42,9 @@ extension Redaction {
     case .company(let company): .company(self.company(company))
     case .pendingWrites(let writes, let size):
       .pendingWrites(writes.map(pending), of: size)
-    case .writeAcknowledged, .writeCancelled, .rejectedWritesForgotten, .indexes: event
+    case .writeAcknowledged(let batch, let time, let documents):
+      .writeAcknowledged(batch, after: time, of: documents?.renamed(key))
+    case .writeCancelled, .rejectedWritesForgotten, .indexes: event
     case .writeRejected(let batch, let status): .writeRejected(batch, self.status(status))
     case .rejectedWrites(let writes): .rejectedWrites(writes.map(rejected))
     case .detail(let key, let remote, let overlay, let local, let isFromCache):

@@ -46,7 +46,7 @@ extension DashboardState {
     case .pendingWrites(let waiting, let size):
       notePreviewChange()
       receive(waiting, of: size)
-    case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
+    case .writeAcknowledged(let batch, let time, let documents): acknowledge(batch, after: time, of: documents)
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)
     case .rejectedWrites(let rejected):
@@ -233,22 +233,23 @@ extension DashboardState {
   /// The seconds within which a write of the queue counts as made in this session and not before.
   private static let justMade: Int64 = 5
 
-  private mutating func acknowledge(_ batch: BatchID, after time: Duration?) {
+  /// - Parameter told: the documents as the client tells them, for a batch that was answered before it was listed.
+  private mutating func acknowledge(_ batch: BatchID, after time: Duration?, of told: WrittenDocuments?) {
     let row = writes.row(batch)
     noteEarlyRow()
-    writes.acknowledge(batch, after: time, at: now)
+    writes.acknowledge(batch, after: time, at: now, of: told)
     outages.noteAnswer(to: batch, after: time, at: now)
     feed.note(.acknowledged, at: now)
     let answer = writes.answers[batch] ?? WriteAnswer(batch, after: time)
     feed.note(answer)
     versions.note(answer)
-    var seen: Set<DocumentKey> = []
-    let written = (row?.write.mutations ?? []).filter { seen.insert($0.key).inserted }
-    for mutation in written { browser.noteChange(in: mutation.key.collection, at: now) }
-    let silent = written.filter { !isReported($0, by: batch) }
-    for mutation in silent.prefix(Self.mostAcknowledged) { note(answer, to: mutation) }
-    if silent.count > Self.mostAcknowledged {
-      let more = silent.count - Self.mostAcknowledged
+    let known = row.map { WrittenDocuments(of: $0.write.mutations, naming: .max) }
+    let written = known ?? told ?? WrittenDocuments(of: [])
+    for document in written.first { browser.noteChange(in: document.key.collection, at: now) }
+    let silent = written.first.filter { !isReported($0, by: batch) }
+    for document in silent.prefix(Self.mostAcknowledged) { note(answer, to: document) }
+    let more = max(0, silent.count - Self.mostAcknowledged) + written.unnamed
+    if more > 0 {
       feed.append(
         FeedRow(
           time: now, kind: .modified,
@@ -264,11 +265,11 @@ extension DashboardState {
   private static let mostAcknowledged = 20
 
   /// Reports in the feed an acknowledgement that no listener will: of a missing document, or one without a listener.
-  private mutating func note(_ answer: WriteAnswer, to mutation: Mutation) {
-    let echoes = feed.echoes(of: answer.batch, in: mutation.key)
-    var row = FeedRow(time: now, kind: mutation.feedKind, key: mutation.key, summary: answer.text)
+  private mutating func note(_ answer: WriteAnswer, to document: WrittenDocument) {
+    let echoes = feed.echoes(of: answer.batch, in: document.key)
+    var row = FeedRow(time: now, kind: document.effect.feedKind, key: document.key, summary: answer.text)
     row.acknowledges = answer.batch
-    if mutation.operation == .delete { row.summary += " \(configuration.glyphs.bullet) deleted" }
+    if document.effect == .deleted { row.summary += " \(configuration.glyphs.bullet) deleted" }
     if echoes.isEmpty { feed.append(row) }
     for echo in echoes {
       row.listener = echo.listener
@@ -279,11 +280,11 @@ extension DashboardState {
   }
 
   /// Whether a listener has reported the acknowledgement of a write to a document, or will.
-  private func isReported(_ mutation: Mutation, by batch: BatchID) -> Bool {
-    let key = mutation.key
+  private func isReported(_ written: WrittenDocument, by batch: BatchID) -> Bool {
+    let key = written.key
     if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
     // No listener hears of a document that does not exist, or of one that another write still covers.
-    guard mutation.operation != .delete, writes.batch(touching: key) == nil, let document = document(key),
+    guard written.effect != .deleted, writes.batch(touching: key) == nil, let document = document(key),
       document.exists
     else { return false }
     return listeners.contains { listener in
@@ -359,13 +360,13 @@ extension DashboardState {
   }
 }
 
-extension Mutation {
-  /// The kind of the rows that report the mutation.
+extension WrittenDocument.Effect {
+  /// The kind of the rows that report the effect.
   fileprivate var feedKind: FeedRow.Kind {
-    switch operation {
-    case .delete: .removed
-    case .set where precondition == .exists(false): .added
-    case .set, .patch, .verify: .modified
+    switch self {
+    case .created: .added
+    case .changed: .modified
+    case .deleted: .removed
     }
   }
 }

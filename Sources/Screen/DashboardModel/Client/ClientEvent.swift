@@ -50,8 +50,8 @@ package enum ClientEvent: Codable, Sendable {
   /// batches and its size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
-  /// snapshots that contain the result (S3).
-  case writeAcknowledged(BatchID, after: Duration?)
+  /// snapshots that contain the result (S3). `of` is the documents, for a batch that was answered before it was listed.
+  case writeAcknowledged(BatchID, after: Duration?, of: WrittenDocuments? = nil)
   /// The backend refused a batch and its local effect was undone.
   case writeRejected(BatchID, RPCStatus)
   /// A batch was taken back before it was sent, and its local effect was undone.

@@ -165,7 +165,10 @@ package struct WriteQueue: Sendable {
   /// The row of a batch that is pending or has just left the queue.
   package func row(_ batch: BatchID) -> QueueRow? { (live + departed).first { $0.batch == batch } }
 
-  package mutating func acknowledge(_ batch: BatchID, after time: Duration?, at now: Timestamp) {
+  /// - Parameter told: the documents of a batch that may never have been listed.
+  package mutating func acknowledge(
+    _ batch: BatchID, after time: Duration?, at now: Timestamp, of told: WrittenDocuments? = nil
+  ) {
     if answers.count > Self.mostAnswers { answers.removeAll() }
     if acknowledged.count > Self.mostAnswers { acknowledged.removeAll() }
     let known = row(batch)
@@ -173,7 +176,10 @@ package struct WriteQueue: Sendable {
     answers[batch] = WriteAnswer(
       batch, after: time, age: known.map { .milliseconds(now.milliseconds(since: $0.write.localWriteTime)) },
       tries: known?.tries ?? 1)
-    guard var row = take(batch) else { return }
+    guard var row = take(batch) else {
+      for document in told?.first ?? [] where newest[document.key] == nil { acknowledged[document.key] = batch }
+      return
+    }
     for key in row.documents where newest[key] == nil { acknowledged[key] = batch }
     row.outcome = .acknowledged(after: time)
     // The answer may overtake the news that the batch was sent.

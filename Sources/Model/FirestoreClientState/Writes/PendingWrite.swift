@@ -65,15 +65,19 @@ package struct WriteOutcome: Codable, Sendable {
   package var rejection: RPCStatus?
   /// The time at which the backend applied the batch, by its clock; `nil` for a batch that it did not apply.
   package var commitTime: SnapshotVersion?
+  /// The documents of the batch; `nil` if they are not known, as from a program of an earlier version.
+  package var documents: WrittenDocuments?
 
   package init(
-    sequence: Int, batch: BatchID, after: Duration?, rejection: RPCStatus?, commitTime: SnapshotVersion? = nil
+    sequence: Int, batch: BatchID, after: Duration?, rejection: RPCStatus?, commitTime: SnapshotVersion? = nil,
+    documents: WrittenDocuments? = nil
   ) {
     self.sequence = sequence
     self.batch = batch
     self.after = after
     self.rejection = rejection
     self.commitTime = commitTime
+    self.documents = documents
   }
 }
 
