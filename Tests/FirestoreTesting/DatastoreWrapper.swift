@@ -10,6 +10,7 @@ package protocol DatastoreWrapper: Datastore {
 extension DatastoreWrapper {
   package var canFallSilent: Bool { base.canFallSilent }
   package func reconnect() { base.reconnect() }
+  package var traffic: DatastoreTraffic? { base.traffic }
 
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void

@@ -42,6 +42,16 @@ import Testing
           listener: 1, changes: [], omitted: 2, syncStateChanged: true, result: result,
           causes: [.server(SnapshotVersion(time))],
           time: time)),
+      .answer(to: 1, .inside(Self.inside(time))),
+      .answer(
+        to: 2,
+        .survey(
+          CacheSurvey(
+            time: time, policy: .leastRecentlyUsed, bytes: 9, freeBytes: 2, limit: 10,
+            shares: [
+              .init(
+                path: ResourcePath("orders"), documents: 3, names: 1, bytes: 9, leavingDocuments: 1, leavingBytes: 2)
+            ], targets: 2, leavingTargets: 1))),
     ]
     let greeting = InspectionGreeting(process: 1, name: "shop", database: database, backend: .embedded, since: time)
     let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "[9223372036854775807, 999999999]"]
@@ -81,10 +91,54 @@ import Testing
     case .status(let told): tell(told.completed(with: nil).plausible)
     case .missed(let count, _):
       for _ in 0..<3 { _ = update(&state, .client(.snapshotsMissed(count.plausible, [:]), at: .now)) }
+    case .answer(_, .inside(let inside)):
+      open(
+        &state, inside.plausible,
+        CacheSurvey(
+          time: .now, policy: .never, bytes: 0, freeBytes: 0, limit: nil, shares: [], targets: 0, leavingTargets: 0))
+    case .answer(_, .survey(let survey)): open(&state, Self.inside(.now), survey.plausible)
     case .faults(let settings): _ = update(&state, .client(.faults(settings), at: .now))
     default: break
     }
     _ = update(&state, .tick(.now))
     #expect(view(state).size.height == 36)
+  }
+
+  private static func inside(_ time: Timestamp) -> ClientInside {
+    let query = Query(path: ResourcePath("orders"))
+    return ClientInside(
+      time: time,
+      targets: [
+        TargetState(
+          id: 2, target: query.target, progress: .current, tokenTime: time, documents: 3, sent: 4, kept: 5)
+      ],
+      lookups: Lookups(listed: [.init(key("orders/a"), target: 1)], asked: 1, waiting: 2, limit: 100),
+      company: CacheCompany(
+        members: [.init(process: 7, isSelf: true, hasLease: true, usesNetwork: true, isVisible: true, seen: time)],
+        renewed: time),
+      streams: [
+        StreamUse(
+          kind: .watch, status: StreamStatus(.backoff(until: time)), begun: 3, since: time, messagesSent: 4,
+          messagesReceived: 5, heardAt: time, bytes: .init(sent: 6, received: 7), longestSilence: .seconds(8))
+      ],
+      queries: [
+        QueryTimes(
+          query: query,
+          classes: [.init(limit: 10, runs: 2, median: .milliseconds(3), p99: .milliseconds(4))], runs: 5, plan: .scan,
+          scanned: 6, found: 7)
+      ])
+  }
+
+  /// Looks at every section of the page.
+  private func open(_ state: inout DashboardState, _ inside: ClientInside, _ survey: CacheSurvey) {
+    func press(_ key: Key.Base) { _ = update(&state, .input(.key(Key(key)), at: .now)) }
+    press(.character("I"))
+    _ = update(&state, .client(.inside(.success(inside)), at: .now))
+    for _ in InsideSection.allCases {
+      press(.tab)
+      _ = update(&state, .client(.surveyed(.success(survey)), at: .now))
+      #expect(view(state).size.height == 36)
+    }
+    #expect(InsideJSON.line(inside, survey).hasPrefix("{"))
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import Dashboard
+import DashboardModel
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreInspection
@@ -155,7 +157,7 @@ struct InspectionTests {
       .documents(query), .locate(query, offset: 1), .collections(below: ResourcePath("orders/a")),
       .count(ResourcePath("orders")), .layers(key("orders/a")), .explain(query), .preview(query), .retryNow,
       .cancelWrite(BatchID(1)), .resend(BatchID(1)), .dropRejected([BatchID(1)]), .setFaults(settings),
-      .injectFault(.reject(.aborted)), .setNetwork(true),
+      .injectFault(.reject(.aborted)), .setNetwork(true), .inside, .survey, .restart(.write),
     ]
     let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "0", "2147483648", "1e308", "null"]
     var (number, refused) = (0, 0)
@@ -183,6 +185,65 @@ struct InspectionTests {
       return
     }
     #expect(found == key("orders/a"))
+    await program.client.terminate()
+  }
+
+  @Test("A watcher is told what the client has inside; to begin its streams anew takes control")
+  func inside() async throws {
+    let program = try Program()
+    try await program.write("orders/a", ["n": 1])
+    let looking = try program.watch()
+    #expect(looking.greeting.tellsInside == true)
+    guard case .inside(let inside) = try await looking.answer(to: 1, .inside),
+      case .survey(let survey) = try await looking.answer(to: 2, .survey),
+      case .failed(let refused) = try await looking.answer(to: 3, .restart(.watch))
+    else {
+      Issue.record("It does not answer.")
+      return
+    }
+    #expect(inside.targets.map(\.target) == [Query(path: ResourcePath("orders")).target])
+    #expect(inside.streams.map(\.kind) == [.watch, .write] && inside.streams.allSatisfy { $0.bytes == nil })
+    #expect(inside.queries.map(\.query.path.text) == ["orders"])
+    #expect(survey.policy == .never && survey.targets == 1)
+    #expect(refused.code == .permissionDenied)
+    await program.client.terminate()
+  }
+
+  @Test("A collection that is larger than one answer is looked through to its end, and its fields are counted whole")
+  @MainActor
+  func pages() async throws {
+    let program = try Program()
+    for half in 0..<2 {
+      let mutations = (0..<400).map { set("orders/o\(1000 + half * 400 + $0)", ["n": .integer(Int64($0))]) }
+      _ = try await program.client.engine.write(mutations).local
+    }
+    let (_, greeting, link) = try program.programs().entry("shop")
+    let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
+    let attached = AttachedProgram(process: getpid(), name: "shop", allowsControl: false)
+    let bridge = AttachedBridge(link, attached, greeting) { action in
+      if case .client(let event, _) = action { continuation.yield(event) }
+    }
+    bridge.begin()
+    let following = Task { await bridge.follow() }
+    let orders = ResourcePath("orders")
+    let filter = try #require(try BrowserFilter(RowFilter("o179", in: database)))
+    bridge.perform(.search(WindowTag(1), SearchRequest(Query(path: orders), filter, in: database)))
+    var found: SearchNews?
+    for await case .searched(_, let news) in events where news.isDone {
+      found = news
+      break
+    }
+    #expect(found?.looked == 800 && found?.found == 10)
+
+    bridge.perform(.countFieldTypes(in: orders))
+    var types: FieldTypes?
+    for await case .fieldTypes(orders, .success(let counted)) in events {
+      types = counted
+      break
+    }
+    #expect(types?.documents == 800 && types?.fields[FieldPath("n")]?.kinds["integer"]?.count == 800)
+    bridge.close()
+    await following.value
     await program.client.terminate()
   }
 

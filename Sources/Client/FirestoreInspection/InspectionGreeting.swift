@@ -33,6 +33,9 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
   package var listeners: Int
   /// The number of watchers that are there already.
   package var watchers: Int
+  /// Whether the program answers what it has inside; `nil` for one of an earlier version, which ends the connection
+  /// when it is asked.
+  package var tellsInside: Bool?
 
   package init(
     process: Int32, name: String, database: DatabaseID, backend: BackendKind, host: String? = nil,
@@ -47,6 +50,7 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
     self.since = since
     self.listeners = listeners
     self.watchers = watchers
+    tellsInside = true
   }
 
   /// The keys that every version has.

@@ -13,6 +13,8 @@ package enum InspectionRequest: Codable, Sendable {
   case layers(DocumentKey)
   case explain(Query)
   case preview(Query)
+  case inside
+  case survey
   case setNetwork(Bool)
   case retryNow
   case cancelWrite(BatchID)
@@ -21,12 +23,13 @@ package enum InspectionRequest: Codable, Sendable {
   case dropRejected([BatchID])
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
+  case restart(StreamUse.Kind)
 
   /// Whether the request changes what the program's client does.
   package var isControl: Bool {
     switch self {
-    case .documents, .locate, .collections, .count, .layers, .explain, .preview: false
-    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .setFaults, .injectFault: true
+    case .documents, .locate, .collections, .count, .layers, .explain, .preview, .inside, .survey: false
+    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .setFaults, .injectFault, .restart: true
     }
   }
 }
@@ -53,4 +56,6 @@ package enum InspectionAnswer: Codable, Sendable {
   case layers(remote: Document?, overlay: Mutation?, local: Document?)
   case explanation(QueryExplanation)
   case preview(QueryPreview)
+  case inside(ClientInside)
+  case survey(CacheSurvey)
 }

@@ -25,10 +25,15 @@ package final class SharedDatastore: Datastore {
   /// False, because a silent owner is asked for a sign of life, and a stream ends with the owner.
   package var canFallSilent: Bool { false }
 
-  package func reconnect() {
-    if case .attached(let attachment)? = keeper.state.withLock({ $0.way }) {
-      attachment.datastore(for: database)?.reconnect()
-    }
+  package func reconnect() { attached?.reconnect() }
+
+  /// The sizes since this process has been attached to the present owner; `nil` in the owner's process.
+  package var traffic: DatastoreTraffic? { attached?.traffic }
+
+  /// The way to the owner; `nil` where the data is this process's own.
+  private var attached: GRPCDatastore? {
+    guard case .attached(let attachment)? = keeper.state.withLock({ $0.way }) else { return nil }
+    return attachment.datastore(for: database)
   }
 
   // MARK: Streams

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
+import NIOCore
 
 extension GRPCDatastore {
   package func watch(
@@ -15,12 +16,12 @@ extension GRPCDatastore {
   private func listen(
     _ requests: StreamRequests<WatchRequest>, _ deliver: @escaping @Sendable (WatchEvent) async -> Void
   ) async -> Result<Void, RPCStatus> {
-    let (database, names) = (database, names)
+    let (database, names, meter) = (database, names, meter)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) }
     return await result(of: .listen) { stream in
       // The stream counts as open now: backends answer its opening with their first message only.
       await deliver(.opened)
-      try await stream.exchange(requests) { request in
+      try await stream.exchange(requests, counting: meter.watchSent) { request in
         WireWriter.message { $0.watchRequest(request, in: database) }
       } receive: {
         let inbox = WatchInbox()
@@ -28,6 +29,7 @@ extension GRPCDatastore {
         do {
           while let messages = try await stream.next() {
             for message in messages {
+              meter.watchReceived.add(message.readableBytes)
               if let change = try reader(message) { await inbox.put(change) }
             }
           }
@@ -54,17 +56,20 @@ extension GRPCDatastore {
   private func send(
     _ requests: StreamRequests<WriteRequest>, _ deliver: @escaping @Sendable (WriteEvent) async -> Void
   ) async -> Result<Void, RPCStatus> {
-    let (endpoint, database) = (endpoint, database)
+    let (endpoint, database, meter) = (endpoint, database, meter)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.writeResponse() }
     return await result(of: .write) { stream in
-      try await stream.send(WireWriter.message { $0.writeHandshake(in: database) })
-      try await stream.exchange(requests) { request in
+      let handshake = WireWriter.message { $0.writeHandshake(in: database) }
+      try await stream.send(handshake)
+      meter.writeSent.add(handshake.count)
+      try await stream.exchange(requests, counting: meter.writeSent) { request in
         WireWriter.message { $0.writeRequest(request, in: database) }
       } receive: {
         // The first message answers the handshake, whatever it holds.
         var isOpen = false
         while let messages = try await stream.next() {
           for message in messages {
+            meter.writeReceived.add(message.readableBytes)
             let answer = try reader(message)
             if !isOpen {
               isOpen = true
@@ -91,14 +96,19 @@ extension GRPCDatastore {
 extension CallStream {
   /// Sends requests as they are pulled, while `receive` takes the answers; the exchange ends with `receive`.
   fileprivate func exchange<Request: Sendable>(
-    _ requests: StreamRequests<Request>, _ message: @escaping @Sendable (Request) -> [UInt8],
+    _ requests: StreamRequests<Request>, counting meter: TrafficMeter.Direction,
+    _ message: @escaping @Sendable (Request) -> [UInt8],
     receive: @escaping @Sendable () async throws -> Void
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         // A stream that has ended takes no request; its answer gives the reason.
         do {
-          for await request in requests { try await self.send(message(request)) }
+          for await request in requests {
+            let bytes = message(request)
+            try await self.send(bytes)
+            meter.add(bytes.count)
+          }
         } catch {
           return
         }

@@ -16,6 +16,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   private let allowsInsecureCredentials: Bool
   private let appCheck: AppCheckToken?
   private let connection: Connection
+  let meter = TrafficMeter()
 
   /// Makes the datastore; the first call connects.
   /// - Parameters:
@@ -38,6 +39,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   }
 
   package func reconnect() { connection.retireCurrent() }
+  package var traffic: DatastoreTraffic? { meter.traffic }
 
   /// Ends all calls and closes the connection.
   package func close() async { await connection.close() }

@@ -43,6 +43,8 @@ package protocol Datastore: Sendable {
   var canFallSilent: Bool { get }
   /// Makes later calls use a new connection, because the present one is not to be trusted. Calls under way go on.
   func reconnect()
+  /// The sizes of the streams' messages so far; `nil` for a backend whose messages do not become bytes.
+  var traffic: DatastoreTraffic? { get }
 }
 
 extension Datastore {
@@ -52,6 +54,29 @@ extension Datastore {
   }
   /// Does nothing, for a datastore without connections.
   package func reconnect() {}
+  package var traffic: DatastoreTraffic? { nil }
+}
+
+/// The sizes of the messages of both kinds of streams, in bytes, with the five in front of each and without what the
+/// transport adds.
+package struct DatastoreTraffic: Hashable, Sendable {
+  package struct Bytes: Hashable, Sendable {
+    package var sent: Int
+    package var received: Int
+
+    package init(sent: Int, received: Int) {
+      self.sent = sent
+      self.received = received
+    }
+  }
+
+  package var watch: Bytes
+  package var write: Bytes
+
+  package init(watch: Bytes, write: Bytes) {
+    self.watch = watch
+    self.write = write
+  }
 }
 
 package enum WatchEvent: Sendable {

@@ -15,6 +15,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
   case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, attached
+  case inside
   case result
 
   var testDescription: String { rawValue }
@@ -196,6 +197,11 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
             decision(4, "create", "secrets/a", nil, nil, denial: "No matching allow statements"),
           ])))
       scene.press("down")
+      return scene.state
+    case .inside:
+      var scene = Shop.online(size, glyphs)
+      scene.press("I")
+      scene.hear(.inside(.success(InsideTests.inside)))
       return scene.state
     case .asking:
       var scene = Shop.online(size, glyphs)

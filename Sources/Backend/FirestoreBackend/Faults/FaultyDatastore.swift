@@ -18,6 +18,7 @@ package struct FaultyDatastore: Datastore {
 
   package var canFallSilent: Bool { base.canFallSilent }
   package func reconnect() { base.reconnect() }
+  package var traffic: DatastoreTraffic? { base.traffic }
 
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void

@@ -125,6 +125,17 @@ package struct GarbageCollectionPlan: Sendable {
   package var documents = 0
   /// The size of these documents' fields and ids.
   package var bytes: Int64 = 0
+  /// The same documents by collection; known after a dry run.
+  var parts: [CollectionNumber: Part] = [:]
+
+  /// A plan that takes nothing.
+  package init() {}
+
+  /// The documents of one collection that leave the cache.
+  struct Part: Sendable {
+    var documents = 0
+    var bytes: Int64 = 0
+  }
 }
 
 /// The size of a cache, and the policy that bounds it.

@@ -167,8 +167,11 @@ struct LRUGarbageCollector {
     let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsMeasured)
     let references = try references()
     for number in numbers where try !references.contains(number) {
+      let bytes = try database.documents.byteCount(number)
       run.plan.documents += 1
-      run.plan.bytes += try database.documents.byteCount(number)
+      run.plan.bytes += bytes
+      run.plan.parts[number.collection, default: GarbageCollectionPlan.Part()].documents += 1
+      run.plan.parts[number.collection]?.bytes += bytes
     }
     run.phase = numbers.count == GarbageCollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
   }

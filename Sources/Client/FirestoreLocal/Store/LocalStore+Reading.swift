@@ -9,10 +9,13 @@ extension LocalStore {
   ///   sync, instead of reading the whole collection.
   package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
-    let result = try database.read { () throws(StoreError) in
-      let engine = QueryEngine(local: localDocuments)
-      return try database.connection.readingTransaction { () throws(StoreError) in
-        try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
+    // A size that cannot be read is that of the documents which were read.
+    let result = try queryLedger.time(query, extent: try? extent(of: query)) { () throws(StoreError) in
+      try database.read { () throws(StoreError) in
+        let engine = QueryEngine(local: localDocuments)
+        return try database.connection.readingTransaction { () throws(StoreError) in
+          try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
+        }
       }
     }
     if createsIndexesAutomatically {

@@ -22,6 +22,8 @@ package struct LocalStore: ~Copyable {
   /// Keeps the slices of an index backfill short.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
+  /// The times of queries.
+  package var queryLedger = QueryLedger.continuous()
   /// The reason why the store is in memory, or begun anew, instead of the one that was asked for.
   package let fallback: StoreError?
   /// The path that a damaged database was moved to.

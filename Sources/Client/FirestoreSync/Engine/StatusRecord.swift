@@ -13,6 +13,8 @@ struct StatusRecord: Sendable {
   /// The time at which the store is tried again.
   var storeRetry: Timestamp?
   var lastSnapshotAt: Timestamp?
+  /// The use of the streams.
+  var meters = StreamMeters()
 
   mutating func note(_ state: OnlineState, at now: Timestamp) {
     if state != onlineState { (onlineState, since) = (state, now) }
@@ -23,7 +25,10 @@ struct StatusRecord: Sendable {
   }
 
   /// Notes that the stream's backoff is over.
-  mutating func began(_ kind: StreamKind) { backoffUntil[kind] = nil }
+  mutating func began(_ kind: StreamKind, at now: Timestamp) {
+    backoffUntil[kind] = nil
+    meters.began(kind, at: now)
+  }
 
   /// - Parameter ends: the number of writes to list from each end of a long queue; `nil` lists all.
   func status(
@@ -66,7 +71,7 @@ struct StatusRecord: Sendable {
     return streams.compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
   }
 
-  private func status(of stream: ClientStream, _ kind: StreamKind) -> StreamStatus {
+  func status(of stream: ClientStream, _ kind: StreamKind) -> StreamStatus {
     let state: StreamStatus.State =
       switch stream.phase {
       case .closed: .closed

@@ -42,7 +42,7 @@ extension SyncEngine {
   private func began(_ kind: StreamKind, _ epoch: StreamEpoch) {
     var isCurrent = false
     transition { core in isCurrent = core.streamBegan(kind, in: epoch) }
-    if isCurrent { record.began(kind) }
+    if isCurrent { record.began(kind, at: now()) }
   }
 
   // MARK: Watch
@@ -87,6 +87,7 @@ extension SyncEngine {
   private func takeWatchRequest(_ epoch: StreamEpoch) -> WatchRequest? {
     var request: WatchRequest?
     transition { core in request = core.takeWatchRequest(in: epoch) }
+    if request != nil { record.meters.sent(.watch) }
     return request
   }
 
@@ -95,7 +96,9 @@ extension SyncEngine {
     switch event {
     case .opened: transition { core in core.watchStreamOpened(in: epoch) }
     case .changes(let changes):
-      if changes.contains(where: \.isSnapshot) { record.lastSnapshotAt = now() }
+      let time = now()
+      record.meters.received(.watch, changes.count, at: time)
+      if changes.contains(where: \.isSnapshot) { record.lastSnapshotAt = time }
       transition { core in core.receive(changes, in: epoch) }
     }
   }
@@ -123,10 +126,12 @@ extension SyncEngine {
   private func takeWrite(_ epoch: StreamEpoch) -> WriteRequest? {
     var request: WriteRequest?
     transition { core in request = core.takeWrite(in: epoch, at: now())?.request }
+    if request != nil { record.meters.sent(.write) }
     return request
   }
 
   private func receive(_ event: WriteEvent, _ epoch: StreamEpoch) {
+    record.meters.received(.write, 1, at: now())
     transition { core in
       switch event {
       case .opened(let token): core.writeStreamOpened(token: token, in: epoch)

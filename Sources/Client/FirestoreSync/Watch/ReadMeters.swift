@@ -45,6 +45,9 @@ struct ReadMeters: Sendable {
 
   mutating func forget(_ id: TargetID) { entries[id] = nil }
 
+  /// The numbers of documents that were sent for a target, and that were kept.
+  func meter(of id: TargetID) -> (sent: Int, kept: Int)? { entries[id].map { ($0.sent, $0.kept) } }
+
   /// The figures of the targets that listeners want.
   func meters(of targets: some Sequence<TargetData>) -> [ReadMeter] {
     targets.filter { $0.purpose != .limboResolution }.compactMap { data in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
@@ -35,6 +36,12 @@ package struct WatchChangeAggregator: Sendable {
   package mutating func forget(_ id: TargetID) { states[id] = nil }
 
   package func responsesOwed(_ id: TargetID) -> Int { states[id]?.responsesOwed ?? 0 }
+
+  /// The state of a target as the stream's messages tell it.
+  func progress(of id: TargetID) -> TargetState.Progress {
+    guard let state = states[id] else { return .unasked }
+    return state.isPending ? .asked : state.isCurrent ? .current : .receiving
+  }
 
   // MARK: Messages
 

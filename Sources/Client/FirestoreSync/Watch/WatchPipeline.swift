@@ -31,6 +31,14 @@ struct WatchPipeline: Sendable {
   /// The figures of the targets that listeners want.
   var meters: [ReadMeter] { reads.meters(of: plan.targets.values) }
 
+  /// The numbers of documents that were sent for a target, and that were kept.
+  func meter(of id: TargetID) -> (sent: Int, kept: Int)? { reads.meter(of: id) }
+
+  /// The state of a wanted target on the present stream.
+  func progress(of id: TargetID) -> TargetState.Progress {
+    plan.watched(id) == nil ? .unasked : aggregator.progress(of: id)
+  }
+
   /// The number of answers to requests for a target that have not come (S5).
   func responsesOwed(_ id: TargetID) -> Int { aggregator.responsesOwed(id) }
 

@@ -41,6 +41,9 @@ extension Inspection {
       return .layers(remote: layers.remote, overlay: layers.overlay, local: layers.local)
     case .explain(let query): return .explanation(try await engine.explain(query))
     case .preview(let query): return .preview(try await engine.preview(query))
+    case .inside: return .inside(try await engine.inside())
+    case .survey: return .survey(try await engine.surveyCache())
+    case .restart(let kind): try await engine.restartStream(kind)
     case .setNetwork(true):
       watchers[watcher]?.hasSwitchedOff = false
       await engine.enableNetwork()

@@ -30,7 +30,7 @@ extension InspectionRequest {
       guard (0...100).contains(settings.lostAcknowledgements) else {
         throw Self.refusal("\(settings.lostAcknowledgements) is no percentage.")
       }
-    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .injectFault: break
+    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .injectFault, .inside, .survey, .restart: break
     }
   }
 

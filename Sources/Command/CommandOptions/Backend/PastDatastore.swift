@@ -15,6 +15,7 @@ package struct PastDatastore: Datastore {
 
   package var canFallSilent: Bool { base.canFallSilent }
   package func reconnect() { base.reconnect() }
+  package var traffic: DatastoreTraffic? { base.traffic }
 
   package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
     try await explaining { () async throws(RPCStatus) in try await base.read(try read.at(time)) }

@@ -12,7 +12,10 @@ import FirestoreQuery
 @MainActor
 package final class AttachedBridge {
   private let link: InspectionLink
-  private let program: AttachedProgram
+  let program: AttachedProgram
+  /// Whether the program answers what its client has inside.
+  let tellsInside: Bool
+  let database: DatabaseID
   private let apply: @MainActor (Action) -> Void
 
   private var tags: [Int: ListenerTag] = [:]
@@ -30,10 +33,13 @@ package final class AttachedBridge {
   private var isOver = false
 
   init(
-    _ link: InspectionLink, _ program: AttachedProgram, apply: @escaping @MainActor (Action) -> Void
+    _ link: InspectionLink, _ program: AttachedProgram, _ greeting: InspectionGreeting,
+    apply: @escaping @MainActor (Action) -> Void
   ) {
     self.link = link
     self.program = program
+    tellsInside = greeting.tellsInside == true
+    database = greeting.database
     self.apply = apply
   }
 
@@ -72,7 +78,7 @@ package final class AttachedBridge {
     emit(.attachmentEnded(reason))
   }
 
-  private func emit(_ event: ClientEvent) { apply(.client(event, at: .now)) }
+  func emit(_ event: ClientEvent) { apply(.client(event, at: .now)) }
 
   // MARK: What the program tells
 
@@ -164,6 +170,10 @@ package final class AttachedBridge {
       control(.dropRejected(batches))
     case .setFaults(let settings): control(.setFaults(settings))
     case .injectFault(let fault): control(.injectFault(fault))
+    case .lookInside: lookInside()
+    case .surveyCache: surveyCache()
+    case .countFieldTypes(let path): countFieldTypes(FieldTypeCount(in: path, of: database))
+    case .restartStream(let kind): control(.restart(kind))
     // Documents without contents are known to the backend alone.
     case .listMissing: break
     // Effects that the dashboard itself refuses where it shows another program's client.
@@ -173,7 +183,7 @@ package final class AttachedBridge {
     }
   }
 
-  private func ask(_ request: InspectionRequest, _ answered: @escaping @MainActor (InspectionAnswer) -> Void) {
+  func ask(_ request: InspectionRequest, _ answered: @escaping @MainActor (InspectionAnswer) -> Void) {
     guard !isOver else { return answered(.failed(RPCStatus(.unavailable, "\(program.title) has ended"))) }
     lastRequest += 1
     requests[lastRequest] = answered
@@ -200,8 +210,9 @@ package final class AttachedBridge {
     }
   }
 
-  /// The largest number of documents that a program is asked for at a time.
-  private static let searchedAtOnce = 1000
+  /// The largest number of documents that a program is asked for at a time. It may answer fewer: only an empty answer
+  /// tells that no more come.
+  private static let searchedAtOnce = 500
 
   private func search(_ tag: WindowTag, _ run: SearchRun, after last: DocumentKey?) {
     ask(.documents(run.page(after: last, limit: Self.searchedAtOnce))) { [weak self] answer in
@@ -209,7 +220,7 @@ package final class AttachedBridge {
       switch answer {
       case .documents(let documents):
         var run = run
-        let isLast = documents.count < Self.searchedAtOnce
+        let isLast = documents.isEmpty
         self.emit(.searched(tag, run.look(at: documents, of: documents.count, isLast: isLast, isFromCache: true)))
         if let key = documents.last?.key, !isLast { self.search(tag, run, after: key) }
       case .failed(let status): self.emit(.windowFailed(tag, status))

@@ -158,6 +158,10 @@ final class ClientBridge {
     case .listDecisions(let known): listDecisions(after: known)
     case .setFaults(let settings): faults.apply(settings)
     case .injectFault(let fault): faults.inject(fault)
+    case .lookInside: lookInside()
+    case .surveyCache: surveyCache()
+    case .countFieldTypes(let path): countFieldTypes(in: path)
+    case .restartStream(let kind): request { try await $0.engine.restartStream(kind) }
     }
   }
 

@@ -22,7 +22,8 @@ enum SessionSource {
   init(_ options: Session.Options, apply: @escaping @MainActor (Action) -> Void) throws(StoreError) {
     switch options.subject {
     case .client: self = .client(try ClientSource(options) { apply(.client($0, at: .now)) })
-    case .program(let attachment): self = .program(AttachedBridge(attachment.link, attachment.program, apply: apply))
+    case .program(let attachment):
+      self = .program(AttachedBridge(attachment.link, attachment.program, attachment.greeting, apply: apply))
     case .recording: self = .recording
     }
   }

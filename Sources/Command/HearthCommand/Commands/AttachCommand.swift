@@ -35,6 +35,9 @@ struct AttachCommand: AsyncParsableCommand {
       stopped, write, pending, rejected, indexes, status, faults and missed as they happen. It ends with 0 when the \
       program ends, when it is interrupted, or when its reader goes away.
 
+      --inside prints once what the client watches, looks up and caches, who has its streams, and how long its queries \
+      took (with --json as one object); I does so on the screen.
+
       Without a program, a list: the number (PID, and PID-2 for the second client of a process), the name, the \
       database, how many listeners there are, and how long the client has been open. Ends with 66 if PROGRAM cannot \
       be found, 64 if several have its name, 69 if it does not answer, 77 if it is another user's, and 78 if it is of \
@@ -52,10 +55,15 @@ struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Print JSON, one object per line, and open no screen.")
   var json = false
 
+  @Flag(help: "Print once what its client has inside: targets, limbo, streams, lease, cache, times of queries.")
+  var inside = false
+
   @OptionGroup var appearance: AppearanceOptions
 
   mutating func validate() throws {
     if control, json { throw ValidationError("--control is about the screen, and --json has none. Leave one out.") }
+    if inside, control { throw ValidationError("--inside only looks. Leave --control out.") }
+    if inside, program == nil { throw ValidationError("--inside needs a program; hearth attach alone lists them.") }
     if control, program == nil { throw ValidationError("--control needs a program; hearth attach alone lists them.") }
   }
 
@@ -65,6 +73,7 @@ struct AttachCommand: AsyncParsableCommand {
     let programs = try InspectablePrograms(in: folder)
     guard let program else { return try list(programs) }
     let (address, greeting, link) = try programs.entry(program)
+    if inside { return try await InsideReport(address, greeting, link).run(asJSON: json) }
     if json { return try await AttachedStream(address, greeting, link).run() }
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError("standard output is not a terminal, so there is no dashboard. --json prints lines.")

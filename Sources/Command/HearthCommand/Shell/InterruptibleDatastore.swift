@@ -64,4 +64,5 @@ struct InterruptibleDatastore: Datastore {
 
   var canFallSilent: Bool { datastore.canFallSilent }
   func reconnect() { datastore.reconnect() }
+  var traffic: DatastoreTraffic? { datastore.traffic }
 }

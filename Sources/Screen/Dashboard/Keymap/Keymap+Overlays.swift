@@ -15,6 +15,7 @@ extension Keymap {
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
     + list(.requests, accept: "open the document or collection", hint: "open") + requests
+    + list(.inside, accept: "open the document or collection", hint: "open") + inside
     + list(.listeners, accept: "its result in the order of its query", hint: "result")
     + palette + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
@@ -42,6 +43,20 @@ extension Keymap {
     Command(
       "toggle-denied", "d", in: .overlay(.requests), "only what was denied, or all", hint: "denied only", 4,
       change: { $0.toggleDeniedRequests() }),
+  ]
+
+  private static let inside: [Command] = [
+    Command(
+      "next-section", "tab right", in: .overlay(.inside), "next section", hint: "next", 3, run: { $0.turnInside(by: 1) }
+    ),
+    Command(
+      "previous-section", "shift-tab left", in: .overlay(.inside), "section before", run: { $0.turnInside(by: -1) }),
+    Command(
+      "refresh-inside", "r", in: .overlay(.inside), "ask again, or count the cache again", hint: "again", 5,
+      run: { $0.refreshInside() }),
+    Command(
+      "restart-stream", "K", in: .overlay(.inside), "give the selected stream up, and begin it anew", hint: "restart",
+      4, unless: { $0.reasonAgainstRestart }, run: { $0.restartSelectedStream() }),
   ]
 
   private static let columns: [Command] = [

@@ -127,6 +127,9 @@ extension Keymap {
       unless: { $0.selectedQuery == nil ? "no collection and no listener's row is selected" : nil },
       run: { $0.explainSelected() }),
     Command(
+      "inside", "I", in: .screen, "inside the client: targets, limbo, streams, lease, cache, times of queries",
+      run: { $0.openInside() }),
+    Command(
       "result", "R", in: .screen, "the result of this listener in the order of its query; again: back to the tree",
       unless: { $0.reasonAgainstResult }, change: { $0.showSelectedResult() }),
     Command(

@@ -39,8 +39,19 @@ extension DashboardState {
       var rows = dialog.content
       rows.height = max(0, rows.height - kept)
       return ListGeometry(dialog: dialog, rows: rows)
+    case .inside: return insideGeometry(layout)
     case .columns(let picker): return plain(layout, width: 64, count: picker.names.count)
     }
+  }
+
+  /// The same box whatever is in it, so that a turn to the next section repaints its contents alone.
+  private func insideGeometry(_ layout: Layout) -> ListGeometry {
+    let dialog = Dialog(layout, width: min(140, layout.size.width - 2), rows: layout.size.height - 4)
+    var rows = dialog.content
+    let head = min(InsideDialog.headLines, max(0, rows.height - 1))
+    let foot = rows.height >= 12 ? InsideDialog.footLines : rows.height >= 7 ? 2 : 0
+    rows = Rect(x: rows.x, y: rows.y + head, width: rows.width, height: max(0, rows.height - head - foot))
+    return ListGeometry(dialog: dialog, rows: rows)
   }
 
   private func plain(_ layout: Layout, width: Int, count: Int) -> ListGeometry {

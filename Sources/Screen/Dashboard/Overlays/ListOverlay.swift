@@ -21,6 +21,7 @@ package struct ListOverlay: Sendable {
     case decision(Decision)
     case listeners
     case requests(RequestsPanel)
+    case inside(InsidePanel)
   }
 
   var content: Content
@@ -42,6 +43,7 @@ package struct ListOverlay: Sendable {
     case .decision: .decision
     case .listeners: .listeners
     case .requests: .requests
+    case .inside: .inside
     }
   }
 
@@ -52,7 +54,7 @@ package struct ListOverlay: Sendable {
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
     case .decision(let decision): decision.items.map(\.letter)
-    case .help, .palette, .themes, .messages, .columns, .listeners, .requests: []
+    case .help, .palette, .themes, .messages, .columns, .listeners, .requests, .inside: []
     }
   }
 
@@ -91,6 +93,7 @@ extension DashboardState {
     case .decision(let decision): decision.items.count
     case .listeners: listeners.count
     case .requests(let panel): panel.decisions.count
+    case .inside(let panel): panel.table(at: now)?.rows.count ?? 0
     }
   }
 
@@ -140,6 +143,7 @@ extension DashboardState {
     case .requests(let panel):
       guard let path = panel.decision(at: index)?.path, !path.isRoot else { return [] }
       return path.isDocument ? openDetail(DocumentKey(unchecked: path)) : openCollection(path)
+    case .inside(let panel): return openInside(panel.row(at: index, now)?.subject, from: list)
     }
   }
 

@@ -7,6 +7,7 @@ package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
     case decision, fields, fieldName, fieldValue, fieldType, review, listeners, requests, prompt
+    case inside
 
     package var title: String {
       switch self {
@@ -31,6 +32,7 @@ package enum Overlay: Sendable {
       case .listeners: "Listeners"
       case .requests: "Requests"
       case .prompt: "Line to type"
+      case .inside: "Inside"
       }
     }
   }

@@ -84,23 +84,38 @@ extension DashboardState {
     overlay?.list?.content = .requests(panel)
   }
 
-  /// The time of the next question to the server.
+  /// The time of the next question of an open page to the server, or to the client.
   var nextQuestion: Timestamp? {
-    if case .requests(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
+    switch overlay?.list?.content {
+    case .requests(let panel): panel.asksAgainAt
+    case .inside(let panel): panel.asksAgainAt
+    default: nil
+    }
   }
 
   mutating func takeDueQuestion() -> [Effect] {
-    guard case .requests(var panel)? = overlay?.list?.content else { return [] }
-    let effects = panel.takeDueQuestion(at: now)
-    overlay?.list?.content = .requests(panel)
-    return effects
+    switch overlay?.list?.content {
+    case .requests(var panel):
+      defer { overlay?.list?.content = .requests(panel) }
+      return panel.takeDueQuestion(at: now)
+    case .inside(var panel):
+      defer { overlay?.list?.content = .inside(panel) }
+      return panel.takeDueQuestion(at: now)
+    default: return []
+    }
   }
 
   /// Moves the time of the next question after the device's clock was set back.
   mutating func moveQuestion(_ moved: (Timestamp) -> Timestamp) {
-    guard case .requests(var panel)? = overlay?.list?.content else { return }
-    panel.asksAgainAt = moved(panel.asksAgainAt)
-    overlay?.list?.content = .requests(panel)
+    switch overlay?.list?.content {
+    case .requests(var panel):
+      panel.asksAgainAt = moved(panel.asksAgainAt)
+      overlay?.list?.content = .requests(panel)
+    case .inside(var panel):
+      panel.asksAgainAt = moved(panel.asksAgainAt)
+      overlay?.list?.content = .inside(panel)
+    default: break
+    }
   }
 }
 

@@ -34,7 +34,7 @@ extension AttachedProgram {
   ]
   private static let transferCommands: Set = ["export", "export-all", "transfer"]
   private static let controls: Set = [
-    "toggle-network", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
+    "toggle-network", "restart-stream", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
   ]
 
   /// The reason why a command is not possible here; `nil` if it is.
@@ -84,12 +84,13 @@ extension ClientEffect {
     case .listen, .unlisten: program.listenersReason
     case .openWindow, .ask, .search, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail,
       .closeDetail,
-      .explain, .preview, .listDecisions:
+      .explain, .preview, .listDecisions, .lookInside, .surveyCache, .countFieldTypes:
       nil
     case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
     case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
     case .transfer, .cancelTransfer: program.transferReason
-    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault:
+    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault,
+      .restartStream:
       program.allowsControl ? nil : program.controlReason
     }
   }

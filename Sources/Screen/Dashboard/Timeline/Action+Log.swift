@@ -64,7 +64,7 @@ extension ClientEvent {
       .rejectedWrites,
       .detail, .indexes,
       .faults,
-      .previewed, .decisions,
+      .previewed, .decisions, .inside, .surveyed, .fieldTypes,
       .transferring:
       false
     }

@@ -12,6 +12,7 @@ extension DashboardState {
       if !snapshot.changes.isEmpty { notePreviewChange() }
       receive(snapshot)
       browser.refreshHits(snapshot.changes)
+      noteInside(snapshot.changes)
       return listening[snapshot.listener].map { settleOrder(of: $0.query.path) } ?? []
     case .listenerFailed(let tag, let status): fail(tag, status)
     case .listenerStopped(let tag): receive(stopped: tag)
@@ -80,6 +81,9 @@ extension DashboardState {
     case .explained(let query, let result): receive(result, of: query)
     case .decisions(let result): receive(result)
     case .previewed(let query, let preview): receive(preview, about: query)
+    case .inside(let result): receive(result)
+    case .surveyed(let result): receive(result)
+    case .fieldTypes(let path, let result): receive(result, of: path)
     case .indexes(let states): return receive(states)
     case .transferring(let progress): receive(progress)
     case .transferred(let account): return receive(account)
@@ -104,7 +108,7 @@ extension DashboardState {
     case .detail(let key, _, _, let local, _):
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
     case .commitsUnheard, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed,
-      .indexes,
+      .inside, .surveyed, .fieldTypes, .indexes,
       .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .editConflict, .undoConflict:
       // Answers to keys, and words of this program.
       false

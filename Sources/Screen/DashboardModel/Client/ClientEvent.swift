@@ -77,6 +77,12 @@ package enum ClientEvent: Codable, Sendable {
   case explained(Query, ExplanationResult)
   /// The answer to `Effect.listDecisions`.
   case decisions(DecisionsResult)
+  /// The answer to `Effect.lookInside`.
+  case inside(InsideResult)
+  /// The answer to `Effect.surveyCache`.
+  case surveyed(SurveyResult)
+  /// The answer to `Effect.countFieldTypes`.
+  case fieldTypes(in: ResourcePath, FieldTypesResult)
   /// The answer to `Effect.preview`.
   case previewed(Query, PreviewResult)
   /// All indexes of the cache, after every change and every step of filling one.
@@ -100,6 +106,21 @@ extension ClientEvent {
 
   package enum DecisionsResult: Codable, Sendable {
     case success([RuleDecision])
+    case failure(RPCStatus)
+  }
+
+  package enum InsideResult: Codable, Sendable {
+    case success(ClientInside)
+    case failure(RPCStatus)
+  }
+
+  package enum SurveyResult: Codable, Sendable {
+    case success(CacheSurvey)
+    case failure(RPCStatus)
+  }
+
+  package enum FieldTypesResult: Codable, Sendable {
+    case success(FieldTypes)
     case failure(RPCStatus)
   }
 

@@ -75,6 +75,14 @@ package enum ClientEffect: Equatable, Sendable {
   /// Set the faults of the network, also to none.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
+  /// Tell what the client watches, looks up, sends and receives; answers `inside`.
+  case lookInside
+  /// Count the cache by collection, and what a garbage collection would take; answers `surveyed`.
+  case surveyCache
+  /// Count the types of the fields of a collection's documents in the cache; answers `fieldTypes`.
+  case countFieldTypes(in: ResourcePath)
+  /// Give a stream up and begin another one at once.
+  case restartStream(StreamUse.Kind)
 }
 
 /// A request to the terminal, or to the process that has it.

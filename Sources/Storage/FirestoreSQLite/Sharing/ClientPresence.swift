@@ -55,6 +55,12 @@ package final class ClientPresence: Sendable {
     return Self.isTaken(Int(place), descriptor)
   }
 
+  /// The process of the client at this place, as it wrote it; `nil` if it wrote none.
+  package func process(at place: Int64) -> Int32? {
+    guard (1..<Int64(Self.count)).contains(place) else { return nil }
+    return Self.text(at: Int(place), descriptor).flatMap(Self.process(in:))
+  }
+
   /// Wakes all clients that watch.
   package func wakeOthers() {
     // A client that is not woken looks by itself in a few seconds.
@@ -85,14 +91,23 @@ package final class ClientPresence: Sendable {
     guard descriptor >= 0 else { return [] }
     defer { close(descriptor) }
     var processes: Set<Int32> = []
-    var text = [UInt8](repeating: 0, count: size)
     for place in 1..<count {
-      guard pread(descriptor, &text, size - 1, off_t(place * size)) > 0 else { break }
+      guard let text = text(at: place, descriptor) else { break }
       guard isTaken(place, descriptor) else { continue }
-      let digits = text.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-      if let process = Int32(String(decoding: digits, as: UTF8.self)) { processes.insert(process) }
+      if let process = process(in: text) { processes.insert(process) }
     }
     return processes.sorted()
+  }
+
+  /// The text at a place; `nil` after the last that was ever given out.
+  private static func text(at place: Int, _ descriptor: Int32) -> [UInt8]? {
+    var text = [UInt8](repeating: 0, count: size)
+    return pread(descriptor, &text, size - 1, off_t(place * size)) > 0 ? text : nil
+  }
+
+  private static func process(in text: [UInt8]) -> Int32? {
+    let digits = text.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    return Int32(String(decoding: digits, as: UTF8.self))
   }
 
   private static func isTaken(_ place: Int, _ descriptor: Int32) -> Bool {

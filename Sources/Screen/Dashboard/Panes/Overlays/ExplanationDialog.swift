@@ -61,7 +61,7 @@ struct ExplanationDialog {
     let entries = explanation.entriesRead > 0 ? ", \(grouped(explanation.entriesRead)) index entries" : ""
     lines.append(fact("scanned", "\(Self.documents(explanation.documentsScanned))\(entries)"))
     lines.append(fact("returned", Self.documents(explanation.documentsReturned)))
-    lines.append(fact("time", Self.text(explanation.duration)))
+    lines.append(fact("time", TimeText.fine(explanation.duration)))
     lines += explanation.suggestedIndexes.map { fact("would help", $0.description, .warn) }
     if explanation.isBuildingIndexes {
       lines.append(fact("note", "an index that is being filled is not used yet", .textMuted))
@@ -107,19 +107,4 @@ struct ExplanationDialog {
   }
 
   private static func documents(_ count: Int) -> String { "\(grouped(count)) document\(count == 1 ? "" : "s")" }
-
-  /// A duration such as `0.312 ms`, `12.4 ms` or `1.2 s`: three digits, since only the order of magnitude matters.
-  private static func text(_ duration: Duration) -> String {
-    let microseconds = Int(max(0, duration.wholeMicroseconds))
-    switch microseconds {
-    case ..<10_000: return decimal(microseconds, places: 3) + " ms"
-    case ..<1_000_000: return decimal(microseconds / 100, places: 1) + " ms"
-    default: return decimal(microseconds / 100_000, places: 1) + " s"
-    }
-  }
-
-  private static func decimal(_ number: Int, places: Int) -> String {
-    let unit = places == 1 ? 10 : 1000
-    return "\(number / unit)." + String(unit + number % unit).dropFirst()
-  }
 }

@@ -50,6 +50,8 @@ struct OverlayView {
       ListenersDialog(list: list, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .requests(let panel):
       RequestsDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+    case .inside(let panel):
+      InsideDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .help, .explanation, .decision: break
     }
   }

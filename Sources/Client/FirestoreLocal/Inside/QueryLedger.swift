@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+import FirestoreQuery
+import FirestoreSQLite
+
+/// The times that the store took to answer queries. Bounded: of many queries the last to be asked, of many runs of one
+/// the last.
+package final class QueryLedger {
+  private struct Run {
+    var time: Duration
+    /// The number of documents that there were to look at.
+    var extent: Int
+  }
+
+  private struct Entry {
+    var runs: [Run] = []
+    var count = 0
+    /// The number of the last run, on the ledger's own scale.
+    var last = 0
+    var plan = QueryPlan.scan
+    var scanned = 0
+    var found = 0
+  }
+
+  private static let mostQueries = 64
+  private static let mostRuns = 256
+
+  /// The time since some fixed point, by a clock that never goes back.
+  private let now: () -> Duration
+  private var entries: [Query: Entry] = [:]
+  private var count = 0
+
+  package init(now: @escaping () -> Duration) { self.now = now }
+
+  /// A ledger by the machine's clock.
+  static func continuous() -> QueryLedger {
+    let clock = ContinuousClock()
+    let origin = clock.now
+    return QueryLedger { origin.duration(to: clock.now) }
+  }
+
+  /// Runs a query, and notes how long that took.
+  /// - Parameter extent: the number of documents that there are to look at; `nil` if it is not known.
+  func time(
+    _ query: Query, extent: @autoclosure () -> Int?, _ run: () throws(StoreError) -> QueryResult
+  ) throws(StoreError) -> QueryResult {
+    let start = now()
+    let result = try run()
+    note(query, result, took: now() - start, extent: extent() ?? result.documentsScanned)
+    return result
+  }
+
+  private func note(_ query: Query, _ result: QueryResult, took time: Duration, extent: Int) {
+    if entries.count >= Self.mostQueries, entries[query] == nil,
+      let oldest = entries.min(by: { $0.value.last < $1.value.last })
+    {
+      entries[oldest.key] = nil
+    }
+    count += 1
+    var entry = entries.removeValue(forKey: query) ?? Entry()
+    entry.runs.append(Run(time: time, extent: extent))
+    if entry.runs.count > Self.mostRuns { entry.runs.removeFirst(entry.runs.count - Self.mostRuns) }
+    entry.count += 1
+    entry.last = count
+    entry.plan = result.plan
+    entry.scanned = result.documentsScanned
+    entry.found = min(result.matches.count, query.limit ?? .max)
+    entries[query] = entry
+  }
+
+  /// The queries, the last to be asked first.
+  package var queries: [QueryTimes] {
+    entries.sorted { $0.value.last > $1.value.last }.map { query, entry in
+      QueryTimes(
+        query: query, classes: Self.classes(of: entry.runs), runs: entry.count, plan: entry.plan,
+        scanned: entry.scanned, found: entry.found)
+    }
+  }
+
+  private static func classes(of runs: [Run]) -> [QueryTimes.Class] {
+    Dictionary(grouping: runs) { limit(above: $0.extent) }.sorted { $0.key < $1.key }.map { limit, runs in
+      let times = runs.map(\.time).sorted()
+      return QueryTimes.Class(
+        limit: limit, runs: times.count, median: times[(times.count - 1) / 2],
+        p99: times[(times.count * 99 + 99) / 100 - 1])
+    }
+  }
+
+  /// The power of ten that is at least as large.
+  private static func limit(above extent: Int) -> Int {
+    var limit = 1
+    while limit < extent, limit <= Int.max / 10 { limit *= 10 }
+    return limit
+  }
+}

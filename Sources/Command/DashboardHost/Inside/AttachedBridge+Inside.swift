@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreInspection
+import FirestoreModel
+
+/// The inside of a watched program's client.
+extension AttachedBridge {
+  func lookInside() {
+    guard tellsInside else { return emit(.inside(.failure(InsideReport.untold(of: program.title)))) }
+    ask(.inside) { [weak self] answer in
+      switch answer {
+      case .inside(let inside): self?.emit(.inside(.success(inside.plausible)))
+      case .failed(let status): self?.emit(.inside(.failure(status)))
+      default: break
+      }
+    }
+  }
+
+  /// Counts page by page: a program answers a bounded number of documents at a time.
+  func countFieldTypes(_ count: FieldTypeCount) {
+    ask(.documents(count.page(limit: FieldTypeCount.answered))) { [weak self] answer in
+      switch answer {
+      case .documents(let documents):
+        var count = count
+        count.add(documents)
+        // An answer that is short may have been cut at its size.
+        if documents.isEmpty {
+          self?.emit(.fieldTypes(in: count.path, .success(count.types)))
+        } else {
+          self?.countFieldTypes(count)
+        }
+      case .failed(let status): self?.emit(.fieldTypes(in: count.path, .failure(status)))
+      default: break
+      }
+    }
+  }
+
+  func surveyCache() {
+    guard tellsInside else { return emit(.surveyed(.failure(InsideReport.untold(of: program.title)))) }
+    ask(.survey) { [weak self] answer in
+      switch answer {
+      case .survey(let survey): self?.emit(.surveyed(.success(survey.plausible)))
+      case .failed(let status): self?.emit(.surveyed(.failure(status)))
+      default: break
+      }
+    }
+  }
+}
+
+// Figures from another program are added up here, and absurd ones would overflow and end the watcher.
+
+extension ClientInside {
+  var plausible: ClientInside {
+    var inside = self
+    inside.targets = Array(targets.prefix(Self.listed)).map { target in
+      var target = target
+      (target.documents, target.sent, target.kept) = (
+        target.documents.plausible, target.sent.plausible, target.kept.plausible
+      )
+      return target
+    }
+    inside.targetCount = targetCount.plausible
+    (inside.lookups.asked, inside.lookups.waiting) = (lookups.asked.plausible, lookups.waiting.plausible)
+    for index in inside.streams.indices {
+      inside.streams[index].messagesSent = streams[index].messagesSent.plausible
+      inside.streams[index].messagesReceived = streams[index].messagesReceived.plausible
+    }
+    return inside
+  }
+}
+
+extension CacheSurvey {
+  var plausible: CacheSurvey {
+    var survey = self
+    survey.targets = targets.plausible
+    survey.leavingTargets = leavingTargets.plausible
+    for index in survey.shares.indices {
+      survey.shares[index].documents = shares[index].documents.plausible
+      survey.shares[index].names = shares[index].names.plausible
+      survey.shares[index].leavingDocuments = shares[index].leavingDocuments.plausible
+    }
+    return survey
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+
+/// A client's inside as one JSON object, for scripts. Times are in microseconds, sizes in bytes.
+enum InsideJSON {
+  private typealias Member = JSONSyntax.Member
+
+  static func line(_ inside: ClientInside, _ survey: CacheSurvey) -> String {
+    object([
+      Member("type", string("inside")), Member("time", time(inside.time)),
+      Member("targets", JSONSyntax(.array(inside.targets.map(target)))),
+      Member("targetCount", integer(inside.targetCount)),
+      Member("limbo", lookups(inside.lookups)), Member("streams", JSONSyntax(.array(inside.streams.map(stream)))),
+      Member("lease", inside.company.map(company) ?? null), Member("cache", cache(survey)),
+      Member("queries", JSONSyntax(.array(inside.queries.map(query)))),
+    ]).lineText
+  }
+
+  private static func target(_ target: TargetState) -> JSONSyntax {
+    object([
+      Member("id", integer(Int(target.id))), Member("query", string(QueryText.line(target.target))),
+      Member("purpose", string(target.purpose.rawValue)), Member("state", string(target.progress.rawValue)),
+      Member("tokenTime", target.tokenTime.map(time) ?? null), Member("documents", integer(target.documents)),
+      Member("sent", integer(target.sent)), Member("kept", integer(target.kept)),
+    ])
+  }
+
+  private static func lookups(_ lookups: Lookups) -> JSONSyntax {
+    object([
+      Member("asked", integer(lookups.asked)), Member("waiting", integer(lookups.waiting)),
+      Member("paths", JSONSyntax(.array(lookups.listed.map { string($0.key.path.text) }))),
+    ])
+  }
+
+  private static func stream(_ stream: StreamUse) -> JSONSyntax {
+    let state: String =
+      switch stream.status.state {
+      case .closed: "closed"
+      case .opening: "opening"
+      case .open: "open"
+      case .backoff: "backoff"
+      }
+    return object([
+      Member("stream", string(stream.kind.rawValue)), Member("state", string(state)),
+      Member("begun", integer(stream.begun)), Member("since", stream.since.map(time) ?? null),
+      Member("heard", stream.heardAt.map(time) ?? null), Member("messagesSent", integer(stream.messagesSent)),
+      Member("messagesReceived", integer(stream.messagesReceived)),
+      Member("bytesSent", stream.bytes.map { integer($0.sent) } ?? null),
+      Member("bytesReceived", stream.bytes.map { integer($0.received) } ?? null),
+    ])
+  }
+
+  private static func company(_ company: CacheCompany) -> JSONSyntax {
+    object([
+      Member("renewed", company.renewed.map(time) ?? null),
+      Member(
+        "clients",
+        JSONSyntax(
+          .array(
+            company.members.map { member in
+              object([
+                Member("process", member.process.map { integer(Int($0)) } ?? null),
+                Member("self", boolean(member.isSelf)), Member("lease", boolean(member.hasLease)),
+                Member("network", boolean(member.usesNetwork)), Member("seen", time(member.seen)),
+              ])
+            }))),
+    ])
+  }
+
+  private static func cache(_ survey: CacheSurvey) -> JSONSyntax {
+    let collections = survey.shares.map { share in
+      object([
+        Member("path", string(share.path.text)), Member("documents", integer(share.documents)),
+        Member("names", integer(share.names)), Member("bytes", integer(Int(clamping: share.bytes))),
+        Member("leavingDocuments", integer(share.leavingDocuments)),
+        Member("leavingBytes", integer(Int(clamping: share.leavingBytes))),
+      ])
+    }
+    return object([
+      Member("policy", string(survey.policy.rawValue)), Member("bytes", integer(Int(clamping: survey.bytes))),
+      Member("freeBytes", integer(Int(clamping: survey.freeBytes))),
+      Member("limit", survey.limit.map { integer(Int(clamping: $0)) } ?? null),
+      Member("targets", integer(survey.targets)), Member("leavingTargets", integer(survey.leavingTargets)),
+      Member("collections", JSONSyntax(.array(collections))),
+    ])
+  }
+
+  private static func query(_ times: QueryTimes) -> JSONSyntax {
+    let classes = times.classes.map { part in
+      object([
+        Member("documents", integer(part.limit)), Member("runs", integer(part.runs)),
+        Member("p50", integer(Int(clamping: part.median.wholeMicroseconds))),
+        Member("p99", integer(Int(clamping: part.p99.wholeMicroseconds))),
+      ])
+    }
+    return object([
+      Member("query", string(QueryText.line(times.query))), Member("runs", integer(times.runs)),
+      Member("plan", string(times.plan.rawValue)), Member("scanned", integer(times.scanned)),
+      Member("found", integer(times.found)), Member("sizes", JSONSyntax(.array(classes))),
+    ])
+  }
+
+  private static let null = JSONSyntax(.null)
+  private static func object(_ members: [Member]) -> JSONSyntax { JSONSyntax(.object(members)) }
+  private static func string(_ text: String) -> JSONSyntax { JSONSyntax(.string(text)) }
+  private static func integer(_ number: Int) -> JSONSyntax { JSONSyntax(.integer(Int64(number))) }
+  private static func boolean(_ flag: Bool) -> JSONSyntax { JSONSyntax(.boolean(flag)) }
+  private static func time(_ time: Timestamp) -> JSONSyntax { string(time.toMilliseconds.rfc3339Text) }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The inside of a client at one moment, for people who want to know why it does what it does: what it watches, looks
+/// up, sends and receives, who has the streams of its cache, and how long its queries took.
+package struct ClientInside: Codable, Sendable {
+  /// The time by the clock of the client's machine.
+  package var time: Timestamp
+  /// The targets that are watched, ascending by id; no more than `listed`.
+  package var targets: [TargetState]
+  /// The number of targets that are watched.
+  package var targetCount: Int
+  package var lookups: Lookups
+  /// The clients of the cache; `nil` for a cache that no other client can use.
+  package var company: CacheCompany?
+  package var streams: [StreamUse]
+  /// The queries that the cache answered lately, the newest first.
+  package var queries: [QueryTimes]
+
+  /// The largest number of entries in each list.
+  package static let listed = 200
+
+  package init(
+    time: Timestamp, targets: [TargetState] = [], targetCount: Int? = nil, lookups: Lookups = Lookups(),
+    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = []
+  ) {
+    self.time = time
+    self.targets = Array(targets.prefix(Self.listed))
+    self.targetCount = targetCount ?? targets.count
+    self.lookups = lookups
+    self.company = company
+    self.streams = streams
+    self.queries = queries
+  }
+}
+
+/// The documents that a view shows although the backend did not list them ("limbo"), and that are asked for one by one.
+package struct Lookups: Codable, Hashable, Sendable {
+  package struct Lookup: Codable, Hashable, Sendable {
+    package var key: DocumentKey
+    /// The target of the question; `nil` for one that waits for its turn.
+    package var target: Int32?
+
+    package init(_ key: DocumentKey, target: Int32?) {
+      self.key = key
+      self.target = target
+    }
+  }
+
+  /// The questions that are asked, then those that wait; no more than `ClientInside.listed`.
+  package var listed: [Lookup]
+  package var asked: Int
+  package var waiting: Int
+  /// The largest number of questions at a time.
+  package var limit: Int
+
+  package init(listed: [Lookup] = [], asked: Int = 0, waiting: Int = 0, limit: Int = 0) {
+    self.listed = Array(listed.prefix(ClientInside.listed))
+    self.asked = asked
+    self.waiting = waiting
+    self.limit = limit
+  }
+}
+
+/// The clients that share a cache, and which of them has the streams.
+package struct CacheCompany: Codable, Hashable, Sendable {
+  package struct Member: Codable, Hashable, Sendable {
+    /// The process; `nil` where it is not known.
+    package var process: Int32?
+    /// Whether the member is the client that tells this.
+    package var isSelf: Bool
+    /// Whether the member has the lease, and with it the streams of all.
+    package var hasLease: Bool
+    package var usesNetwork: Bool
+    /// Whether a user looks at the member's screen.
+    package var isVisible: Bool
+    /// The time at which the member last said that it is there.
+    package var seen: Timestamp
+
+    package init(
+      process: Int32?, isSelf: Bool, hasLease: Bool, usesNetwork: Bool, isVisible: Bool, seen: Timestamp
+    ) {
+      self.process = process
+      self.isSelf = isSelf
+      self.hasLease = hasLease
+      self.usesNetwork = usesNetwork
+      self.isVisible = isVisible
+      self.seen = seen
+    }
+  }
+
+  package var members: [Member]
+  /// The time at which the lease was last renewed; `nil` if no client has it.
+  package var renewed: Timestamp?
+
+  package init(members: [Member], renewed: Timestamp?) {
+    self.members = members
+    self.renewed = renewed
+  }
+}

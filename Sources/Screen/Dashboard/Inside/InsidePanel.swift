@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+
+/// The page of the client's inside. While it is open the client is asked each second; its cache is counted when that
+/// is asked for, since it takes a look at every document.
+package struct InsidePanel: Sendable {
+  /// The pause between two questions to the client, in seconds.
+  private static let pause: Int64 = 1
+
+  /// The pause between two counts of the fields of a collection that changes, in seconds.
+  private static let countingPause: Int64 = 2
+  /// The largest collection whose fields are counted anew by themselves.
+  private static let smallCollection = 10_000
+
+  var section: InsideSection
+  /// The collection whose fields are shown; `nil` if none was selected.
+  let path: ResourcePath?
+  private(set) var types: FieldTypes?
+  private(set) var typesFailure: String?
+  /// The values of rare types that came since the page was opened, newest last.
+  private(set) var arrived: [FieldTypes.Outlier] = []
+  private var isCountingTypes = false
+  /// The time of the next count of the fields.
+  private var countsTypesAt: Timestamp?
+  private(set) var inside: ClientInside?
+  private(set) var survey: CacheSurvey?
+  private(set) var failure: String?
+  private(set) var surveyFailure: String?
+  /// Whether the count of the cache was asked for, and the answer is outstanding.
+  private(set) var isCounting = false
+  private var isAsking = true
+  var asksAgainAt: Timestamp
+
+  init(_ section: InsideSection = .targets, of path: ResourcePath?, now: Timestamp) {
+    self.section = section
+    self.path = path
+    asksAgainAt = now.advanced(seconds: Self.pause)
+  }
+
+  mutating func take(_ answer: ClientEvent.InsideResult) {
+    isAsking = false
+    switch answer {
+    case .success(let inside): (self.inside, failure) = (inside, nil)
+    case .failure(let status): failure = status.description
+    }
+  }
+
+  mutating func take(_ answer: ClientEvent.SurveyResult) {
+    isCounting = false
+    switch answer {
+    case .success(let survey): (self.survey, surveyFailure) = (survey, nil)
+    case .failure(let status): surveyFailure = status.description
+    }
+  }
+
+  /// The question to the client, if it is due; one at a time.
+  mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
+    guard asksAgainAt <= now else { return [] }
+    asksAgainAt = now.advanced(seconds: Self.pause)
+    var effects = isAsking ? [] : ask()
+    if let due = countsTypesAt, due <= now, section == .fields { effects += countTypes() }
+    return effects
+  }
+
+  mutating func take(_ answer: ClientEvent.FieldTypesResult, of path: ResourcePath) {
+    guard path == self.path else { return }
+    isCountingTypes = false
+    switch answer {
+    case .success(let types): (self.types, typesFailure) = (types, nil)
+    case .failure(let status): typesFailure = status.description
+    }
+  }
+
+  /// The order to count the fields' types, unless they are being counted.
+  mutating func countTypes() -> [Effect] {
+    guard let path, !isCountingTypes else { return [] }
+    isCountingTypes = true
+    countsTypesAt = nil
+    return [.client(.countFieldTypes(in: path))]
+  }
+
+  /// Notes values of rare types among changes, and that the fields have to be counted anew.
+  mutating func note(_ changes: [ListenerSnapshot.Change], at now: Timestamp) {
+    guard let path, let types else { return }
+    let changes = changes.filter { $0.document.key.collection == path }
+    if changes.isEmpty { return }
+    for change in changes where change.kind != .removed {
+      let before = change.previous.map { types.outliers(in: $0) } ?? []
+      for outlier in types.outliers(in: change.document) where !before.contains(outlier) && !arrived.contains(outlier) {
+        arrived = (arrived + [outlier]).suffix(8)
+      }
+    }
+    if types.documents <= Self.smallCollection, countsTypesAt == nil {
+      countsTypesAt = now.advanced(seconds: Self.countingPause)
+    }
+  }
+
+  mutating func ask() -> [Effect] {
+    isAsking = true
+    return [.client(.lookInside)]
+  }
+
+  /// The order to count the cache, unless it is being counted.
+  mutating func count() -> [Effect] {
+    if isCounting { return [] }
+    isCounting = true
+    return [.client(.surveyCache)]
+  }
+
+  /// - Parameter now: the time by which ages are told.
+  func table(at now: Timestamp) -> InsideTable? {
+    switch section {
+    case .targets: inside.map { .targets(of: $0, at: now) }
+    case .limbo: inside.map { .limbo(of: $0) }
+    case .streams: inside.map { .streams(of: $0, at: now) }
+    case .lease: inside.map { .lease(of: $0, at: now) }
+    case .cache: survey.map { .cache($0, at: now) }
+    case .queries: inside.map { .queries(of: $0) }
+    case .fields: types.flatMap { types in path.map { .fields(of: $0, types, arrived: arrived) } }
+    }
+  }
+
+  /// The sentence in place of rows; `nil` if there are rows.
+  func note(at now: Timestamp) -> String? {
+    if section == .fields, path == nil { return "select a collection in the tree, and come back" }
+    if let failure = failureShown { return failure }
+    guard let table = table(at: now) else {
+      return section == .cache || section == .fields ? "counting the cache" : "asking the client"
+    }
+    return table.rows.isEmpty ? table.empty : nil
+  }
+
+  /// The failure to show what the section is about; `nil` if it did not fail.
+  private var failureShown: String? {
+    switch section {
+    case .cache: surveyFailure
+    case .fields: typesFailure
+    default: failure
+    }
+  }
+
+  /// Whether the sentence in place of rows tells a failure.
+  var hasFailed: Bool { failureShown != nil }
+
+  /// The order to count what the section shows, if that was not done.
+  fileprivate mutating func countFirst() -> [Effect] {
+    switch section {
+    case .cache: survey == nil ? count() : []
+    case .fields: types == nil ? countTypes() : []
+    default: []
+    }
+  }
+
+  func row(at index: Int, _ now: Timestamp) -> InsideTable.Row? {
+    guard let rows = table(at: now)?.rows, rows.indices.contains(index) else { return nil }
+    return rows[index]
+  }
+}
+
+extension DashboardState {
+  mutating func openInside(_ section: InsideSection = .targets) -> [Effect] {
+    var panel = InsidePanel(section, of: selectedCollection, now: now)
+    let effects = panel.ask() + panel.countFirst()
+    overlay = .list(ListOverlay(content: .inside(panel)))
+    return effects
+  }
+
+  /// The page of the client's inside; `nil` while it is not open.
+  var insidePanel: InsidePanel? {
+    get { if case .inside(let panel)? = overlay?.list?.content { panel } else { nil } }
+    set { if let newValue, insidePanel != nil { overlay?.list?.content = .inside(newValue) } }
+  }
+
+  mutating func receive(_ result: ClientEvent.InsideResult) { insidePanel?.take(result) }
+  mutating func receive(_ result: ClientEvent.SurveyResult) { insidePanel?.take(result) }
+
+  mutating func receive(_ result: ClientEvent.FieldTypesResult, of path: ResourcePath) {
+    insidePanel?.take(result, of: path)
+  }
+
+  /// Lets the page see changes of documents.
+  mutating func noteInside(_ changes: [ListenerSnapshot.Change]) {
+    guard var panel = insidePanel else { return }
+    panel.note(changes, at: now)
+    insidePanel = panel
+  }
+
+  /// Shows the next section, or the one before.
+  mutating func turnInside(by step: Int) -> [Effect] {
+    guard var panel = insidePanel else { return [] }
+    panel.section = panel.section.next(by: step)
+    let effects = panel.countFirst()
+    insidePanel = panel
+    overlay?.list?.cursor = Cursor()
+    return effects
+  }
+
+  /// Asks the client again at once, and has its cache counted again if that is shown.
+  mutating func refreshInside() -> [Effect] {
+    guard var panel = insidePanel else { return [] }
+    let effects =
+      switch panel.section {
+      case .cache: panel.count()
+      case .fields: panel.countTypes()
+      default: panel.ask()
+      }
+    insidePanel = panel
+    return effects
+  }
+
+  /// The reason why no stream can be begun anew; `nil` if one is selected.
+  var reasonAgainstRestart: String? { restartedStream == nil ? "select a stream in its section first" : nil }
+
+  private var restartedStream: StreamUse.Kind? {
+    guard let list = overlay?.list, case .stream(let kind)? = insidePanel?.row(at: list.cursor.index, now)?.subject
+    else { return nil }
+    return kind
+  }
+
+  /// Has the selected stream given up and begun anew.
+  mutating func restartSelectedStream() -> [Effect] {
+    guard let kind = restartedStream else { return [] }
+    toast(.info, "the \(kind.rawValue) stream is given up, and begun anew")
+    return [.client(.restartStream(kind))]
+  }
+
+  /// Opens the thing that a row of the page is about.
+  mutating func openInside(_ subject: InsideSubject?, from list: ListOverlay) -> [Effect] {
+    switch subject {
+    case .document(let key): return openDetail(key)
+    case .collection(let path): return openCollection(path)
+    case .stream, nil:
+      overlay = .list(list)
+      return []
+    }
+  }
+}

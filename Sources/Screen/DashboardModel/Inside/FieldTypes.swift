@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreQuery
+
+/// The types that the fields of a collection's documents have, and the documents that differ from nearly all others.
+package struct FieldTypes: Codable, Sendable {
+  package struct Kind: Codable, Hashable, Sendable {
+    package fileprivate(set) var count = 0
+    /// The first documents that have the type.
+    package fileprivate(set) var examples: [DocumentKey] = []
+  }
+
+  package struct Field: Codable, Hashable, Sendable {
+    /// The number of documents that have the field.
+    package fileprivate(set) var present = 0
+    /// The field's types by name; elements of arrays count as `array of string`.
+    package fileprivate(set) var kinds: [String: Kind] = [:]
+
+    /// The types, the most frequent first.
+    package var ranked: [(name: String, kind: Kind)] {
+      kinds.map { ($0.key, $0.value) }.sorted { ($1.kind.count, $0.name) < ($0.kind.count, $1.name) }
+    }
+  }
+
+  /// A value of a type that few documents have in that field.
+  package struct Outlier: Codable, Hashable, Sendable {
+    package var key: DocumentKey
+    package var path: FieldPath
+    package var type: String
+    /// The type that nearly all others have.
+    package var usual: String
+  }
+
+  private static let mostFields = 256
+  fileprivate static let mostExamples = 3
+  /// A type or field is an outlier in no more than one document of so many.
+  private static let rareness = 50
+
+  package private(set) var documents = 0
+  package private(set) var fields: [FieldPath: Field] = [:]
+  /// Whether there were more fields than are counted.
+  package private(set) var hasMoreFields = false
+
+  package init() {}
+
+  package mutating func add(_ document: Document) {
+    guard let data = document.data else { return }
+    documents += 1
+    Self.visit(data.fields) { path, value in
+      if fields[path] == nil, fields.count >= Self.mostFields {
+        hasMoreFields = true
+        return
+      }
+      fields[path, default: Field()].add(Self.type(of: value), of: document.key)
+    }
+  }
+
+  /// The same types under other names of documents.
+  package func renamed(_ name: (DocumentKey) -> DocumentKey) -> FieldTypes {
+    var renamed = self
+    for (path, field) in fields {
+      for (type, kind) in field.kinds { renamed.fields[path]?.kinds[type]?.examples = kind.examples.map(name) }
+    }
+    return renamed
+  }
+
+  private static func visit(_ map: Fields, below parent: FieldPath? = nil, _ body: (FieldPath, Value) -> Void) {
+    for (name, value) in map.entries {
+      let path = parent?.appending(name) ?? FieldPath(name)
+      body(path, value)
+      if case .map(let inner) = value { visit(inner, below: path, body) }
+    }
+  }
+
+  private static func type(of value: Value) -> String {
+    guard case .array(let elements) = value else { return value.typeName }
+    let types = Set(elements.map(\.typeName))
+    switch types.count {
+    case 0: return "empty array"
+    case 1: return "array of \(types.first ?? "")"
+    default: return "array of several types"
+    }
+  }
+
+  /// The values of a document whose types few others have in the same field.
+  package func outliers(in document: Document) -> [Outlier] {
+    var outliers: [Outlier] = []
+    Self.visit(document.data?.fields ?? Fields()) { path, value in
+      let type = Self.type(of: value)
+      guard let field = fields[path], let usual = field.ranked.first?.name, usual != type,
+        Self.isRare(field.kinds[type]?.count ?? 0, of: field.present)
+      else { return }
+      outliers.append(Outlier(key: document.key, path: path, type: type, usual: usual))
+    }
+    return outliers
+  }
+
+  /// One of a few is not rare.
+  static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
+}
+
+extension FieldTypes.Field {
+  fileprivate mutating func add(_ type: String, of key: DocumentKey) {
+    present += 1
+    kinds[type, default: FieldTypes.Kind()].count += 1
+    if kinds[type, default: FieldTypes.Kind()].examples.count < FieldTypes.mostExamples {
+      kinds[type]?.examples.append(key)
+    }
+  }
+}

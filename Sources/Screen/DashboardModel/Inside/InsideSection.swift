@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+
+/// The parts of the page of a client's inside.
+package enum InsideSection: String, CaseIterable, Codable, Hashable, Sendable {
+  case targets, limbo, streams, lease, cache, queries, fields
+
+  /// The section behind this one, or before it; beyond the last comes the first.
+  package func next(by step: Int) -> InsideSection {
+    let all = Self.allCases
+    let place = all.firstIndex(of: self) ?? 0
+    return all[((place + step) % all.count + all.count) % all.count]
+  }
+}
+
+/// One section of the page as a table, for the screen and for commands.
+package struct InsideTable: Sendable {
+  package struct Column: Sendable {
+    package var title: String
+    package var isNumber = false
+    /// Whether the column takes the room that others leave.
+    package var isFlexible = false
+    /// The order in which columns are left out of a narrow screen, the highest first.
+    package var rank = 0
+  }
+
+  package struct Row: Sendable {
+    package var cells: [String]
+    /// Whether the row tells of something that is not as it should be, or that leaves.
+    package var isNotable = false
+    package var subject: InsideSubject?
+    /// More about the row, for whom it is selected.
+    package var detail = ""
+  }
+
+  /// - Parameter now: the time by which ages are told.
+  /// - Returns: `nil` for the fields, which are those of one collection.
+  package static func of(
+    _ section: InsideSection, _ inside: ClientInside, _ survey: CacheSurvey, at now: Timestamp
+  ) -> InsideTable? {
+    switch section {
+    case .targets: targets(of: inside, at: now)
+    case .limbo: limbo(of: inside)
+    case .streams: streams(of: inside, at: now)
+    case .lease: lease(of: inside, at: now)
+    case .cache: cache(survey, at: now)
+    case .queries: queries(of: inside)
+    case .fields: nil
+    }
+  }
+
+  package var columns: [Column]
+  package var rows: [Row] = []
+  /// The sentence in place of rows.
+  package var empty = ""
+  /// The sentences about all rows.
+  package var notes: [String] = []
+}
+
+/// The thing that a row is about, and that `enter` opens.
+package enum InsideSubject: Hashable, Sendable {
+  case document(DocumentKey)
+  case collection(ResourcePath)
+  case stream(StreamUse.Kind)
+}

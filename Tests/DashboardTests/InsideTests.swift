@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("The page of the client's inside")
+struct InsideTests {
+  static func target(
+    _ id: Int32, _ path: String, _ progress: TargetState.Progress = .current, token: Double? = nil, documents: Int = 0,
+    kept: Int = 0
+  ) -> TargetState {
+    TargetState(
+      id: id, target: Query(path: ResourcePath(path)).target, progress: progress, tokenTime: token.map(at),
+      documents: documents, sent: documents, kept: kept)
+  }
+
+  static let inside = ClientInside(
+    time: at(0),
+    targets: [target(2, "orders", token: -40, documents: 1_204, kept: 300), target(4, "users", .receiving)],
+    lookups: Lookups(
+      listed: [.init(key("orders/a"), target: 1), .init(key("orders/b"), target: nil)], asked: 1, waiting: 1, limit: 100
+    ),
+    company: CacheCompany(
+      members: [
+        .init(process: 4711, isSelf: true, hasLease: false, usesNetwork: true, isVisible: true, seen: at(0)),
+        .init(process: 4712, isSelf: false, hasLease: true, usesNetwork: true, isVisible: false, seen: at(-3)),
+      ], renewed: at(-3)),
+    streams: [
+      StreamUse(
+        kind: .watch, status: StreamStatus(.open), begun: 3, since: at(-600), messagesSent: 2, messagesReceived: 1_300,
+        heardAt: at(-12), bytes: .init(sent: 300, received: 90_000), longestSilence: .seconds(120)),
+      StreamUse(kind: .write, status: StreamStatus(.closed, lastError: RPCStatus(.unavailable, "gone"))),
+    ],
+    queries: [
+      QueryTimes(
+        query: Query(path: ResourcePath("orders")),
+        classes: [
+          .init(limit: 1_000, runs: 12, median: .microseconds(420), p99: .microseconds(900)),
+          .init(limit: 10_000, runs: 3, median: .microseconds(3_100), p99: .milliseconds(31)),
+        ], runs: 15, plan: .scan, scanned: 1_204, found: 1_204)
+    ])
+
+  static let survey = CacheSurvey(
+    time: at(0), policy: .leastRecentlyUsed, bytes: 3 << 20, freeBytes: 1 << 20, limit: 40 << 20,
+    shares: [
+      .init(path: ResourcePath("users"), documents: 40, bytes: 9_000),
+      .init(
+        path: ResourcePath("orders"), documents: 1_204, names: 2, bytes: 700_000, leavingDocuments: 12,
+        leavingBytes: 7_000),
+    ], targets: 9, leavingTargets: 1)
+
+  static func opened(_ size: Size = Size(width: 120, height: 36), answered: Bool = true) -> Driver {
+    var driver = Driver(size)
+    driver.press("I")
+    if answered { driver.client(.inside(.success(inside)), at: 0) }
+    return driver
+  }
+
+  private func lines(_ driver: Driver) -> [Substring] { driver.screen.split(separator: "\n") }
+
+  private func asks(_ driver: Driver) -> Int { driver.effects.count { $0 == .client(.lookInside) } }
+
+  @Test("While it is open the client is asked each second, one question at a time; when it is closed, no more")
+  func live() {
+    var driver = Self.opened(answered: false)
+    #expect(asks(driver) == 1 && driver.screen.contains("asking the client"))
+    driver.tick(1)
+    #expect(asks(driver) == 0)
+    driver.client(.inside(.success(Self.inside)), at: 1.5)
+    #expect(driver.state.nextTick <= at(2))
+    driver.tick(2)
+    #expect(asks(driver) == 1)
+    driver.press("esc")
+    driver.client(.inside(.success(Self.inside)), at: 2.1)
+    driver.tick(4)
+    #expect(asks(driver) == 0 && driver.state.overlay == nil)
+  }
+
+  @Test("Targets tell the age of their token, whether they are complete, and what they cost after half an hour away")
+  func targets() throws {
+    var driver = Self.opened()
+    let orders = try #require(lines(driver).first { $0.contains("orders ") && $0.contains("current") })
+    #expect(orders.contains("0:40") && orders.contains("1 204"))
+    #expect(lines(driver).contains { $0.contains("users") && $0.contains("receiving") && $0.contains("none") })
+    #expect(driver.screen.contains("bills them anew: 1 205 reads in all"))
+    #expect(driver.screen.contains("not sent; back after more than 30 minutes: 1 204 reads"))
+    driver.tick(25)
+    #expect(lines(driver).contains { $0.contains("orders ") && $0.contains("1:05") })
+    driver.press("enter")
+    #expect(driver.state.overlay == nil && driver.state.selectedCollection?.text == "orders")
+  }
+
+  @Test("Every section is turned to, forwards and back; the cache is counted when it is first shown, and again by r")
+  func sections() {
+    var driver = Self.opened()
+    driver.press("tab")
+    #expect(driver.screen.contains("1 asked for, 1 wait; at most 100 at a time") && driver.screen.contains("orders/b"))
+    driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("watch") && $0.contains("0:12") && $0.contains("1 300 88 kB") })
+    driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("4712") && $0.contains("has it") })
+    #expect(driver.screen.contains("4711 (this client)") && driver.screen.contains("renewed 0:03 ago"))
+    driver.press("tab")
+    #expect(driver.effects == [.client(.surveyCache)] && driver.screen.contains("counting the cache"))
+    driver.press("r")
+    #expect(driver.effects.isEmpty)
+    driver.client(.surveyed(.success(Self.survey)), at: 1)
+    #expect(driver.screen.contains("would take 1 of 9 results and 12 documents, 6.8 kB"))
+    #expect(driver.screen.contains("3.0 MB, 1.0 MB of it empty; collected above 40 MB"))
+    driver.press("r")
+    #expect(driver.effects == [.client(.surveyCache)])
+    driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("orders") && $0.contains("to 1 000") && $0.contains("0.420 ms") })
+    #expect(lines(driver).contains { $0.contains("to 10 000") && $0.contains("31.0 ms") })
+    driver.press("shift-tab")
+    #expect(driver.screen.contains("counted 0:0"))
+  }
+
+  @Test("A selected stream is begun anew by K; elsewhere K says what it wants; it takes control of a program")
+  func restart() {
+    var driver = Self.opened()
+    driver.press("K")
+    #expect(driver.effects.isEmpty && driver.state.toasts.last?.text == "select a stream in its section first")
+    driver.press("tab tab K")
+    #expect(driver.effects == [.client(.restartStream(.watch))])
+    driver.press("down")
+    #expect(driver.screen.contains("last failure: unavailable: gone"))
+
+    driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: false)
+    driver.press("K")
+    #expect(driver.effects.isEmpty && driver.screen.contains("attached to look only"))
+  }
+
+  @Test("A failure is told in place of rows, until the next answer")
+  func failure() {
+    var driver = Self.opened(answered: false)
+    driver.client(.inside(.failure(RPCStatus(.failedPrecondition, "The client is closed."))), at: 0.5)
+    #expect(driver.screen.contains("The client is closed."))
+    driver.tick(1)
+    driver.client(.inside(.success(Self.inside)), at: 1.1)
+    #expect(!driver.screen.contains("The client is closed.") && driver.screen.contains("orders"))
+  }
+
+  @Test("Any size takes it", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
+  func sizes(width: Int, height: Int) {
+    var driver = Self.opened(Size(width: width, height: height))
+    for _ in InsideSection.allCases {
+      driver.press("down tab")
+      driver.client(.surveyed(.success(Self.survey)), at: 1)
+      #expect(driver.canvas().size == Size(width: width, height: height))
+    }
+  }
+}

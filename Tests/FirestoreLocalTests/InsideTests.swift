@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSQLite
+import FirestoreTesting
+import Testing
+
+@testable import FirestoreLocal
+
+@Suite("The inside of a cache")
+struct InsideTests {
+  /// A clock that a test moves.
+  private final class Times {
+    var now = Duration.zero
+  }
+
+  private static func found(_ count: Int, _ plan: QueryPlan = .scan) -> QueryResult {
+    QueryResult(
+      matches: (0..<count).map { doc("rooms/\($0)", at: 1) }, remoteKeys: [], plan: plan, documentsScanned: count * 2)
+  }
+
+  @Test("The times of a query are told by the size of the collection, the slowest of few runs as their 99th percentile")
+  func percentiles() throws {
+    let times = Times()
+    let ledger = QueryLedger { times.now }
+    func run(_ milliseconds: Int, of extent: Int?) throws {
+      _ = try ledger.time(collection("rooms"), extent: extent) { () throws(StoreError) in
+        times.now += .milliseconds(milliseconds)
+        return Self.found(3)
+      }
+    }
+    for milliseconds in [4, 1, 2, 3] { try run(milliseconds, of: 10) }
+    for milliseconds in 1...200 { try run(milliseconds, of: 11) }
+
+    let query = try #require(ledger.queries.first)
+    #expect(
+      query.classes == [
+        QueryTimes.Class(limit: 10, runs: 4, median: .milliseconds(2), p99: .milliseconds(4)),
+        QueryTimes.Class(limit: 100, runs: 200, median: .milliseconds(100), p99: .milliseconds(198)),
+      ])
+    #expect(query.runs == 204 && query.scanned == 6 && query.found == 3 && query.plan == .scan)
+
+    // Without a size the documents that were looked at count.
+    try run(5, of: nil)
+    #expect(ledger.queries.first?.classes.map(\.runs) == [5, 200])
+  }
+
+  @Test("Of many queries the last are kept, of many runs of one the last")
+  func bounds() throws {
+    let times = Times()
+    let ledger = QueryLedger { times.now }
+    func run(_ name: String) throws {
+      _ = try ledger.time(collection(name), extent: 1) { () throws(StoreError) in Self.found(0) }
+    }
+    for number in 0..<70 { try run("c\(number)") }
+    #expect(ledger.queries.map(\.query.path.text) == (6..<70).reversed().map { "c\($0)" })
+    for _ in 0..<300 { try run("c69") }
+    #expect(ledger.queries.first?.runs == 301 && ledger.queries.first?.classes.map(\.runs) == [256])
+  }
+
+  @Test("A query of the store is timed, whichever way it is answered", arguments: Storage.allCases)
+  func timed(_ storage: Storage) throws {
+    var store = try Place(storage).open()
+    let id = try store.allocateTarget(collection("rooms").target).id
+    _ = try store.apply(event(at: 5, (0..<12).map { doc("rooms/\($0)", at: 5) }, addedTo: id, token: token("t")))
+    let times = Times()
+    store.queryLedger = QueryLedger {
+      times.now += .microseconds(1500)
+      return times.now
+    }
+    _ = try store.execute(collection("rooms"), usingPreviousResults: false)
+    let query = try #require(store.queryLedger.queries.first)
+    #expect(
+      query.classes
+        == [QueryTimes.Class(limit: 100, runs: 1, median: .microseconds(1500), p99: .microseconds(1500))])
+    #expect(query.scanned == 12 && query.found == 12)
+    try close(store)
+  }
+
+  @Test("A survey counts every document once, in slices, by collection", arguments: Storage.allCases)
+  func survey(_ storage: Storage) throws {
+    var store = try Place(storage).open()
+    let id = try store.allocateTarget(collection("rooms").target).id
+    let rooms = (0..<2500).map { doc("rooms/\($0)", at: 5) }
+    _ = try store.apply(event(at: 5, rooms, addedTo: id, token: token("t")))
+    _ = try store.apply(event(at: 6, [doc("halls/a", at: 6), doc("halls/b", at: 6, nil)]))
+
+    var run = store.beginSurvey(pacer: .pieces(1))
+    var slices = 0
+    while !run.isFinished {
+      try store.continueSurvey(&run)
+      slices += 1
+    }
+    let shares = try store.shares(of: run, leaving: GarbageCollectionPlan()).sorted { $0.path < $1.path }
+    #expect(slices == 3)
+    #expect(shares.map(\.path.text) == ["halls", "rooms"])
+    #expect(shares.map(\.documents) == [1, 2500] && shares.map(\.names) == [1, 0])
+    #expect(shares.allSatisfy { $0.bytes > 0 && $0.leavingDocuments == 0 })
+    try close(store)
+  }
+
+  @Test("The documents that a collection would take are told by collection, and are those that it takes")
+  func leaving() throws {
+    var store = try Place(.durable).open()
+    for (time, name) in ["old", "new"].enumerated() {
+      let id = try store.allocateTarget(collection(name).target).id
+      let documents = (0..<40).map { doc("\(name)/\($0)", at: 5) }
+      _ = try store.apply(event(at: Int64(time + 5), documents, addedTo: id, token: token("t")))
+      try store.releaseTarget(id)
+    }
+    var plan = try #require(
+      try store.beginGarbageCollection(
+        thresholdBytes: 0, percentile: 50, maximumSequenceNumbers: 1000, isDryRun: true))
+    while !plan.isFinished { try store.continueGarbageCollection(&plan) }
+    var run = store.beginSurvey()
+    while !run.isFinished { try store.continueSurvey(&run) }
+    let shares = try store.shares(of: run, leaving: plan.plan).sorted { $0.path < $1.path }
+    #expect(shares.map(\.leavingDocuments) == [0, 40])
+    #expect(shares.last?.leavingBytes == plan.plan.bytes && shares.last?.leavingBytes == shares.last?.bytes)
+
+    let result = try store.collectGarbage(thresholdBytes: 0, percentile: 50, maximumSequenceNumbers: 1000)
+    #expect(result.documentsRemoved == 40)
+    try close(store)
+  }
+}
