@@ -59,6 +59,48 @@ extension EndToEndTests.InShells {
       #expect(try await process.exitStatus() == 128 + signal)
     }
 
+    @Test("Words on standard input go offline, write, tell the queue and expect, and quit ends it")
+    func words() async throws {
+      let surroundings = try Surroundings()
+      let run = try await HeadlessRun(
+        ["--plain", "--in-memory", "--listen", "cities"],
+        input: """
+          expect synced
+          offline
+          set cities/SF {"state": "CA"}
+          expect added cities/SF
+          queue
+          dance
+          online
+          expect acknowledged cities/SF
+          update cities/SF state=NV
+          expect modified cities/SF
+          listeners
+          quit
+
+          """, surroundings)
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)\(run.output)")
+      for said in [
+        "as expected: added cities/SF happened", "queue: 1 write waits", "#1 set cities/SF", "held while offline",
+        "not understood: dance is no word", "as expected: acknowledged cities/SF happened",
+        "state \"CA\" to \"NV\"", "cities: cities, 1 document",
+      ] {
+        #expect(run.output.contains(said), "\(said) is not in:\n\(run.output)")
+      }
+      #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
+    }
+
+    @Test("An expectation that is not met is told, and ends with 1; a read-only session refuses to write")
+    func unmet() async throws {
+      let surroundings = try Surroundings()
+      let run = try await HeadlessRun(
+        ["--plain", "--in-memory", "--listen", "cities", "--readonly"],
+        input: "set cities/SF {}\nexpect added within 200ms\nquit\n", surroundings)
+      #expect(run.status == 1 && run.hasOneErrorLine, "\(run.errors)")
+      #expect(run.output.contains("refused: this session may not write"), "\(run.output)")
+      #expect(run.output.contains("not as expected: added did not happen"), "\(run.output)")
+    }
+
     @Test("It says what is wrong with the configuration, with file and line")
     func configuration() async throws {
       let surroundings = try Surroundings()

@@ -22,7 +22,8 @@ struct FrameTests {
   }
 
   static let pictures = [
-    Picture(name: "online", scene: .online), Picture(name: "offline", scene: .offline, keys: "2"),
+    Picture(name: "wall", scene: .wall), Picture(name: "online", scene: .online),
+    Picture(name: "offline", scene: .offline, keys: "2"),
     Picture(name: "document", scene: .document, theme: "paper"),
   ]
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -60,7 +61,7 @@ struct FrameTests {
       let text = try request(picture, format: .text).rendered()
       #expect(try request(picture, format: .text).rendered() == text)
       #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 37)
-      #expect(text.contains(scene == .online ? "● ONLINE" : "OFFLINE"), "\(text)")
+      #expect(text.contains([.online, .wall].contains(scene) ? "● ONLINE" : "OFFLINE"), "\(text)")
     }
     let offline = try request(Picture(name: "", scene: .offline), format: .text).rendered()
     #expect(offline.contains("⇡3") && offline.contains("LOCAL") && offline.contains("held"), "\(offline)")

@@ -110,6 +110,26 @@ import Testing
     #expect(!asks && gate.owedAnswer == nil)
   }
 
+  @Test("A screen that is looked at from afar gets as few frames of news as it asks for; keys do not wait for that")
+  func fewFrames() {
+    var gate = FrameGate()
+    gate.newsInterval = .milliseconds(500)
+    var now = FrameGate.Moment.now
+    var frames = 0
+    for _ in 0..<10_000 {
+      if gate.due(for: .news, at: now) <= now {
+        _ = gate.willSend(100, at: now)
+        gate.drawn(at: now)
+        frames += 1
+      }
+      now += .milliseconds(1)
+    }
+    #expect((19...21).contains(frames))
+    _ = gate.willSend(100, at: now)
+    #expect(gate.due(for: .input, at: now) - now == FrameGate.interval)
+    #expect(gate.due(for: .news, at: now) - now == .milliseconds(500))
+  }
+
   @Test("A terminal that never answers is asked twice")
   func questions() {
     var gate = FrameGate()

@@ -47,6 +47,9 @@ package struct FrameGate: Sendable {
 
   package init() {}
 
+  /// The least time between a frame and the next one that no key caused.
+  package var newsInterval = Self.interval
+
   /// The median time from the end of a frame to the terminal's answer that it was drawn; `nil` before the first answer.
   package var roundTrip: Duration? { trips.isEmpty ? nil : trips.sorted()[trips.count / 2] }
 
@@ -69,6 +72,7 @@ package struct FrameGate: Sendable {
     guard let lastFrame else { return now }
     var due = lastFrame + Self.interval
     if cause == .news {
+      due = max(due, lastFrame + newsInterval)
       if let asked { due = max(due, asked + Self.patience) }
       if isBlind, let clear { due = max(due, clear) }
     }

@@ -78,6 +78,11 @@ package import TerminalTheme
     onFrame?(frame, painter.size)
   }
 
+  /// Sets the largest number of frames a second that no key causes; `nil` for as many as any frames.
+  package func limitNews(to framesPerSecond: Int?) {
+    gate.newsInterval = framesPerSecond.map { .seconds(1) / max(1, $0) } ?? FrameGate.interval
+  }
+
   /// Notes the terminal's answer that the last frame was drawn.
   package func drawn() { gate.drawn(at: .now) }
 

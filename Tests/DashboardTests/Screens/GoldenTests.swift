@@ -18,7 +18,7 @@ struct GoldenTests {
 
   /// The situations whose layout depends most on the size; of the others one size tells as much.
   static let laidOut: [Situation] = [
-    .online, .offline, .detail, .help, .listener, .explaining, .editing, .reviewing, .result,
+    .online, .offline, .detail, .help, .listener, .explaining, .editing, .reviewing, .result, .wall,
   ]
   static let others = Situation.allCases.filter { !laidOut.contains($0) }
 

@@ -16,7 +16,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
   case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, attached
   case inside
-  case result
+  case result, wall
 
   var testDescription: String { rawValue }
 
@@ -53,6 +53,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       var scene = Shop.online(size, glyphs)
       Shop.showResult(&scene)
       return scene.state
+    case .wall: return Shop.wall(size, glyphs).state
     case .empty:
       var scene = Scene(size: size, glyphs: glyphs)
       scene.collections()

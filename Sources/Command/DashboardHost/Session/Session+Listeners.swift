@@ -12,7 +12,7 @@ extension Session {
     if options.restoresListeners, let identity = connection.identity {
       var kept = KeptListeners(of: identity, connection.database, in: options.paths)
       let (definitions, notices) = kept.read()
-      keptListeners = kept
+      if !options.isWall { keptListeners = kept }
       apply(.open(definitions, at: .now))
       let names = definitions.map(\.name)
       if !names.isEmpty {
@@ -22,6 +22,7 @@ extension Session {
       for notice in notices { notify(.warning, notice) }
     }
     apply(.open(options.listeners, at: .now))
+    if options.listensToRoot, state.listeners.isEmpty { rootListening = RootListening() }
   }
 
   /// Writes down what is open now, if that has changed.

@@ -30,6 +30,10 @@ extension Session {
     /// The files that keep the session.
     package var keeping = Keeping()
     package var subject = Subject.client
+    /// Whether the wall is on the screen at first. The listeners of earlier sessions are then opened and stay as kept.
+    package var isWall = false
+    /// Whether the collections at the root are listened to where no listener is open at the start.
+    package var listensToRoot = false
 
     package init(
       storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,

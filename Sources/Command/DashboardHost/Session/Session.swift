@@ -7,6 +7,7 @@ import Dispatch
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreModel
+import FirestoreQuery
 import FirestoreSQLite
 import FirestoreSharing
 import Foundation
@@ -32,6 +33,8 @@ package final class Session {
   package var state: DashboardState { dashboard.shown }
   /// The listeners that come back at the next start; `nil` before they are read, and if none come back.
   var keptListeners: KeptListeners?
+  /// The collections at the root that are listened to as they become known; `nil` where they are not.
+  var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   var cast: Cast?
   package var preferences: Preferences
@@ -71,7 +74,8 @@ package final class Session {
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
-      reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions)
+      reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
+      beginsWithWall: options.isWall ? true : nil)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)
@@ -156,15 +160,27 @@ package final class Session {
     let turn = dashboard.apply(action)
     for action in turn.happened { recorder?.note(.action(action), cost: action.cost) }
     return turn.effects
+      + (rootListening?.queries(after: action) ?? []).flatMap { query in
+        happen(.listen(query, name: ListenerRecord.defaultName(for: query), Self.rootOptions, at: .now))
+      }
   }
 
-  func setNeedsFrame(for cause: FrameGate.Cause) { frames.request(for: cause) { [weak self] in self?.show() } }
+  private static let rootOptions = ListenerOptions(includeMetadataChanges: true)
+
+  func setNeedsFrame(for cause: FrameGate.Cause) {
+    screen.limitNews(to: state.showsWall ? Self.wallFrames : nil)
+    frames.request(for: cause) { [weak self] in self?.show() }
+  }
+
+  /// The frames of the wall in a second: it is looked at from afar, for hours.
+  private static let wallFrames = 2
 
   private func show() {
     let now = FrameGate.Moment.now
     if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { applyNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
-    screen.present(view(state))
+    let canvas = view(state)
+    screen.present(canvas)
     if screen.lastFrameBytes > 0 { frameCount += 1 }
     ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
   }

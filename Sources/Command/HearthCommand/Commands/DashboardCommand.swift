@@ -55,7 +55,8 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(
     help: """
       No screen and no keys: print what happens as lines of words, for screen readers, pipes and logs, until the \
-      reader goes away or a signal ends it.
+      reader goes away, a signal ends it, or standard input says quit. Words on standard input go offline, write, \
+      tell the queue and expect events; help lists them. It ends with 1 if an expectation was not met.
       """)
   var plain = false
 
@@ -181,6 +182,7 @@ struct DashboardCommand: AsyncParsableCommand {
   private func runPlain(_ paths: Paths, _ preferences: Preferences) async throws {
     Log.start(in: paths.state)
     let (definitions, problems) = try definitions()
+    let database = storage.locations(paths).database
     var queries = try listen.map { Query(path: try DataPath.any($0)) }
     if demo, queries.isEmpty, definitions.isEmpty {
       queries = [DemoShop.orders, DemoShop.users, DemoShop.messages].map { Query(path: $0) }
@@ -191,7 +193,9 @@ struct DashboardCommand: AsyncParsableCommand {
         stateFolder: paths.state, startsOffline: offline,
         listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
           + definitions,
-        keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short)))
+        keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
+        isReadOnly: readonly || storage.isReadOnly,
+        words: { line in try PlainWordParser(database: database).word(line) }))
     try await session.run()
   }
 }

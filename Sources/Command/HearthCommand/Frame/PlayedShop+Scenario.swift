@@ -36,7 +36,7 @@ extension PlayedShop {
     apply(.tick(now))
   }
 
-  private mutating func goOnline() {
+  mutating func goOnline() {
     setOnline(true)
     hear(.status(status()))
     hear(.committed(.everything))
@@ -45,11 +45,12 @@ extension PlayedShop {
   }
 
   /// The backend takes everything that waits, one batch after the other.
-  private mutating func acknowledgeAll() {
+  /// - Parameter milliseconds: the time that each of them takes.
+  mutating func acknowledgeAll(after milliseconds: Int64 = 31) {
     for write in waiting {
-      wait(milliseconds: 31)
+      wait(milliseconds: milliseconds)
       waiting.removeFirst()
-      hear(.writeAcknowledged(write.id, after: .milliseconds(31)))
+      hear(.writeAcknowledged(write.id, after: .milliseconds(milliseconds)))
       hear(.pendingWrites(waiting))
       for mutation in write.mutations { overlays[mutation.key] = nil }
       tell(commit(write.mutations), because: .acknowledged(write.id))

@@ -19,6 +19,8 @@ struct PlayedShop {
     case offline
     /// The server's version stands beside one of the documents that were changed here.
     case document
+    /// A minute of the shop on the wall, with an outage in it.
+    case wall
 
     static func < (one: Scene, two: Scene) -> Bool {
       allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: two) ?? 0
@@ -50,6 +52,7 @@ struct PlayedShop {
 
   mutating func play(to scene: Scene) {
     open()
+    if scene == .wall { return playMinute() }
     for _ in 0..<16 { happen() }
     if scene >= .offline { unplug() }
     if scene >= .document {
@@ -78,13 +81,13 @@ struct PlayedShop {
   }
 
   /// Plays the next event of another client.
-  private mutating func happen() {
+  mutating func happen() {
     wait(milliseconds: Int64(shop.pause()) / 2)
     let changes = commit(shop.nextEvent())
     tell(changes, because: .server(SnapshotVersion(now)))
   }
 
-  private mutating func unplug() {
+  mutating func unplug() {
     goOffline()
     let orders = local.keys.filter { $0.collection == DemoShop.orders }.sorted()
     let fields: [Fields] = [

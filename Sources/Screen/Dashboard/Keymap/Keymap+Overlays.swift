@@ -16,6 +16,7 @@ extension Keymap {
     + list(.columns, accept: "keep these columns", hint: "keep")
     + list(.requests, accept: "open the document or collection", hint: "open") + requests
     + list(.inside, accept: "open the document or collection", hint: "open") + inside
+    + list(.wall, accept: "its result in the order of its query", hint: "result") + wall
     + list(.listeners, accept: "its result in the order of its query", hint: "result")
     + palette + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
@@ -57,6 +58,16 @@ extension Keymap {
     Command(
       "restart-stream", "K", in: .overlay(.inside), "give the selected stream up, and begin it anew", hint: "restart",
       4, unless: { $0.reasonAgainstRestart }, run: { $0.restartSelectedStream() }),
+  ]
+
+  private static let wall: [Command] = [
+    Command(
+      "wall-order", "s", in: .overlay(.wall), "order: as opened, by rate, by name", hint: "order", 5,
+      change: { $0.changeWallOrder() }),
+    Command(
+      "toggle-network", "o", in: .overlay(.wall), "go offline or online",
+      hint: Wording { "go " + $0.otherNetworkState }, 6, run: { $0.toggleNetwork() }),
+    Command("wall", "M", in: .overlay(.wall), "close", run: { $0.cancel() }),
   ]
 
   private static let columns: [Command] = [

@@ -136,6 +136,9 @@ extension Keymap {
       "listeners", "W", in: .screen, "listeners: their results; edit, duplicate, rename, stop",
       change: { $0.openListeners() }),
     Command(
+      "wall", "M", in: .screen, "wall: the last minute of all listeners, own writes and outages on one axis",
+      change: { $0.openWall() }),
+    Command(
       "mouse", "%", in: .screen, "mouse on or off", title: Wording { $0.screen.isMouseOn ? "mouse off" : "mouse on" },
       run: { $0.toggleMouse() }),
   ]

@@ -13,7 +13,7 @@ extension DashboardState {
   func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
     let glyphs = configuration.glyphs
     switch list.content {
-    case .help, .explanation, .decision: return nil
+    case .help, .explanation, .decision, .wall: return nil
     case .palette:
       // The height stays the same whatever matches: a box that shrinks while typing would repaint the panes behind it.
       let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)

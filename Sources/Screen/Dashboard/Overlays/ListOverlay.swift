@@ -22,6 +22,7 @@ package struct ListOverlay: Sendable {
     case listeners
     case requests(RequestsPanel)
     case inside(InsidePanel)
+    case wall(WallPanel)
   }
 
   var content: Content
@@ -44,6 +45,7 @@ package struct ListOverlay: Sendable {
     case .listeners: .listeners
     case .requests: .requests
     case .inside: .inside
+    case .wall: .wall
     }
   }
 
@@ -54,7 +56,7 @@ package struct ListOverlay: Sendable {
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
     case .decision(let decision): decision.items.map(\.letter)
-    case .help, .palette, .themes, .messages, .columns, .listeners, .requests, .inside: []
+    case .help, .palette, .themes, .messages, .columns, .listeners, .requests, .inside, .wall: []
     }
   }
 
@@ -91,7 +93,7 @@ extension DashboardState {
     case .explanation: ExplanationPanel.Item.allCases.count
     case .columns(let picker): picker.names.count
     case .decision(let decision): decision.items.count
-    case .listeners: listeners.count
+    case .listeners, .wall: listeners.count
     case .requests(let panel): panel.decisions.count
     case .inside(let panel): panel.table(at: now)?.rows.count ?? 0
     }
@@ -112,6 +114,7 @@ extension DashboardState {
   mutating func acceptRow() -> [Effect] {
     guard let list = overlay?.list else { return [] }
     let index = list.cursor.index
+    let wallListener = wallListener
     overlay = nil
     guard index < count(of: list) else { return [] }
     switch list.content {
@@ -139,6 +142,9 @@ extension DashboardState {
     case .columns: return []
     case .listeners:
       showResult(of: listeners[index].tag)
+      return []
+    case .wall:
+      if let wallListener { showResult(of: wallListener.tag) }
       return []
     case .requests(let panel):
       guard let path = panel.decision(at: index)?.path, !path.isRoot else { return [] }

@@ -11,7 +11,7 @@ extension DashboardState {
     moments += [
       writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, nextCountAge,
       network.isOffline ? nil : browser.renewals.next,
-      overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion,
+      overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion, nextWallTick,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
@@ -46,6 +46,7 @@ extension DashboardState {
     writes.move(moved)
     outages.move(moved)
     feed.moveBand(moved)
+    wall.move(moved)
     browser.marks = browser.marks.mapValues { Browser.Mark(names: $0.names, isNew: $0.isNew, until: moved($0.until)) }
     browser.result?.move(moved)
     browser.recounts = browser.recounts.mapValues(moved)

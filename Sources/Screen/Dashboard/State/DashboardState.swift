@@ -23,6 +23,7 @@ package struct DashboardState: Sendable {
   package internal(set) var writes = WriteQueue()
   package internal(set) var listening = Listening()
   package internal(set) var feed = Feed()
+  package internal(set) var wall = Wall()
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()
   var outages = Outages()
@@ -47,6 +48,7 @@ package struct DashboardState: Sendable {
     typing = Typing(commands: configuration.commandHistory)
     coach = configuration.hasCoach ? Coach() : nil
     network = ClientStatus(since: now)
+    if configuration.beginsWithWall == true { openWall() }
   }
 
   /// The effects to perform before the first frame.
@@ -104,13 +106,15 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var connections: [String]?
   /// The options with which another terminal's commands reach this data; `nil` where none does.
   package var reachingOptions: String?
+  /// Whether the wall is on the screen at first.
+  package var beginsWithWall: Bool?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
     attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil,
-    reachingOptions: String? = nil
+    reachingOptions: String? = nil, beginsWithWall: Bool? = nil
   ) {
     self.database = database
     self.backend = backend
@@ -127,6 +131,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.commandHistory = commandHistory
     self.connections = connections
     self.reachingOptions = reachingOptions
+    self.beginsWithWall = beginsWithWall
   }
 }
 

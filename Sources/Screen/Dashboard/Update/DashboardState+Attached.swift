@@ -9,6 +9,7 @@ extension DashboardState {
   mutating func receive(stopped tag: ListenerTag) {
     guard let removed = listening.remove(tag) else { return }
     if feed.onlyListener == tag { feed.onlyListener = nil }
+    wall.forget(tag)
     noteReconnection { $0.forget(tag) }
     let who = configuration.attached?.name ?? "the program"
     var row = FeedRow(time: now, kind: .synced, listener: tag, listenerName: removed.name, summary: "")

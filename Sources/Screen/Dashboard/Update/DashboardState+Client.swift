@@ -141,7 +141,9 @@ extension DashboardState {
     note(&rows)
     if !rows.contains(where: { $0.key != nil }) { noteKnown(snapshot.changes, of: listener.query) }
     for row in rows { feed.append(row) }
-    feed.countEvents(rows.reduce(0) { $0 + $1.count }, at: now)
+    let events = rows.reduce(0) { $0 + $1.count }
+    feed.countEvents(events, at: now)
+    wall.note(events: events, of: snapshot.listener, at: now)
     // The first snapshot of another program's listener is not told.
     let earlier = listening.result(of: snapshot.listener)
     if let listener = listening.note(snapshot, keepsResults: configuration.attached == nil) {
@@ -223,10 +225,11 @@ extension DashboardState {
     writes.noteProgress(at: now)
     // The cache's own count includes a write at once.
     let recent = now.advanced(seconds: -Self.justMade)
-    let made = writes.live.contains { row in
+    let made = writes.live.count { row in
       row.write.localWriteTime > recent && newest.map { $0 < row.batch } ?? true
     }
-    if made { feed.note(.write, at: now) }
+    if made > 0 { feed.note(.write, at: now) }
+    wall.note(made: made, at: now)
     let new = network.isOffline ? writes.live.filter { row in newest.map { $0 < row.batch } ?? true } : []
     for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
@@ -244,6 +247,7 @@ extension DashboardState {
     writes.acknowledge(batch, after: time, at: now, of: told)
     outages.noteAnswer(to: batch, after: time, at: now)
     feed.note(.acknowledged, at: now)
+    wall.noteAcknowledged(after: time, at: now)
     let answer = writes.answers[batch] ?? WriteAnswer(batch, after: time)
     feed.note(answer)
     versions.note(answer)
@@ -342,6 +346,7 @@ extension DashboardState {
     noteEarlyRow()
     writes.reject(batch, status, at: now)
     feed.note(.rejected, at: now)
+    wall.noteRejected(at: now)
     var told = FeedRow(
       time: now, kind: .failed, key: row?.documents.first,
       summary: "\(batch) rejected: \(status.lineText(beside: row?.documents.first))")

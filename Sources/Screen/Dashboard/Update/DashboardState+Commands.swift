@@ -165,7 +165,7 @@ extension DashboardState {
       case .explanation(let panel): overlay = panel.editor.map { .listener($0) }
       case .columns(let picker): pickColumns(picker.original, of: picker.path)
       case .decision(let decision): if let text = decision.leaving { toast(.info, text) }
-      case .help, .palette, .copyMenu, .newMenu, .messages, .faults, .listeners, .requests, .inside: break
+      case .help, .palette, .copyMenu, .newMenu, .messages, .faults, .listeners, .requests, .inside, .wall: break
       }
     case .filter(let line): return dropFilter(of: line)
     case .listener, .confirm, .fields, .prompt: break

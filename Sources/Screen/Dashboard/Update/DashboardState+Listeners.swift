@@ -35,6 +35,7 @@ extension DashboardState {
   mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
     guard let removed = listening.remove(tag) else { return [] }
     if feed.onlyListener == tag { feed.onlyListener = nil }
+    wall.forget(tag)
     noteReconnection { $0.forget(tag) }
     toast(.info, "stopped listening to \(removed.name)")
     return [.client(.unlisten(tag))]
@@ -53,6 +54,7 @@ extension DashboardState {
     guard let new = listening.replace(tag, with: definition) else { return [] }
     browser.result?.follow(tag, as: new)
     feed.reassign(tag, to: new, name: definition.name)
+    wall.reassign(tag, to: new)
     noteReconnection { $0.forget(tag) }
     return [.client(.unlisten(tag)), .client(.listen(new, definition.query, definition.options))]
   }

@@ -15,6 +15,8 @@ package struct KeptResult: Sendable {
   package private(set) var isTold = true
 
   private let query: Query
+  /// The values of fields with few of them; `nil` for a result that is too large to be counted.
+  private var counted: ValueMix? = ValueMix()
 
   package init(_ query: Query) {
     self.query = query
@@ -24,11 +26,16 @@ package struct KeptResult: Sendable {
   /// Whether the documents are all of the result.
   package var isWhole: Bool { isTold && !isTooLarge && count == documents.count }
 
+  /// The documents of each value of the field that tells most; `nil` where not all of the result is known.
+  package var mix: ValueMix.Shown? { isWhole ? counted?.shown : nil }
+
   /// - Parameter isTold: whether the snapshot follows the one before, and the first one had the whole result.
   package mutating func apply(_ snapshot: ListenerSnapshot, isTold: Bool) {
     count = snapshot.count
     if !isTold || snapshot.omitted != nil { self.isTold = false }
     guard !isTooLarge else { return }
+    if snapshot.count > ValueMix.most { counted = nil }
+    defer { counted?.choose() }
     if snapshot.count > Self.most {
       isTooLarge = true
       documents = DocumentSet(comparing: query)
@@ -36,10 +43,13 @@ package struct KeptResult: Sendable {
     }
     if documents.isEmpty, snapshot.changes.count > 1, snapshot.changes.allSatisfy({ $0.kind != .removed }) {
       documents = DocumentSet(comparing: query, documents: snapshot.changes.lazy.map(\.document))
+      for change in snapshot.changes { counted?.replace(nil, with: change.document) }
       return
     }
     for change in snapshot.changes {
-      if change.kind == .removed { documents.remove(change.document.key) } else { documents.insert(change.document) }
+      let isGone = change.kind == .removed
+      counted?.replace(documents[change.document.key], with: isGone ? nil : change.document)
+      if isGone { documents.remove(change.document.key) } else { documents.insert(change.document) }
     }
   }
 

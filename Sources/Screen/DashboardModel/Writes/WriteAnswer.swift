@@ -43,7 +43,7 @@ package struct WriteAnswer: Hashable, Sendable {
   func completing(_ summary: String) -> String {
     guard summary.utf8.starts(with: name.utf8) else { return summary }
     let rest = summary.dropFirst(name.count)
-    return rest.isEmpty || rest.hasPrefix(" \(Glyphs.unicode.bullet) ") || rest.hasPrefix(" \(Glyphs.ascii.bullet) ")
+    return rest.isEmpty || [Glyphs.unicode, .ascii, .spoken].contains { rest.hasPrefix(" \($0.bullet) ") }
       ? text + rest : summary
   }
 }

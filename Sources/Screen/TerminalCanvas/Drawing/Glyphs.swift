@@ -57,6 +57,17 @@ package struct Glyphs: Hashable, Sendable {
     scrollTrack: ":", barFull: "#", barOutage: ".",
     bullet: ".", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
 
+  /// The symbols for texts that are read aloud: words stand for the signs between words.
+  package static let spoken: Glyphs = {
+    var glyphs = Glyphs.unicode
+    glyphs.arrow = " to "
+    glyphs.bullet = "and"
+    glyphs.ellipsis = "..."
+    glyphs.atMost = "at most "
+    glyphs.atLeast = "at least "
+    return glyphs
+  }()
+
   /// A bar chart of one column per value: the highest value gets the highest glyph, zero the lowest.
   package func sparkline(_ values: some Collection<Double>) -> String {
     let highest = values.reduce(0) { $1.isFinite ? max($0, $1) : $0 }

@@ -31,6 +31,8 @@ struct OverlayView {
       ExplanationDialog(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .decision(let decision):
       DecisionDialog(list: list, decision: decision, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .wall(let panel):
+      WallView(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     default:
       guard let geometry = state.geometry(of: list, layout) else { return }
       draw(list, geometry, on: &canvas)
@@ -52,7 +54,7 @@ struct OverlayView {
       RequestsDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .inside(let panel):
       InsideDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
-    case .help, .explanation, .decision: break
+    case .help, .explanation, .decision, .wall: break
     }
   }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+import Dashboard
+import DashboardModel
+import Dispatch
+import FirestoreModel
+
+/// Words that a user types to a session without a screen.
+extension PlainSession {
+  private static let help = [
+    "words: offline, online", "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME, listeners",
+    "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo", "  queue, drop NUMBER, retry",
+    "  expect added|modified|removed|acknowledged|rejected [PATH] [within TIME], expect synced, expect nothing",
+    "  help, quit",
+  ]
+
+  /// Does what the lines of standard input say, one after the other.
+  /// - Returns: whether the last of them was `quit`.
+  func followWords() async -> Bool {
+    guard let parse = options.words else { return false }
+    let lines = PlainInput.lines()
+    for await line in lines.stream {
+      defer { lines.room.signal() }
+      do {
+        guard let word = try parse(line) else { continue }
+        if case .quit = word { return true }
+        await take(word, line)
+      } catch {
+        say("not understood: \((error as? CommandFailure)?.message ?? "\(error)")")
+      }
+    }
+    return false
+  }
+
+  private func take(_ word: PlainWord, _ line: String) async {
+    if word.writes, let reason = refusal { return say("refused: \(reason)") }
+    switch word {
+    case .perform(let effects): for effect in effects { perform([.client(effect)]) }
+    case .write(let mutation): perform([.client(.write([mutation]))])
+    case .listen(let query):
+      perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
+      say("listens to \(QueryText.line(query))" + (state.listeners.last.map { " as \($0.name)" } ?? ""))
+    case .stop(let name):
+      guard let listener = state.listeners.first(where: { $0.name == name }) else {
+        return say("no listener is called \(name); listeners tells them")
+      }
+      stop(listener)
+    case .drop(let batch): drop(batch)
+    case .queue: PlainAccount.queue(state).forEach(say)
+    case .listeners: PlainAccount.listeners(state).forEach(say)
+    case .help: Self.help.forEach(say)
+    case .expect(let pattern, let limit):
+      let isMet = await waits(for: pattern, within: limit)
+      tell(isMet, isMet ? "\(pattern.words) happened" : "\(pattern.words) did not happen within \(limit)")
+    case .expectNothing(let limit):
+      let surprise = await surprise(within: limit)
+      tell(surprise == nil, surprise.map { "\($0.words) happened" } ?? "nothing happened")
+    case .quit: break
+    }
+  }
+
+  /// Says whether an expectation was met, and remembers one that was not for the exit status.
+  private func tell(_ isMet: Bool, _ what: String) {
+    if !isMet { failedExpectations += 1 }
+    say((isMet ? "as expected: " : "not as expected: ") + what)
+  }
+
+  private func drop(_ batch: BatchID) {
+    if state.writes.live.contains(where: { $0.batch == batch }) {
+      perform([.client(.cancelWrite(batch))])
+    } else if state.writes.rejected.contains(where: { $0.batch == batch }) {
+      perform([.client(.dropRejected([batch]))])
+    } else {
+      say("no write \(batch) waits or was refused; queue tells them")
+    }
+  }
+
+  private var refusal: String? {
+    options.isReadOnly ? "this session may not write (--readonly, or the connection is read-only)" : nil
+  }
+}

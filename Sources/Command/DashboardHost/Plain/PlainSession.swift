@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOptions
+import CommandOutput
+package import Dashboard
+package import DashboardModel
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import Foundation
+import TerminalCanvas
+
+import class Hearth.Client
+
+/// The dashboard without a screen and keys: its events as lines, until the reader goes away or a signal ends it. Lines
+/// of standard input tell it what to do.
+@MainActor
+package final class PlainSession {
+  /// The form of what is printed.
+  package enum Report {
+    /// A line of words for each event.
+    case sentences
+    /// The figures of the wall each second, as JSON.
+    case wall
+  }
+
+  package struct Options {
+    package var storage: StorageOptions.Locations
+    package var isDemo: Bool
+    package var demoSeed: UInt64
+    package var demoSpeed: Double
+    /// The folder of the note about the databases that the demo may write to.
+    package var stateFolder: String
+    package var startsOffline: Bool
+    /// The listeners; none for every collection at the root.
+    package var listeners: [ListenerDefinition]
+    package var keymap: Keymap
+    /// Messages for the user at the start.
+    package var notices: [String]
+    package var report: Report
+    /// Whether words that write are refused.
+    package var isReadOnly: Bool
+    /// Reads a line of standard input; `nil` where none is read.
+    package var words: (@Sendable (String) throws -> PlainWord?)?
+
+    package init(
+      storage: StorageOptions.Locations, isDemo: Bool = false, demoSeed: UInt64 = 0, demoSpeed: Double = 1,
+      stateFolder: String = "", startsOffline: Bool = false, listeners: [ListenerDefinition], keymap: Keymap,
+      notices: [String], report: Report = .sentences, isReadOnly: Bool = true,
+      words: (@Sendable (String) throws -> PlainWord?)? = nil
+    ) {
+      self.storage = storage
+      self.isDemo = isDemo
+      self.demoSeed = demoSeed
+      self.demoSpeed = demoSpeed
+      self.stateFolder = stateFolder
+      self.startsOffline = startsOffline
+      self.listeners = listeners
+      self.keymap = keymap
+      self.notices = notices
+      self.report = report
+      self.isReadOnly = isReadOnly
+      self.words = words
+    }
+  }
+
+  /// The reason why a session ends.
+  private enum End: Sendable {
+    case interrupted(Interruptions.Cause)
+    case quit
+  }
+
+  let options: Options
+  private let output = OutputFile.standard()
+  var state: DashboardState
+  private var transcript = Transcript()
+  private var bridge: ClientBridge?
+  private var rootListening: RootListening?
+  /// The reason why output is no longer possible; `nil` while it is.
+  private var failure: (any Error)?
+  private var failed: (() -> Void)?
+  private var events = PlainEvents()
+  /// The expectation that is waited for, and its waiter.
+  private var awaited: (pattern: PlainEvent.Pattern?, waiter: CheckedContinuation<Bool, Never>)?
+  var failedExpectations = 0
+
+  package init(_ options: Options) {
+    self.options = options
+    rootListening = options.listeners.isEmpty ? RootListening() : nil
+    let configuration = DashboardConfiguration(
+      database: options.storage.database,
+      backend: BackendConnection.name(options.storage),
+      utcOffset: TimeZone.current.secondsFromGMT(), glyphs: .spoken, keymap: options.keymap, isReadOnly: true)
+    state = DashboardState(configuration, size: Size(width: 120, height: 36), now: .now)
+  }
+
+  /// - Throws: the error of the data or the output; `Interrupted` for a signal.
+  package func run() async throws {
+    let interruptions = Surroundings.current.interruptions()
+    let causes = interruptions.causes
+    let connection = try options.storage.connect()
+    let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
+    let client = Client(cache, datastore: connection.datastore, isNetworkEnabled: !options.startsOffline)
+    let bridge = ClientBridge(
+      client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem, data: connection.data,
+      transferPlace: options.storage.transferPlace(connection)
+    ) { [weak self] event in self?.apply(.client(event, at: .now)) }
+    self.bridge = bridge
+    let (failures, failing) = AsyncStream.makeStream(of: Void.self)
+    failed = { failing.yield() }
+
+    for notice in options.notices { apply(.client(.notice(.warning, notice), at: .now)) }
+    let end = await withTaskGroup(of: End?.self) { group in
+      group.addTask {
+        await bridge.followStatus()
+        return nil
+      }
+      group.addTask {
+        await bridge.followCompany()
+        return nil
+      }
+      group.addTask { await causes.first { _ in true }.map { End.interrupted($0) } }
+      group.addTask {
+        _ = await failures.first { _ in true }
+        return .interrupted(.readerGone)
+      }
+      group.addTask { await self.followWords() ? .quit : nil }
+      if options.listeners.isEmpty { followCollections(in: &group) }
+      if options.report == .wall { reportEachSecond(in: &group) }
+      if options.isDemo { addDemo(at: connection, to: &group) }
+      perform(DashboardState.initialEffects)
+      perform(state.open(options.listeners).effects)
+      var end: End?
+      while end == nil, let finished = await group.next() { end = finished }
+      bridge.close()
+      giveUp()
+      group.cancelAll()
+      await group.waitForAll()
+      return end
+    }
+    await client.terminate()
+    withExtendedLifetime(interruptions) {}
+    if let failure { throw failure }
+    if case .interrupted(.signal(let number))? = end { throw Interrupted(signal: number) }
+    if failedExpectations > 0 {
+      throw CommandFailure(
+        .failure, "\(failedExpectations) expectation\(failedExpectations == 1 ? " was" : "s were") not met.")
+    }
+  }
+
+  /// Looks for new collections regularly, since a new one raises no event.
+  private func followCollections(in group: inout TaskGroup<End?>) {
+    let look: @MainActor @Sendable () -> Void = { [weak self] in self?.perform(DashboardState.initialEffects) }
+    group.addTask {
+      // The sleep is cancelled at the end.
+      while (try? await ContinuousClock().sleep(for: .seconds(10))) != nil { await look() }
+      return nil
+    }
+  }
+
+  private func reportEachSecond(in group: inout TaskGroup<End?>) {
+    let report: @MainActor @Sendable () -> Void = { [weak self] in
+      guard let self else { return }
+      apply(.tick(.now))
+      print([WallReport.line(of: state)])
+    }
+    group.addTask {
+      while true {
+        let now = Timestamp.now
+        let wait = now.nextSecond.microseconds - now.microseconds
+        // The sleep is cancelled at the end.
+        guard (try? await ContinuousClock().sleep(for: .microseconds(wait))) != nil else { return nil }
+        await report()
+      }
+    }
+  }
+
+  private func addDemo(at connection: BackendConnection, to group: inout TaskGroup<End?>) {
+    let demo = DemoClient(
+      datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.stateFolder),
+      seed: options.demoSeed, speed: options.demoSpeed, clock: ContinuousClock())
+    let notify: @MainActor @Sendable (String) -> Void = { [weak self] text in
+      self?.apply(.client(.notice(.warning, text), at: .now))
+    }
+    group.addTask {
+      await demo.run(notify: notify)
+      return nil
+    }
+  }
+
+  private func apply(_ action: Action) {
+    // A batch is looked up before its end is told, which takes it from the queue.
+    if options.words != nil, case .client(let event, _) = action {
+      events.note(event) { [state] in state.writes.documents(of: $0) }
+    }
+    perform(update(&state, action))
+    if case .client(.undoConflict(let conflict), _) = action {
+      let paths = conflict.documents.map(\.key.path.text).joined(separator: ", ")
+      say("nothing was undone: \(paths) changed since")
+    }
+    if let awaited, awaited.pattern.map({ events.take($0) }) ?? false { finish(awaited.waiter, true) }
+    if options.report == .sentences { print(transcript.news(of: state)) }
+    for query in rootListening?.queries(after: action) ?? [] {
+      perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
+    }
+  }
+
+  // MARK: Expectations
+
+  /// Waits for an event that was not expected yet.
+  /// - Returns: whether it came in time, and before the session's end.
+  func waits(for pattern: PlainEvent.Pattern, within limit: Duration) async -> Bool {
+    if events.take(pattern) { return true }
+    return await wait(for: pattern, limit)
+  }
+
+  /// - Returns: the first event, other than a listener in sync, that happens within a time or was not expected before.
+  func surprise(within limit: Duration) async -> PlainEvent? {
+    _ = await wait(for: nil, limit)
+    return events.takeSurprise()
+  }
+
+  private func wait(for pattern: PlainEvent.Pattern?, _ limit: Duration) async -> Bool {
+    // The sleep is cancelled when the event comes.
+    let patience = Task { if (try? await ContinuousClock().sleep(for: limit)) != nil { self.giveUp() } }
+    defer { patience.cancel() }
+    return await withCheckedContinuation { awaited = (pattern, $0) }
+  }
+
+  private func finish(_ waiter: CheckedContinuation<Bool, Never>, _ isMet: Bool) {
+    awaited = nil
+    waiter.resume(returning: isMet)
+  }
+
+  private func giveUp() { if let awaited { finish(awaited.waiter, false) } }
+
+  /// Prints a line with the time.
+  func say(_ line: String) {
+    print([TimeText.milliseconds(.now, offset: state.configuration.utcOffset, from: .hours) + " " + line])
+  }
+
+  private func print(_ lines: [String]) {
+    do {
+      for line in lines { try output.line(ShownText(json: line)) }
+      try output.flush()
+    } catch {
+      if failure == nil { failure = error }
+      failed?()
+    }
+  }
+
+  func stop(_ listener: ListenerRecord) {
+    perform([.client(.unlisten(listener.tag))])
+    apply(.client(.listenerStopped(listener.tag), at: .now))
+  }
+
+  func perform(_ effects: [Effect]) {
+    for effect in effects {
+      // Effects on a terminal do not apply here.
+      if case .client(let effect) = effect { bridge?.perform(effect) }
+    }
+  }
+}

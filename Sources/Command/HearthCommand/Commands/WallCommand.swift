@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import DashboardHost
+import DashboardModel
+import FirestoreBackend
+import FirestoreModel
+import FirestoreQuery
+import Foundation
+import Glibc
+import Terminal
+import TerminalTheme
+
+/// `hearth wall`: the last minute of all listeners, for a screen that is looked at from afar.
+struct WallCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wall", abstract: "Show the last minute of all listeners on one screen, or as JSON.",
+    discussion: """
+      A line for each listener: its events in each of the last 60 seconds, its documents, its events per second (the \
+      mean of ten seconds), and how many documents have each value of the field with few values that changes most. \
+      Below are the own writes, their round trips and the outages on the same axis, and what happened last. Each \
+      height of a graph stands for twice as many events as the one below, and for four times the milliseconds. s \
+      orders by rate and by name, enter shows the result of a listener, o goes offline, esc leads to the dashboard \
+      behind the wall, where M brings it back. At most two frames a second are sent.
+
+      Without --listen and --listeners it shows the listeners that were open when this database was last looked at, \
+      and changes nothing of what is kept about them. If there were none, and always with --json, it shows every \
+      collection at the root; none at Cloud Firestore, where reading costs money.
+
+      With --json a line a second is an object with the figures that the screen shows: listeners (name, query, \
+      documents, fromCache, error, perSecond, events, values), writes, roundTrips and outages. Series begin with the \
+      oldest second. It ends with 0 when its reader goes away, and with 128 plus the signal that ends it.
+
+      Example: hearth wall --listen orders --listen users
+      """)
+
+  @Option(help: ArgumentHelp("A collection or document to listen to; repeatable.", valueName: "path"))
+  var listen: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Open the listeners of a file, as the dashboard's \"listeners: save to a file\" writes it; repeatable.",
+      valueName: "file"))
+  var listeners: [String] = []
+
+  @Flag(help: "Print the figures as JSON, one object a second, and open no screen.")
+  var json = false
+
+  @OptionGroup var storage: StorageOptions
+  @OptionGroup var appearance: AppearanceOptions
+
+  mutating func validate() throws {
+    if json, listen.isEmpty, listeners.isEmpty, isCloud {
+      throw ValidationError(
+        "--json would read all of a real database; name what to listen to with --listen or --listeners.")
+    }
+  }
+
+  private var isCloud: Bool { storage.remote.cloud || storage.remote.credentials != nil }
+
+  @MainActor
+  mutating func run() async throws {
+    AllocatorArenas.limit()
+    let paths = Paths.ofProcess
+    let preferences = Preferences.read(paths)
+    let locations = storage.locations(paths)
+    let files = try listeners.map { try ListenerFile.read($0, name: $0, database: locations.database) }
+    let queries = try listen.map { Query(path: try DataPath.any($0)) }
+    let definitions =
+      queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
+      + files.flatMap(\.definitions)
+    let problems = files.flatMap(\.problems)
+    if json {
+      for problem in problems + preferences.problems.map(paths.short) { StandardError.write("hearth: \(problem)") }
+      return try await PlainSession(
+        PlainSession.Options(
+          storage: locations, listeners: definitions, keymap: preferences.keymap, notices: [], report: .wall)
+      ).run()
+    }
+    guard isatty(STDOUT_FILENO) == 1 else {
+      throw ValidationError("standard output is not a terminal, so there is no wall. --json prints its figures.")
+    }
+    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
+    let theme = try appearance.theme(preferences, background: background)
+    Log.start(in: paths.state)
+    var options = Session.Options(
+      storage: locations, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
+      isReadOnly: storage.isReadOnly, restoresListeners: definitions.isEmpty && !storage.inMemory,
+      listeners: definitions, appearance: appearance, preferences: preferences, theme: theme, paths: paths,
+      notices: problems + Notices.about(preferences.problems, theme, paths))
+    options.isWall = true
+    options.listensToRoot = definitions.isEmpty && !isCloud
+    let session: Session
+    do {
+      session = try Session(options)
+    } catch let error as TerminalError {
+      throw ValidationError("\(error.message). 'hearth wall --json' needs no screen")
+    }
+    let code = await session.run()
+    if code != 0 { throw ExitCode(code) }
+  }
+}

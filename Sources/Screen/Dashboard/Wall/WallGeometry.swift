@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import TerminalCanvas
+
+/// The places of the parts of the wall, from the size of the screen and what there is to show.
+struct WallGeometry {
+  /// The columns of a row.
+  struct Columns {
+    /// The beginnings, counted from the left border.
+    static let sign = 1
+    static let name = 3
+    /// The columns of the names of the own lines, `writes` and `rtt ms`.
+    private static let leastName = 6
+    let width: Int
+    let nameWidth: Int
+    let graph: Int
+    let graphWidth: Int
+    /// The seconds of a column of the graph.
+    let step: Int
+    let documents: Int
+    static let documentsWidth = 8
+    let rate: Int
+    static let rateWidth = 7
+    /// The bars of values beside the figures; no columns where there is no room for them.
+    let mix: Int
+    let mixWidth: Int
+
+    fileprivate static let steps = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60]
+    /// The columns from which bars can be read.
+    private static let leastMix = 40
+
+    init(width: Int, longestName: Int) {
+      let most = width < 60 ? 10 : width < 100 ? 16 : width < 150 ? 24 : 32
+      self.width = width
+      nameWidth = max(Self.leastName, min(most, longestName))
+      graph = Self.name + nameWidth + 1
+      let figures = width < 36 ? 0 : Self.documentsWidth + Self.rateWidth + 1
+      let room = max(0, width - graph - figures)
+      step = Self.steps.first { Wall.span / $0 <= room } ?? Wall.span
+      graphWidth = min(room, Wall.span / step)
+      documents = graph + graphWidth
+      rate = documents + (figures > 0 ? Self.documentsWidth : 0)
+      let end = documents + figures
+      mix = end + 2
+      mixWidth = width - mix >= Self.leastMix ? width - mix - 1 : 0
+    }
+
+    var hasFigures: Bool { rate > documents }
+  }
+
+  let area: Rect
+  let columns: Columns
+  let axis: Int?
+  /// The rows of the listeners.
+  let rows: Rect
+  /// Whether the bars of values have lines of their own, which only happens where all listeners have room.
+  let opensMixes: Bool
+  let writes: Int?
+  let roundTrips: Int?
+  let last: Range<Int>
+  /// The listeners on the screen, by their places in the order of the wall.
+  let shown: Range<Int>
+
+  init(_ list: ListOverlay, _ listeners: [ListenerRecord], _ state: DashboardState, _ layout: Layout) {
+    let end = layout.footer?.y ?? layout.size.height
+    area = Rect(x: 0, y: 1, width: layout.size.width, height: max(0, end - 1))
+    let height = area.height
+    columns = Columns(
+      width: area.width, longestName: listeners.map { SafeText.columns(of: $0.name) }.max() ?? 0)
+    axis = height >= 4 ? area.y : nil
+    let hasWrites = height >= 7
+    let gap = height >= 16 ? 1 : 0
+    let lines = height < 9 ? 0 : min(8, max(1, (height - 7) / 5))
+    last = area.maxY - lines..<area.maxY
+    writes = hasWrites ? last.lowerBound - gap - 2 : nil
+    roundTrips = writes.map { $0 + 1 }
+    let top = area.y + (axis == nil ? 0 : 1)
+    let bottom = writes.map { $0 - gap } ?? last.lowerBound
+    rows = Rect(x: 0, y: top, width: area.width, height: max(0, bottom - top))
+    let mixes = columns.mixWidth > 0 ? 0 : listeners.count { state.listening.result(of: $0.tag)?.mix != nil }
+    opensMixes = mixes > 0 && listeners.count + mixes <= rows.height
+    shown = list.cursor.rows(count: listeners.count, height: rows.height)
+  }
+
+  /// The bytes that a row with a full history takes each time it moves, more or less.
+  private static let bytesOfRow = 230
+  /// The bytes that the rows may take in a second: what is left of the wall's 5 KB by the rest of it.
+  private static let bytesPerSecond = 3_200
+
+  /// The seconds between two moves of the graphs: more rows with events move less often, so that the line carries them.
+  static func pace(ofMovingRows count: Int) -> Int64 {
+    let needed = (count * bytesOfRow + bytesPerSecond - 1) / bytesPerSecond
+    return Int64(Columns.steps.first { $0 >= needed } ?? Wall.span)
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Numbers of documents of a result by the value of a field with few values, such as a state.
+///
+/// Counted exactly, from each change: a result that is not known as a whole has no mix.
+package struct ValueMix: Sendable {
+  /// The field that is told, and the documents of each of its values, in the order of the values.
+  package struct Shown: Hashable, Sendable {
+    package var field: String
+    package var values: [Count]
+  }
+
+  package struct Count: Hashable, Sendable {
+    package var value: String
+    package var documents: Int
+  }
+
+  private struct Field: Sendable {
+    var counts: [String: Int] = [:]
+    /// The number of times that a document's value was seen to change.
+    var changes = 0
+    var documents: Int { counts.values.reduce(0, +) }
+  }
+
+  /// The number of documents beyond which none are counted.
+  package static let most = 10_000
+  private static let mostFields = 32
+  private static let mostValues = 6
+  private static let longestValue = 16
+
+  private var documents = 0
+  private var fields: [String: Field] = [:]
+  /// Fields with too many values, or with long ones.
+  private var excluded: Set<String> = []
+  private var chosen: String?
+
+  package init() {}
+
+  /// Takes a document in the place of another; `nil` for one that came or went.
+  package mutating func replace(_ old: Document?, with new: Document?) {
+    documents += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+    if let old { for (name, value) in Self.values(of: old) { count(value, of: name, by: -1) } }
+    if let new {
+      for (name, value) in Self.values(of: new) {
+        count(value, of: name, by: 1)
+        if let was = old?.data?.fields[FieldPath(segments: [name])], Self.text(of: was) != value {
+          fields[name]?.changes += 1
+        }
+      }
+    }
+  }
+
+  private static func values(of document: Document) -> [(String, String?)] {
+    (document.data?.fields.entries ?? []).prefix(mostFields).map { ($0.name, text(of: $0.value)) }
+  }
+
+  /// The text of a value that may be one of few; `nil` for every other.
+  private static func text(of value: Value) -> String? {
+    switch value {
+    case .string(let text) where !text.isEmpty && text.utf8.count <= longestValue: text
+    case .boolean(let flag): flag ? "true" : "false"
+    default: nil
+    }
+  }
+
+  private mutating func count(_ value: String?, of name: String, by step: Int) {
+    guard !excluded.contains(name) else { return }
+    guard let value else { return exclude(name) }
+    guard fields[name] != nil || fields.count < Self.mostFields else { return }
+    let count = fields[name, default: Field()].counts[value, default: 0] + step
+    fields[name, default: Field()].counts[value] = count > 0 ? count : nil
+    if fields[name].map({ $0.counts.count > Self.mostValues }) ?? false { exclude(name) }
+  }
+
+  private mutating func exclude(_ name: String) {
+    excluded.insert(name)
+    fields[name] = nil
+    if chosen == name { chosen = nil }
+  }
+
+  /// Chooses the field that is told. It stays while it has few values and no other one changes much more often.
+  package mutating func choose() {
+    let able = fields.filter { isAble($0.value) }
+    if let chosen, let present = able[chosen], !able.contains(where: { $0.value.changes > 2 * present.changes + 2 }) {
+      return
+    }
+    chosen =
+      able.sorted { left, right in
+        if left.value.changes != right.value.changes { return left.value.changes > right.value.changes }
+        if left.value.counts.count != right.value.counts.count {
+          return left.value.counts.count > right.value.counts.count
+        }
+        return left.key.compareUTF8(right.key) == .ascending
+      }.first?.key
+  }
+
+  /// Whether a field has values that come again, in most of the documents.
+  private func isAble(_ field: Field) -> Bool {
+    let values = field.counts.count
+    return values >= 2 && field.documents * 2 > documents && values <= max(2, documents / 2)
+  }
+
+  package var shown: Shown? {
+    guard let chosen, let field = fields[chosen] else { return nil }
+    let values = field.counts.sorted { $0.key.compareUTF8($1.key) == .ascending }
+    return Shown(field: chosen, values: values.map { Count(value: $0.key, documents: $0.value) })
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("The wall")
+struct WallTests {
+  private let orders = Query(path: ResourcePath("orders"))
+
+  /// A dashboard with listeners to so many collections.
+  private func driver(_ count: Int, _ size: Size = Size(width: 120, height: 36)) -> (Driver, [ListenerTag]) {
+    var driver = Driver(size)
+    var tags: [ListenerTag] = []
+    driver.client(.status(ClientStatus(onlineState: .online, since: at(0))), at: 0)
+    for number in 0..<count {
+      let name = "c\(number)"
+      driver.send(
+        .listen(Query(path: ResourcePath(name)), name: name, ListenerOptions(includeMetadataChanges: true), at: at(0)))
+      tags += [driver.listenTag].compactMap(\.self)
+    }
+    return (driver, tags)
+  }
+
+  private func snapshot(_ tag: ListenerTag, _ changes: [ListenerSnapshot.Change], count: Int) -> ClientEvent {
+    .snapshot(
+      ListenerSnapshot(
+        listener: tag, changes: changes, isFromCache: false, syncStateChanged: false, hasPendingWrites: false,
+        count: count, causes: [.fromServer]))
+  }
+
+  private func change(_ path: String) -> ListenerSnapshot.Change {
+    .init(.modified, document(path, ["n": 1]), previous: document(path, ["n": 0]))
+  }
+
+  private func row(_ name: String, in driver: Driver) -> String {
+    driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
+  }
+
+  @Test("A listener's line has the events of each second, the mean of ten, and its documents")
+  func line() throws {
+    var (driver, tags) = driver(2)
+    for second in [1.0, 1.5, 3, 3.1, 3.2, 3.3] {
+      driver.client(snapshot(tags[0], [change("c0/a")], count: 7), at: second)
+    }
+    driver.tick(5)
+    driver.press("M")
+
+    let figures = WallFigures(driver.state, end: at(5).seconds)
+    let row = figures.row(of: try #require(driver.state.listeners.first))
+    #expect(row.events.suffix(5) == [0, 2, 0, 4, 0])
+    #expect(row.perSecond == 0.6)
+    let line = self.row("c0", in: driver)
+    #expect(line.contains("▁▃▁▄▁") && line.contains(" 7 ") && line.contains(" 0.6"), "\(line)")
+    #expect(self.row("c1", in: driver).contains("…"), "The second listener has told nothing yet")
+  }
+
+  @Test("The second that is not over is not shown, so that a frame shows whole seconds only")
+  func wholeSeconds() {
+    var (driver, tags) = driver(1)
+    driver.press("M")
+    driver.client(snapshot(tags[0], [change("c0/a")], count: 1), at: 1.2)
+    #expect(!row("c0", in: driver).contains("▂"))
+    driver.tick(2)
+    #expect(row("c0", in: driver).contains("▂"))
+  }
+
+  @Test("Own writes, answers, refusals and outages are on the same axis as the listeners")
+  func writes() {
+    var (driver, _) = driver(1)
+    driver.client(
+      .pendingWrites([pendingWrite(1, .set, "c0/a", at: at(1), .inFlight)]), at: 1)
+    driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(3)), at: 1.4)
+    driver.client(.pendingWrites([]), at: 1.5)
+    driver.client(.status(ClientStatus(onlineState: .offline, isNetworkEnabled: false, since: at(4))), at: 4)
+    driver.press("M")
+    driver.tick(8)
+    #expect(row("rtt", in: driver).contains("▒▒▒▒") && row("rtt", in: driver).contains("offline 0:04"))
+
+    driver.client(.status(ClientStatus(onlineState: .online, since: at(8))), at: 8)
+    driver.client(.pendingWrites([pendingWrite(2, .set, "c0/b", at: at(9), .inFlight)]), at: 9)
+    driver.client(.writeRejected(BatchID(2), RPCStatus(.permissionDenied, "no")), at: 9.5)
+    driver.tick(12)
+
+    let writes = row("writes", in: driver)
+    #expect(writes.contains("▂▁▁▁▁▁▁▁!▁▁") && writes.contains("1 refused 1 acked"), "\(writes)")
+    let trips = row("rtt", in: driver)
+    #expect(trips.contains("▁▂▁▁▒▒▒▒▒▁▁▁") || trips.contains("▁▃▁▁▒▒▒▒▒▁▁▁"), "\(trips)")
+    #expect(trips.contains("p50 3"), "\(trips)")
+  }
+
+  @Test("Any number of listeners can be reached, and by rate the busiest are first; the selected one stays selected")
+  func many() {
+    var (driver, tags) = driver(300, Size(width: 80, height: 24))
+    for (index, tag) in tags.enumerated() where index >= 290 {
+      driver.client(
+        snapshot(tag, (0..<index - 288).map { change("c\(index)/d\($0)") }, count: 3), at: 1)
+    }
+    driver.tick(20)
+    driver.press("M")
+    #expect(driver.screen.contains(" of 300"))
+    driver.press("s")
+    #expect(driver.state.wallListener?.name == "c0")
+    driver.press("pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup")
+    driver.press("pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup pgup")
+    #expect(driver.state.wallListener?.name == "c299")
+    for _ in 0..<40 { driver.press("pgdn") }
+    #expect(driver.state.wallListener?.name == "c289")
+    #expect(!row("c289", in: driver).isEmpty)
+    driver.press("enter")
+    #expect(driver.state.overlay == nil)
+    #expect(driver.state.browser.result?.source == .listener(tags[289]))
+  }
+
+  @Test("A wall on which nothing moves asks for no ticks; one that does for one a second")
+  func ticks() {
+    var (driver, tags) = driver(1)
+    driver.client(snapshot(tags[0], [change("c0/a")], count: 1), at: 1)
+    driver.press("M")
+    driver.tick(20)
+    #expect(driver.state.nextTick == at(21))
+    driver.tick(200)
+    #expect(driver.state.nextTick > at(201))
+  }
+
+  @Test("M closes it again, esc too; at first it is there where the configuration says so")
+  func opening() {
+    var (driver, _) = driver(1)
+    driver.press("M")
+    #expect(driver.state.showsWall)
+    driver.press("M")
+    #expect(!driver.state.showsWall)
+    driver.press("M esc")
+    #expect(!driver.state.showsWall)
+    var configuration = driver.state.configuration
+    configuration.beginsWithWall = true
+    #expect(DashboardState(configuration, size: Size(width: 80, height: 24), now: at(0)).showsWall)
+  }
+}

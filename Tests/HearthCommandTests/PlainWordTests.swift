@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import Testing
+
+@testable import CommandOutput
+@testable import DashboardHost
+@testable import HearthCommand
+
+@Suite("Words to a dashboard without a screen")
+struct PlainWordTests {
+  private let parser = PlainWordParser(database: database)
+
+  @Test("A step of a scenario is a word, and so are those of its own; an empty line and a comment are none")
+  func words() throws {
+    guard case .perform([.setNetwork(enabled: false)])? = try parser.word("offline") else {
+      Issue.record("offline")
+      return
+    }
+    guard case .write(let mutation)? = try parser.word("update cities/SF population=3") else {
+      Issue.record("update")
+      return
+    }
+    #expect(mutation.key == key("cities/SF") && mutation.precondition == .exists(true))
+    guard case .drop(BatchID(3))? = try parser.word("drop #3"), case .stop("my list")? = try parser.word("stop my list")
+    else {
+      Issue.record("drop, stop")
+      return
+    }
+    guard case .expect(let pattern, .seconds(2))? = try parser.word("expect added cities/SF within 2s") else {
+      Issue.record("expect")
+      return
+    }
+    #expect(pattern == PlainEvent.Pattern(kind: .added, path: ResourcePath("cities/SF")))
+    #expect(try parser.word("  ") == nil && parser.word("# no word") == nil)
+  }
+
+  @Test(
+    "What is no word is told in one sentence, with the way to the words",
+    arguments: [("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain")])
+  func wrong(_ line: String, _ named: String) {
+    let failure = #expect(throws: CommandFailure.self) { _ = try parser.word(line) }
+    #expect(failure?.message.contains(named) == true, "\(failure?.message ?? "")")
+    #expect(failure?.message.contains("words, line") == false, "\(failure?.message ?? "")")
+  }
+
+  @Test("Words that write are known as such, so that a read-only session refuses them")
+  func writing() throws {
+    for line in ["set a/b {}", "delete a/b", "undo", "redo", "drop 1"] {
+      #expect(try parser.word(line)?.writes == true, "\(line)")
+    }
+    for line in ["offline", "queue", "listen a", "expect nothing", "retry", "quit"] {
+      #expect(try parser.word(line)?.writes == false, "\(line)")
+    }
+  }
+
+  private func snapshot(_ changes: [ListenerSnapshot.Change], syncs: Bool = false) -> ClientEvent {
+    .snapshot(
+      ListenerSnapshot(
+        listener: ListenerTag(1), changes: changes, isFromCache: !syncs, syncStateChanged: syncs,
+        hasPendingWrites: false, count: changes.count, causes: []))
+  }
+
+  @Test("An expectation takes the first event that matches, and those before it; each event is taken once")
+  func expectations() {
+    var events = PlainEvents()
+    let (a, b) = (doc("c/a", at: 1), doc("c/b", at: 1))
+    events.note(snapshot([.init(.added, a), .init(.modified, b)], syncs: true)) { _ in nil }
+    events.note(.writeAcknowledged(BatchID(1), after: nil)) { _ in [a.key, b.key] }
+    #expect(!events.take(.init(kind: .rejected)))
+    #expect(events.take(.init(kind: .modified, path: b.key.path)))
+    #expect(!events.take(.init(kind: .added)), "What came before is passed over")
+    #expect(events.take(.init(kind: .synced)))
+    #expect(events.take(.init(kind: .acknowledged, path: b.key.path)))
+    #expect(events.unread.isEmpty)
+  }
+
+  @Test("A listener in sync is no surprise, a changed document is; both are taken")
+  func surprises() {
+    var events = PlainEvents()
+    events.note(snapshot([], syncs: true)) { _ in nil }
+    #expect(events.takeSurprise() == nil && events.unread.isEmpty)
+    events.note(snapshot([.init(.removed, doc("c/a", at: 1))])) { _ in nil }
+    #expect(events.takeSurprise()?.words == "removed c/a")
+  }
+
+  @Test("Of very many events the newest are kept")
+  func bound() {
+    var events = PlainEvents()
+    for number in 0..<PlainEvents.limit + 5 {
+      events.note(snapshot([.init(.added, doc("c/d\(number)", at: 1))])) { _ in nil }
+    }
+    #expect(events.unread.count == PlainEvents.limit)
+    #expect(!events.take(.init(kind: .added, path: ResourcePath("c/d4"))))
+  }
+}

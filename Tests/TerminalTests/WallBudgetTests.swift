@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import Glibc
+import SeededRandom
+import TerminalCanvas
+import TerminalTheme
+import Testing
+
+@testable import Terminal
+
+extension PainterTests {
+  /// What the wall costs while all of it moves: its frames through the painter, as often as the gate lets them.
+  @MainActor @Suite struct WallBudgetTests {
+    private nonisolated static let start = Timestamp(seconds: 1_772_452_800)
+    private nonisolated static let statuses = ["new", "paid", "packed", "sent"]
+
+    private struct Session {
+      var state: DashboardState
+      var listeners: [ListenerTag] = []
+      var documents: [[Document]] = []
+      var random = SeededGenerator(seed: 4)
+      let painter: Painter
+
+      @MainActor init(_ size: Size, listeners count: Int) throws {
+        setlocale(LC_ALL, "C.UTF-8")
+        let theme = try ThemeCatalog().theme(named: "ember").theme
+        painter = try Painter(terminal: "xterm-256color", size: size, theme: theme, environment: [:], wish: nil)
+        state = DashboardState(
+          DashboardConfiguration(
+            database: DatabaseID(project: "demo-shop"), backend: .init(.embedded, project: "demo-shop"),
+            beginsWithWall: true), size: size, now: start)
+        for number in 0..<count {
+          let query = Query(path: ResourcePath("collection\(number)"))
+          for effect in update(&state, .listen(query, name: query.path.text, ListenerOptions(), at: start)) {
+            if case .client(.listen(let tag, _, _)) = effect { listeners.append(tag) }
+          }
+          documents.append([])
+        }
+      }
+
+      private func document(_ listener: Int, _ number: Int, _ status: String, _ now: Timestamp) -> Document {
+        Document(
+          key: DocumentKey(unchecked: ResourcePath("collection\(listener)/d\(number)")), version: SnapshotVersion(now),
+          createTime: SnapshotVersion(start), state: .found(DocumentData(["status": .string(status)])))
+      }
+
+      mutating func fill(at now: Timestamp) {
+        for index in listeners.indices {
+          documents[index] = (0..<40).map { document(index, $0, statuses[$0 % 4], now) }
+          hear(index, documents[index].map { .init(.added, $0) }, now)
+        }
+      }
+
+      /// Some documents of a listener change.
+      mutating func happen(_ index: Int, at now: Timestamp) {
+        let number = Int.random(in: 0..<40, using: &random)
+        let old = documents[index][number]
+        let new = document(index, number, statuses.randomElement(using: &random) ?? "new", now)
+        documents[index][number] = new
+        hear(index, [.init(.modified, new, previous: old)], now)
+      }
+
+      private mutating func hear(_ index: Int, _ changes: [ListenerSnapshot.Change], _ now: Timestamp) {
+        let snapshot = ListenerSnapshot(
+          listener: listeners[index], changes: changes, isFromCache: false, syncStateChanged: false,
+          hasPendingWrites: false, count: documents[index].count, causes: [.server(SnapshotVersion(now))])
+        _ = update(&state, .client(.snapshot(snapshot), at: now))
+      }
+
+      /// Lets half a second pass, in which each listener hears up to eight changes.
+      /// - Returns: the bytes of the frame at its end.
+      @MainActor mutating func halfSecond(from time: Timestamp) -> Int {
+        for index in listeners.indices {
+          for _ in 0..<Int.random(in: 0...8, using: &random) { happen(index, at: time) }
+        }
+        let end = Timestamp(microseconds: time.microseconds + 500_000)
+        if end.nanoseconds == 0 { _ = update(&state, .tick(end)) }
+        return painter.frame(view(state)).count
+      }
+    }
+
+    @Test(
+      "Whatever moves on it, the wall takes at most 5 KB a second",
+      arguments: [(Size(width: 300, height: 80), 90), (Size(width: 300, height: 80), 20)])
+    func moving(_ size: Size, _ count: Int) throws { try measure(size, count) }
+
+    @Test(
+      "And so on a small screen", arguments: [(Size(width: 80, height: 24), 30), (Size(width: 120, height: 36), 8)])
+    func movingSmall(_ size: Size, _ count: Int) throws { try measure(size, count) }
+
+    private func measure(_ size: Size, _ count: Int) throws {
+      var session = try Session(size, listeners: count)
+      defer { session.painter.close() }
+      session.fill(at: Self.start)
+      var now = Self.start
+      var bytes: [Int] = []
+      for _ in 0..<180 {
+        bytes.append(session.halfSecond(from: now))
+        now = Timestamp(microseconds: now.microseconds + 500_000)
+      }
+      // The first minute fills the graphs.
+      let measured = bytes.suffix(60)
+      let perSecond = measured.reduce(0, +) / 30
+      #expect((1...5 * 1024).contains(perSecond), "\(perSecond) bytes a second at \(size) with \(count) listeners")
+      print("wall \(size.width)x\(size.height), \(count) listeners: \(perSecond) B/s, most \(measured.max() ?? 0)")
+    }
+
+    @Test("A wall on which nothing happens any more sends nothing")
+    func idle() throws {
+      var session = try Session(Size(width: 120, height: 36), listeners: 5)
+      defer { session.painter.close() }
+      session.fill(at: Self.start)
+      var now = Self.start.seconds
+      for _ in 0..<90 {
+        now += 1
+        _ = update(&session.state, .tick(Timestamp(seconds: now)))
+        _ = session.painter.frame(view(session.state))
+      }
+      var sum = 0
+      for _ in 0..<600 {
+        now += 1
+        _ = update(&session.state, .tick(Timestamp(seconds: now)))
+        sum += session.painter.frame(view(session.state)).count
+      }
+      #expect(sum == 0)
+    }
+  }
+}
