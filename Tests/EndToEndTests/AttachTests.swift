@@ -43,6 +43,32 @@ extension EndToEndTests.InTmux {
       #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("HEARTH_INSPECT=1"), "\(none.errors)")
     }
 
+    @Test("Commands of hearth that keep a client are found too if they may be, and are called by their name")
+    func commands() async throws {
+      var allowed = surroundings.environment
+      allowed["HEARTH_INSPECT"] = "1"
+      let watch = try ChildProcess(
+        [Surroundings.hearth, "watch", "cities", "--in-memory"], environment: allowed, streams: .pipes)
+      let plain = try ChildProcess(
+        [Surroundings.hearth, "--plain", "--in-memory", "--listen", "cities"], environment: allowed, streams: .pipes)
+      let hidden = try ChildProcess(
+        [Surroundings.hearth, "watch", "cities", "--in-memory"], environment: surroundings.environment, streams: .pipes)
+      let deadline = ContinuousClock.now + Waiting.limit
+      var list = ""
+      while !list.contains("hearth watch") || !list.contains("hearth dashboard") {
+        try #require(ContinuousClock.now < deadline, "\(list)")
+        list = try await HeadlessRun(["attach"], surroundings).output
+      }
+      #expect(list.contains("\(watch.id)") && list.contains("\(plain.id)") && !list.contains("\(hidden.id)"), "\(list)")
+
+      let watcher = try ChildProcess(
+        [Surroundings.hearth, "attach", "watch", "--json"], environment: surroundings.environment, streams: .pipes)
+      try await watcher.shows("\"name\": \"hearth watch\"")
+      try await watcher.shows("\"query\": \"cities\"")
+      for process in [watch, plain, hidden] { kill(process.id, SIGTERM) }
+      #expect(try await watcher.exitStatus() == 0)
+    }
+
     @Test("--json tells what is there and what happens, and ends with the program")
     func lines() async throws {
       let shop = try await start()

@@ -344,11 +344,11 @@ struct InspectionTests {
   @Test("The environment counts more than the settings")
   func permission() {
     let settings = FirestoreSettings()
-    #expect(!InspectionPermission.isGiven(settings.values, [:]))
-    #expect(InspectionPermission.isGiven(settings.values, ["HEARTH_INSPECT": "1"]))
+    #expect(!InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, [:]))
+    #expect(InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, ["HEARTH_INSPECT": "1"]))
     settings.isInspectable = true
-    #expect(InspectionPermission.isGiven(settings.values, [:]))
-    #expect(!InspectionPermission.isGiven(settings.values, ["HEARTH_INSPECT": "0"]))
+    #expect(InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, [:]))
+    #expect(!InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, ["HEARTH_INSPECT": "0"]))
   }
 }
 

@@ -2,7 +2,7 @@
 import FirestoreBackend
 import FirestoreInspection
 import FirestoreModel
-import FirestoreProtocol
+package import FirestoreProtocol
 import FirestoreSharing
 import FirestoreSync
 import Foundation
@@ -24,7 +24,7 @@ extension Inspection {
 
 extension Inspection.Plan {
   /// The way to a backend, with faults in it that a watcher may set.
-  func disturbing(_ datastore: any Datastore, clock: any Clock<Duration>) -> any Datastore {
+  package func disturbing(_ datastore: any Datastore, clock: any Clock<Duration>) -> any Datastore {
     FaultyDatastore(datastore, faults: faults, clock: clock)
   }
 }
@@ -34,7 +34,7 @@ extension Firestore {
   /// - Returns: `nil` unless the client may be watched.
   func inspectionPlan(_ settings: FirestoreSettings.Storage, _ backend: ResolvedBackend) -> Inspection.Plan? {
     let environment = ProcessInfo.processInfo.environment
-    guard InspectionPermission.isGiven(settings, environment) else { return nil }
+    guard InspectionPermission.isGiven(unlessSaid: settings.isInspectable, environment) else { return nil }
     let (kind, host, isTLS) = backend.inspected
     let greeting = InspectionGreeting(
       process: getpid(), name: SharedData.processName, database: database, backend: kind, host: host, isTLS: isTLS,

@@ -58,7 +58,7 @@ package final class AttachedBridge {
         }
       }
     }
-    let address = InspectionAddress(process: program.process)
+    let address = InspectionAddress(process: program.process, client: program.client ?? 1)
     // A process that ends closes its connection a moment before it is gone.
     for _ in 0..<10 where address.isAlive && !isOver { try? await Task.sleep(for: .milliseconds(20)) }
     end(address.isAlive ? "\(program.title) has ended the connection" : "\(program.title) has ended")

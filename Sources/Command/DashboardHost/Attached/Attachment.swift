@@ -10,8 +10,11 @@ package struct Attachment: Sendable {
   package var link: InspectionLink
   package var greeting: InspectionGreeting
 
-  package init(_ greeting: InspectionGreeting, over link: InspectionLink, allowsControl: Bool) {
-    program = AttachedProgram(process: greeting.process, name: greeting.name, allowsControl: allowsControl)
+  package init(
+    _ greeting: InspectionGreeting, at address: InspectionAddress, over link: InspectionLink, allowsControl: Bool
+  ) {
+    program = AttachedProgram(
+      process: greeting.process, client: address.client, name: greeting.name, allowsControl: allowsControl)
     self.link = link
     self.greeting = greeting
   }

@@ -71,7 +71,8 @@ package struct InspectablePrograms {
     if let address = InspectionAddress(text) {
       found = entries.filter { $0.address == address }
     } else {
-      found = entries.filter { $0.name == text }
+      // A command of hearth is also called without its program: `watch` for `hearth watch`.
+      found = entries.filter { $0.name == text || $0.name == "hearth " + text }
     }
     if found.count > 1 {
       let list = found.map { "\($0.address) (\($0.words))" }.joined(separator: ", ")
@@ -99,8 +100,17 @@ package struct InspectablePrograms {
     }
   }
 
+  /// The process that a number or a name means.
+  /// - Throws: one line if a name is no program's, or that of several.
+  package func process(_ text: String) throws(CommandFailure) -> Int32 {
+    // A dashboard on another program's client, or on a recording, has a screen and no client of its own.
+    if let address = InspectionAddress(text) { return address.process }
+    return try entry(text).0.process
+  }
+
   package static let nobody =
-    "No program can be watched now. Start one with HEARTH_INSPECT=1, or set isInspectable in its FirestoreSettings."
+    "No program can be watched now. Start one with HEARTH_INSPECT=1 (a dashboard or a watch of hearth too), or set "
+    + "isInspectable in its FirestoreSettings."
 }
 
 extension InspectablePrograms.Entry {

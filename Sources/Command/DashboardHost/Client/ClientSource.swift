@@ -30,7 +30,7 @@ package struct ClientSource {
     client = Client(
       options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: Self.cacheThreshold)),
       datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
-      isNetworkEnabled: !options.startsOffline)
+      isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))
     bridge = ClientBridge(
       client, faults: faults, dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection), startsOffline: options.startsOffline,

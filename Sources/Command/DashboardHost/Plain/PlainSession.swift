@@ -101,9 +101,12 @@ package final class PlainSession {
     let causes = interruptions.causes
     let connection = try options.storage.connect()
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
-    let client = Client(cache, datastore: connection.datastore, isNetworkEnabled: !options.startsOffline)
+    let faults = FaultInjector(seed: options.demoSeed)
+    let client = Client(
+      cache, datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
+      isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))
     let bridge = ClientBridge(
-      client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem, data: connection.data,
+      client, faults: faults, dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection)
     ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.bridge = bridge

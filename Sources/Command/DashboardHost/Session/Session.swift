@@ -6,6 +6,7 @@ package import DashboardModel
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
+import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
@@ -16,6 +17,8 @@ import Logging
 package import Terminal
 import TerminalCanvas
 package import TerminalTheme
+
+import enum Hearth.InspectionPermission
 
 /// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
 @MainActor
@@ -44,6 +47,8 @@ package final class Session {
   /// The time until which the terminal's answer about its background counts.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
+  /// The way of the screen to other terminals; `nil` where it is shown to none.
+  private var mirror: ScreenMirror?
   /// The source of what is shown; `nil` before it is open.
   private(set) var source: SessionSource?
   private var suspending: Task<Void, Never>?
@@ -109,6 +114,7 @@ package final class Session {
       return failure.status.rawValue
     }
     self.source = source
+    openMirror()
     return await withTaskGroup(of: Void.self) { group in
       let notices = source.begin(in: &group, self)
       for notice in options.notices + notices { notify(.warning, notice) }
@@ -128,10 +134,25 @@ package final class Session {
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
+    mirror?.end()
     screen.close()
     let deadline = ExitDeadline(status: code)
     await endFiles()
     return deadline
+  }
+
+  /// Lets other terminals see the screen, if the user allows that.
+  private func openMirror() {
+    let environment = ProcessInfo.processInfo.environment
+    guard InspectionPermission.isGiven(unlessSaid: false, environment) else { return }
+    let greeting = MirrorGreeting(
+      process: getpid(), name: ProgramName.ofProcess, project: state.configuration.backend.project)
+    do throws(InspectionFolder.Failure) {
+      mirror = try ScreenMirror(in: InspectionFolder(environment), greeting)
+      mirror?.show(view(state))
+    } catch {
+      notify(.warning, "The screen cannot be mirrored: \(error.message)")
+    }
   }
 
   // MARK: The loop
@@ -181,6 +202,7 @@ package final class Session {
     if !news.isEmpty { setNeedsFrame(for: .news) }
     let canvas = view(state)
     screen.present(canvas)
+    mirror?.show(canvas)
     if screen.lastFrameBytes > 0 { frameCount += 1 }
     ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
   }

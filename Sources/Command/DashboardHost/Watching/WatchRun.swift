@@ -11,7 +11,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-import class Hearth.Client
+package import class Hearth.Client
+package import class Hearth.Inspection
 
 /// One run of `hearth watch`, or of `get --watch`: prints a listener's changes as lines, or its result as a table that
 /// is drawn again, until something ends it.
@@ -59,11 +60,16 @@ package struct WatchRun: Sendable {
     func make() { flag.store(true, ordering: .relaxed) }
   }
 
-  /// - Parameter store: the place of the client's cache and queue.
-  package func run(at connection: BackendConnection, _ store: LocalStoreConfiguration) async throws {
+  /// - Parameters:
+  ///   - store: the place of the client's cache and queue.
+  ///   - plan: the way in which the client can be watched.
+  package func run(
+    at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?
+  ) async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    let client = Client(store, datastore: connection.datastore)
+    let datastore = plan?.disturbing(connection.datastore, clock: ContinuousClock()) ?? connection.datastore
+    let client = Client(store, datastore: datastore, inspectedAs: plan)
     let contact = Contact()
     // The embedded backend is reached as soon as it is open.
     if isEmbedded { contact.make() }

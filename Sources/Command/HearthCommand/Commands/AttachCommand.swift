@@ -20,7 +20,8 @@ struct AttachCommand: AsyncParsableCommand {
     commandName: "attach", abstract: "Watch the client of a running program; without a program, list them.",
     discussion: """
       A program that uses Hearth can be watched if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
-      FirestoreSettings (HEARTH_INSPECT=0 forbids it). The dashboard then shows that program's own listeners with \
+      FirestoreSettings (HEARTH_INSPECT=0 forbids it). So can a dashboard, hearth wall, watch, get --watch and run; \
+      their name is the command, as in hearth attach dashboard. The dashboard then shows that program's own listeners with \
       every snapshot and why it fired, its waiting and refused writes, its connection and cache, and explains its \
       queries. Only programs of the same user can be watched.
 
@@ -43,6 +44,9 @@ struct AttachCommand: AsyncParsableCommand {
       be found, 64 if several have its name, 69 if it does not answer, 77 if it is another user's, and 78 if it is of \
       another version.
 
+      With --mirror the screen of another dashboard is shown as it is there, cut where this terminal is smaller. Only q \
+      does anything; the dashboard cannot be changed from here.
+
       Example: HEARTH_INSPECT=1 ./shop & hearth attach shop --control
       """)
 
@@ -51,6 +55,10 @@ struct AttachCommand: AsyncParsableCommand {
 
   @Flag(help: "Allow to switch its network, break the way to its backend, and retry, cancel and drop its writes.")
   var control = false
+
+  @Flag(
+    help: "Show the screen of another dashboard, which was started with HEARTH_INSPECT=1; no key but q does anything.")
+  var mirror = false
 
   @Flag(help: "Print JSON, one object per line, and open no screen.")
   var json = false
@@ -62,8 +70,13 @@ struct AttachCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     if control, json { throw ValidationError("--control is about the screen, and --json has none. Leave one out.") }
+    if mirror, inside { throw ValidationError("--mirror only shows a screen: leave out --inside.") }
     if inside, control { throw ValidationError("--inside only looks. Leave --control out.") }
     if inside, program == nil { throw ValidationError("--inside needs a program; hearth attach alone lists them.") }
+    if mirror, control || json {
+      throw ValidationError("--mirror only shows a screen: leave out --control and --json.")
+    }
+    if mirror, program == nil { throw ValidationError("--mirror needs a dashboard; hearth attach alone lists them.") }
     if control, program == nil { throw ValidationError("--control needs a program; hearth attach alone lists them.") }
   }
 
@@ -72,14 +85,32 @@ struct AttachCommand: AsyncParsableCommand {
     let folder = InspectionFolder(ProcessInfo.processInfo.environment)
     let programs = try InspectablePrograms(in: folder)
     guard let program else { return try list(programs) }
+    if mirror { return try await showMirror(try programs.process(program), in: folder) }
     let (address, greeting, link) = try programs.entry(program)
     if inside { return try await InsideReport(address, greeting, link).run(asJSON: json) }
     if json { return try await AttachedStream(address, greeting, link).run() }
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError("standard output is not a terminal, so there is no dashboard. --json prints lines.")
     }
-    let attachment = Attachment(greeting, over: link, allowsControl: control)
+    let attachment = Attachment(greeting, at: address, over: link, allowsControl: control)
     let code = try await Session(options(attachment)).run()
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  @MainActor
+  private func showMirror(_ process: Int32, in folder: InspectionFolder) async throws {
+    let source = try MirrorSession.connect(to: process, in: folder)
+    guard isatty(STDOUT_FILENO) == 1 else {
+      throw ValidationError("standard output is not a terminal, so there is no screen to show the other one on.")
+    }
+    let preferences = Preferences.read(Paths.ofProcess)
+    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
+    let theme = try appearance.theme(preferences, background: background).theme
+    let code = try await MirrorSession(
+      source, theme,
+      TerminalPreferences(
+        depth: appearance.color.depth, glyphs: preferences.file.glyphs?.choice, usesMouse: false)
+    ).run()
     if code != 0 { throw ExitCode(code) }
   }
 

@@ -51,6 +51,7 @@ struct RunCommand: AsyncParsableCommand, WritingCommand {
     } note: {
       headless.note(ShownText($0))
     }
-    try await run.run(at: connection, locations.commandStore(for: connection))
+    try await run.run(
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection())
   }
 }

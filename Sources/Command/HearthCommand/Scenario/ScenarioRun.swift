@@ -12,6 +12,7 @@ import FirestoreQuery
 import FirestoreSync
 
 import class Hearth.Client
+import class Hearth.Inspection
 
 /// One run of a scenario against a client of its own.
 struct ScenarioRun: Sendable {
@@ -23,10 +24,15 @@ struct ScenarioRun: Sendable {
   /// Called with a line about matters that the exit status does not tell.
   let note: @Sendable (String) -> Void
 
-  /// - Parameter store: the place of the client's cache and queue.
+  /// - Parameters:
+  ///   - store: the place of the client's cache and queue.
+  ///   - plan: the way in which the client can be watched.
   /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
-  func run(at connection: BackendConnection, _ store: LocalStoreConfiguration) async throws {
-    let client = Client(store, datastore: connection.datastore)
+  func run(
+    at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan? = nil
+  ) async throws {
+    let datastore = plan?.disturbing(connection.datastore, clock: clock) ?? connection.datastore
+    let client = Client(store, datastore: datastore, inspectedAs: plan)
     do {
       try CacheReader.check(client)
       try await perform(on: client, isDurable: store.location != .memory)

@@ -5,18 +5,24 @@ import TerminalCanvas
 /// Another program, whose client the dashboard shows instead of its own.
 package struct AttachedProgram: Codable, Hashable, Sendable {
   package var process: Int32
+  /// The number of the client in its process, from 2 on.
+  package var client: Int?
   package var name: String
   /// Whether the dashboard may control the program's client.
   package var allowsControl: Bool
 
-  package init(process: Int32, name: String, allowsControl: Bool) {
+  package init(process: Int32, client: Int = 1, name: String, allowsControl: Bool) {
     self.process = process
+    self.client = client > 1 ? client : nil
     self.name = SafeText.truncated(SafeText.sanitized(name), to: 24, ellipsis: "~")
     self.allowsControl = allowsControl
   }
 
   /// The name with the process number: `shop 4711`.
-  package var title: String { "\(name) \(process)" }
+  package var title: String { "\(name) \(number)" }
+
+  /// The number by which `hearth attach` knows it: `4711`, `4711-2` for the second client of the process.
+  package var number: String { client.map { "\(process)-\($0)" } ?? "\(process)" }
 
   // MARK: Refusals with another program's client
 

@@ -91,7 +91,7 @@ struct HeaderLine {
       }
       if let program = state.configuration.attached {
         line.add(gap, role)
-        line.add(name || kind ? "ATTACHED \(program.process) \(program.name)" : program.name, role)
+        line.add(name || kind ? "ATTACHED \(program.number) \(program.name)" : program.name, role)
       } else if kind {
         line.add(gap, role)
         line.add(kindText, role)

@@ -133,7 +133,8 @@ struct GetCommand: AsyncParsableCommand {
       startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded, headless: headless)
     try locations.requireData()
     let connection = try locations.connect()
-    try await run.run(at: connection, locations.commandStore(for: connection))
+    try await run.run(
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection())
   }
 
   private func offset(of query: Query) throws(CommandFailure) -> Int {

@@ -61,6 +61,7 @@ struct WatchCommand: AsyncParsableCommand {
       headless: headless)
     try locations.requireData()
     let connection = try locations.connect()
-    try await run.run(at: connection, locations.commandStore(for: connection))
+    try await run.run(
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection())
   }
 }
