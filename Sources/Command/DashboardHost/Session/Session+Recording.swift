@@ -13,6 +13,7 @@ extension Session {
     do {
       switch effect {
       case .start(let path): try startRecording(path)
+      case .shot(let file, let fields): try takeShot(file, without: fields)
       case .stop: stop(recorder, "recording") { recorder = nil }
       case .startCast(let path):
         let file = Self.expanded(path)
@@ -49,7 +50,7 @@ extension Session {
   }
 
   /// Refuses a file that is there: inside the dashboard no option replaces it.
-  private static func requireNew(_ path: String) throws(CommandFailure) {
+  static func requireNew(_ path: String) throws(CommandFailure) {
     guard FileManager.default.fileExists(atPath: path) else { return }
     throw CommandFailure(.cannotCreate, "\(path) is there already: choose another name.")
   }
@@ -98,7 +99,7 @@ extension Session {
   }
 
   /// A path with the home folder in place of `~`.
-  private static func expanded(_ path: String) -> String {
+  static func expanded(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else { return path }
     return home + path.dropFirst()
   }

@@ -7,7 +7,7 @@ import FirestoreText
 
 /// The commands that take an argument.
 extension Keymap {
-  static let withArgument: [Command] = [offline, latency, theme, go, query, listen, stop, filter]
+  static let withArgument: [Command] = [offline, latency, theme, go, query, listen, stop, filter, shot]
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -103,6 +103,30 @@ extension Keymap {
         }
         return CommandArgument.Meaning(account: "stop listening to \(text)") { $0.stopListening(listener.tag) }
       }))
+
+  private static let shot = Command(
+    "shot", "write the screen to a file: shot FILE.svg, .ansi or .txt; its last 30 seconds: FILE.cast",
+    CommandArgument(
+      name: "FILE", hint: "screen.svg, screen.cast; screen.svg without email,name leaves values out",
+      read: { text, _ throws(TextError) in
+        let (file, fields) = Self.shotParts(text)
+        guard !file.isEmpty, fields?.isEmpty != true else {
+          throw TextError(column: 1, "name a file, and fields behind without: screen.svg without email,name")
+        }
+        let what = file.lowercased().hasSuffix(".cast") ? "the last 30 seconds of the screen" : "the screen"
+        return CommandArgument.Meaning(account: "write \(what) to \(file)" + (fields.map { " without \($0)" } ?? "")) {
+          _ in [.recording(.shot(file, without: fields))]
+        }
+      }))
+
+  /// `screen.svg without email` as a file and fields.
+  private static func shotParts(_ text: String) -> (file: String, fields: String?) {
+    guard let mark = text.firstRange(of: " without ") else {
+      let isOpen = text.hasSuffix(" without")
+      return isOpen ? (String(text.dropLast(8)).trimmed, "") : (text.trimmed, nil)
+    }
+    return (String(text[..<mark.lowerBound]).trimmed, String(text[mark.upperBound...]).trimmed)
+  }
 
   private static let filter = Command(
     "filter-by", "filter the pane: word !word field:>5 /re/",

@@ -16,6 +16,8 @@ package enum RecordingEffect: Equatable, Sendable {
   case stop
   case startCast(String)
   case stopCast
+  /// Write the screen, or its last seconds, to a file; `without` names fields whose values are left out.
+  case shot(String, without: String?)
 }
 
 /// A moment in the form in which people name it.
