@@ -7,6 +7,7 @@ import FirestoreTesting
 import Foundation
 import Glibc
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @testable import CommandOutput

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
+import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -92,7 +93,8 @@ struct PlainEvents: Sendable {
         if let kind { put(PlainEvent(kind: kind, path: change.document.key.path)) }
       }
       if snapshot.syncStateChanged, !snapshot.isFromCache { put(PlainEvent(kind: .synced)) }
-    case .writeAcknowledged(let batch, _): put(.acknowledged, documents(batch))
+    case .writeAcknowledged(let batch, _, let written):
+      put(.acknowledged, documents(batch) ?? written?.first.map(\.key))
     case .writeRejected(let batch, _): put(.rejected, documents(batch))
     default: break
     }
