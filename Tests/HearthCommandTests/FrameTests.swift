@@ -22,7 +22,7 @@ struct FrameTests {
   }
 
   static let pictures = [
-    Picture(name: "wall", scene: .wall), Picture(name: "online", scene: .online),
+    Picture(name: "wall", size: Size(width: 120, height: 22), scene: .wall), Picture(name: "online", scene: .online),
     Picture(name: "offline", scene: .offline, keys: "2"),
     Picture(name: "document", scene: .document, theme: "paper"),
   ]
