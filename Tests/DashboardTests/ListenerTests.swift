@@ -169,7 +169,7 @@ struct ListenerTests {
     driver.press("1 -")
     #expect(driver.screen.split(separator: "\n").contains { $0.contains("orders  to pack") })
     driver.press("W g r ctrl-u enter")
-    #expect(driver.state.listeners[0].name == "orders?")
+    #expect(driver.state.listeners[0].name == "orders status=\"paid\"")
   }
 
   @Test("x stops the listener under the cursor and the list stays")

@@ -29,11 +29,11 @@ struct TransferTests {
   @Test("The selected collection, or all, is exported to the file that is typed")
   func export() {
     var driver = driver()
-    run("export orders", &driver)
+    run("export", &driver)
     #expect(driver.screen.contains("orders.jsonl"))
     driver.press("enter")
     #expect(driver.effects == [.client(.transfer(.export([ResourcePath("orders")], file: "orders.jsonl")))])
-    run("export the whole", &driver)
+    run("whole database", &driver)
     driver.press("ctrl-u enter")
     #expect(driver.effects == [])
     #expect(driver.screen.contains("type the name of a file"))
@@ -45,7 +45,7 @@ struct TransferTests {
   @Test("How far it is stands in the dialog and the footer; h hides it, x cancels it, and the screen stays usable")
   func progress() {
     var driver = driver()
-    run("import a file that", &driver)
+    run("import", &driver)
     driver.type("a.jsonl")
     driver.press("enter")
     #expect(driver.effects == [.client(.transfer(request))])
@@ -59,7 +59,7 @@ struct TransferTests {
     driver.client(.transferring(news), at: 3)
     #expect(driver.state.overlay == nil, "news open nothing that was hidden")
     #expect(driver.screen.contains("[IMPORT 50 %]"))
-    run("import or export", &driver)
+    run("how far it is", &driver)
     driver.press("x")
     #expect(driver.effects == [.client(.cancelTransfer)])
   }
@@ -79,7 +79,7 @@ struct TransferTests {
     #expect(driver.state.feed.rows.last?.summary == account.text)
     driver.press("esc")
     #expect(driver.state.transfers.running == nil)
-    run("import or export", &driver)
+    run("how far it is", &driver)
     #expect(driver.screen.contains("998 documents imported"))
   }
 
@@ -98,29 +98,29 @@ struct TransferTests {
     var driver = driver()
     driver.client(.transferring(TransferState(request)), at: 1)
     driver.press("h")
-    run("export the whole", &driver)
+    run("whole database", &driver)
     #expect(driver.state.messages.last?.text.hasPrefix("one thing at a time") == true)
     driver.client(.transferred(TransferAccount(request, .complete, documents: 5, elapsed: .seconds(1))), at: 2)
     driver.client(.status(Scenario.status(3, isEnabled: false)), at: 3)
-    run("export the whole", &driver)
+    run("whole database", &driver)
     #expect(driver.state.messages.last?.text.hasPrefix("you are offline") == true)
   }
 
   @Test("A read-only dashboard imports nothing and exports")
   func readOnly() {
     var driver = driver(isReadOnly: true)
-    run("import a file that", &driver)
+    run("import", &driver)
     #expect(driver.state.overlay == nil)
     #expect(driver.state.messages.last?.text == driver.state.readOnlyReason)
     #expect(driver.state.withoutWrites([.client(.transfer(request))]) == [])
-    run("export the whole", &driver)
+    run("whole database", &driver)
     #expect(driver.state.overlay?.kind == .prompt)
   }
 
   @Test("An import into real data is allowed by typing the project")
   func cloud() {
     var driver = driver(.cloud)
-    run("import a file that", &driver)
+    run("import", &driver)
     driver.type("a.jsonl")
     driver.press("enter")
     #expect(driver.effects == [])

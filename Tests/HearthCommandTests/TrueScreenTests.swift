@@ -17,8 +17,9 @@ import Testing
 @MainActor
 struct TrueScreenTests {
   private static let rounds = TestSize.count(25, full: 1_500)
-  /// The time after which a number that was right before is wrong.
-  private nonisolated static let patience = Duration.seconds(3)
+  /// The time after which a number that was right before is wrong. The short hunt, which shares its processors with
+  /// all other tests, only looks for numbers that never were right.
+  private nonisolated static let patience = Duration.seconds(TestSize.isFull ? 3 : 600)
 
   /// The numbers of documents by collection, and since when each was right.
   private final class Truth {
@@ -81,8 +82,8 @@ struct TrueScreenTests {
       #expect(untrue.isEmpty)
       let sorted = took.sorted()
       print("a commit of another until its number: median \(sorted[sorted.count / 2]), longest \(sorted.last ?? .zero)")
-      // The clock of a loaded machine is no measure; a minute went by before commits were told.
-      #expect(sorted.last.map { $0 < .seconds(10) } == true)
+      // The clock of a loaded machine is no measure.
+      if TestSize.isFull { #expect(sorted.last.map { $0 < .seconds(3) } == true) }
     }
   }
 

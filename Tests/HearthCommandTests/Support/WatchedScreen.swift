@@ -150,13 +150,13 @@ final class WatchedScreen {
 
   /// Waits until the screen is as told.
   /// - Returns: the time that took.
-  /// - Throws: `deadline-exceeded` with the screen after twenty seconds.
+  /// - Throws: `deadline-exceeded` with the screen after two minutes.
   @discardableResult
   func wait(for what: String, _ isThere: @escaping (WatchedScreen) -> Bool) async throws -> Duration {
     let began = ContinuousClock.now
     if isThere(self) { return .zero }
     let found = await withCheckedContinuation { continuation in
-      waiting.append(Waiting(isThere: isThere, deadline: began + .seconds(20), continuation: continuation))
+      waiting.append(Waiting(isThere: isThere, deadline: began + .seconds(120), continuation: continuation))
     }
     guard found else { throw RPCStatus(.deadlineExceeded, "waited in vain for \(what):\n\(text)") }
     return ContinuousClock.now - began

@@ -98,7 +98,8 @@ package struct ValueMix: Sendable {
   /// Whether a field has values that come again, in most of the documents.
   private func isAble(_ field: Field) -> Bool {
     let values = field.counts.count
-    return values >= 2 && field.documents * 2 > documents && values <= max(2, documents / 2)
+    let comesAgain = field.counts.values.contains { $0 > 1 }
+    return values >= 2 && comesAgain && field.documents * 2 > documents && values <= max(2, documents / 2)
   }
 
   package var shown: Shown? {
