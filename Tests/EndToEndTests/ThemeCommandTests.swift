@@ -46,6 +46,7 @@ extension EndToEndTests.InPipes {
       #expect(
         Set(object.keys) == [
           "config", "state", "connections", "remembered", "listeners", "history", "log", "data", "cache", "themes",
+          "default",
         ])
       #expect(object["log"] as? String == surroundings.folder.path + "/state/hearth/hearth.log")
       #expect(object["data"] is NSNull && (object["themes"] as? [String])?.isEmpty == false)

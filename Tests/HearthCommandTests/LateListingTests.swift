@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 
 /// Listings of the collections that are answered when much else has happened.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 @MainActor
 struct LateListingTests {
   /// Holds listings of collections back while it is closed.

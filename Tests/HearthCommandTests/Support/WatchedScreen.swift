@@ -85,7 +85,7 @@ final class WatchedScreen {
       Task {
         // The ticks of a session come when the screen changes by itself; more of them do no harm.
         while !Task.isCancelled {
-          do { try await ContinuousClock().sleep(for: .milliseconds(20)) } catch { return }
+          do { try await ContinuousClock().sleep(for: .milliseconds(100)) } catch { return }
           self.apply(.tick(self.now))
         }
       },

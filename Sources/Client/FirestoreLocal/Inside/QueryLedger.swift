@@ -8,8 +8,8 @@ import FirestoreSQLite
 package final class QueryLedger {
   private struct Run {
     var time: Duration
-    /// The number of documents that there were to look at.
-    var extent: Int
+    /// The number of documents that there were to look at; `nil` for runs before somebody looked at the times.
+    var extent: Int?
   }
 
   private struct Entry {
@@ -29,6 +29,8 @@ package final class QueryLedger {
   private let now: () -> Duration
   private var entries: [Query: Entry] = [:]
   private var count = 0
+  /// Whether each run asks for the size of its collections. That costs statements, and begins when the times are read.
+  private var asksForExtents = false
 
   package init(now: @escaping () -> Duration) { self.now = now }
 
@@ -40,17 +42,19 @@ package final class QueryLedger {
   }
 
   /// Runs a query, and notes how long that took.
-  /// - Parameter extent: the number of documents that there are to look at; `nil` if it is not known.
+  /// - Parameter extent: the number of documents that there are to look at; `nil` if it is not known. It is only asked for
+  ///   once somebody has looked at the times.
   func time(
     _ query: Query, extent: @autoclosure () -> Int?, _ run: () throws(StoreError) -> QueryResult
   ) throws(StoreError) -> QueryResult {
     let start = now()
     let result = try run()
-    note(query, result, took: now() - start, extent: extent() ?? result.documentsScanned)
+    note(
+      query, result, took: now() - start, extent: asksForExtents ? extent() ?? result.documentsScanned : nil)
     return result
   }
 
-  private func note(_ query: Query, _ result: QueryResult, took time: Duration, extent: Int) {
+  private func note(_ query: Query, _ result: QueryResult, took time: Duration, extent: Int?) {
     if entries.count >= Self.mostQueries, entries[query] == nil,
       let oldest = entries.min(by: { $0.value.last < $1.value.last })
     {
@@ -69,8 +73,9 @@ package final class QueryLedger {
   }
 
   /// The queries, the last to be asked first.
-  package var queries: [QueryTimes] {
-    entries.sorted { $0.value.last > $1.value.last }.map { query, entry in
+  package func queries() -> [QueryTimes] {
+    asksForExtents = true
+    return entries.sorted { $0.value.last > $1.value.last }.map { query, entry in
       QueryTimes(
         query: query, classes: Self.classes(of: entry.runs), runs: entry.count, plan: entry.plan,
         scanned: entry.scanned, found: entry.found)
@@ -78,7 +83,8 @@ package final class QueryLedger {
   }
 
   private static func classes(of runs: [Run]) -> [QueryTimes.Class] {
-    Dictionary(grouping: runs) { limit(above: $0.extent) }.sorted { $0.key < $1.key }.map { limit, runs in
+    let bySize = Dictionary(grouping: runs) { $0.extent.map(limit(above:)) }
+    return bySize.sorted { ($0.key ?? 0) < ($1.key ?? 0) }.map { limit, runs in
       let times = runs.map(\.time).sorted()
       return QueryTimes.Class(
         limit: limit, runs: times.count, median: times[(times.count - 1) / 2],

@@ -20,7 +20,7 @@ extension SyncEngine {
       return ClientInside(
         time: time, targets: core.targetStates(limit: ClientInside.listed), targetCount: core.watching.plan.count,
         lookups: core.lookups, company: try core.store.company(at: time), streams: streams,
-        queries: core.store.queryLedger.queries)
+        queries: core.store.queryLedger.queries())
     }
   }
 

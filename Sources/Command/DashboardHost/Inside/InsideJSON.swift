@@ -91,7 +91,7 @@ enum InsideJSON {
   private static func query(_ times: QueryTimes) -> JSONSyntax {
     let classes = times.classes.map { part in
       object([
-        Member("documents", integer(part.limit)), Member("runs", integer(part.runs)),
+        Member("documents", part.limit.map { integer($0) } ?? null), Member("runs", integer(part.runs)),
         Member("p50", integer(Int(clamping: part.median.wholeMicroseconds))),
         Member("p99", integer(Int(clamping: part.p99.wholeMicroseconds))),
       ])

@@ -5,14 +5,15 @@ package import FirestoreQuery
 package struct QueryTimes: Codable, Sendable {
   /// The runs over collections of about one size: up to ten times as large as the smallest.
   package struct Class: Codable, Hashable, Sendable {
-    /// The number of documents that no run of the class had more of: 1, 10, 100 and so on.
-    package var limit: Int
+    /// The number of documents that no run of the class had more of: 1, 10, 100 and so on. Runs from before somebody
+    /// first looked at the times have none: nobody asked for the size then.
+    package var limit: Int?
     package var runs: Int
     package var median: Duration
     /// The time that 99 of 100 runs did not exceed: of fewer runs, the longest.
     package var p99: Duration
 
-    package init(limit: Int, runs: Int, median: Duration, p99: Duration) {
+    package init(limit: Int?, runs: Int, median: Duration, p99: Duration) {
       self.limit = limit
       self.runs = runs
       self.median = median

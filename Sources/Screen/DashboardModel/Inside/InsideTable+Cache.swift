@@ -48,7 +48,7 @@ extension InsideTable {
         table.rows.append(
           Row(
             cells: [
-              index == 0 ? QueryText.line(times.query) : "", part.limit == 1 ? "1" : "to \(grouped(part.limit))",
+              index == 0 ? QueryText.line(times.query) : "", part.limit.map { "to \(grouped($0))" } ?? "not asked",
               grouped(part.runs), TimeText.fine(part.median), TimeText.fine(part.p99),
               isLast ? grouped(times.scanned) : "", isLast ? grouped(times.found) : "",
             ],
