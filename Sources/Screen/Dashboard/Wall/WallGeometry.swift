@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreModel
 import TerminalCanvas
 
 /// The places of the parts of the wall, from the size of the screen and what there is to show.
@@ -58,6 +59,8 @@ struct WallGeometry {
   let writes: Int?
   let roundTrips: Int?
   let last: Range<Int>
+  /// The seconds between two moves of the graphs.
+  let pace: Int64
   /// The listeners on the screen, by their places in the order of the wall.
   let shown: Range<Int>
 
@@ -78,17 +81,23 @@ struct WallGeometry {
     let bottom = writes.map { $0 - gap } ?? last.lowerBound
     rows = Rect(x: 0, y: top, width: area.width, height: max(0, bottom - top))
     let mixes = columns.mixWidth > 0 ? 0 : listeners.count { state.listening.result(of: $0.tag)?.mix != nil }
-    opensMixes = mixes > 0 && listeners.count + mixes <= rows.height
     shown = list.cursor.rows(count: listeners.count, height: rows.height)
+    let now = state.now.seconds
+    let moving = listeners[shown].count { state.wall.events(of: $0.tag).sum(Wall.span, before: now) > 0 }
+    pace = Self.pace(ofMovingRows: moving)
+    opensMixes = mixes > 0 && listeners.count + mixes <= rows.height && pace == 1
   }
+
+  /// Whether the values of a listener's documents are drawn: of all while few rows move, else of the selected one.
+  func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
   /// The bytes that a row with a full history takes each time it moves, more or less.
   private static let bytesOfRow = 230
   /// The bytes that the rows may take in a second: what is left of the wall's 5 KB by the rest of it.
   private static let bytesPerSecond = 3_200
 
-  /// The seconds between two moves of the graphs: more rows with events move less often, so that the line carries them.
-  static func pace(ofMovingRows count: Int) -> Int64 {
+  /// The pace for a number of rows with events: more of them move less often, so that the line carries them.
+  private static func pace(ofMovingRows count: Int) -> Int64 {
     let needed = (count * bytesOfRow + bytesPerSecond - 1) / bytesPerSecond
     return Int64(Columns.steps.first { $0 >= needed } ?? Wall.span)
   }

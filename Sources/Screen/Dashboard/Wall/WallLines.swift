@@ -12,7 +12,7 @@ struct WallLines {
 
   // MARK: Listeners
 
-  func listener(_ row: WallFigures.Row) -> Line {
+  func listener(_ row: WallFigures.Row, showsMix: Bool) -> Line {
     let record = row.listener
     let role = Role.listener(record.tag.rawValue - 1)
     var line = head(
@@ -33,7 +33,7 @@ struct WallLines {
     line.cell(
       Self.rate(row.perSecond), row.perSecond > 0 ? .text : .textMuted, width: WallGeometry.Columns.rateWidth,
       right: true)
-    if columns.mixWidth > 0, let mix = row.mix {
+    if showsMix, let mix = row.mix {
       line.skip(to: columns.mix)
       line.add(bars(mix, width: columns.mixWidth, names: true))
     }

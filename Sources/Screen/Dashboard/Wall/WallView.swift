@@ -16,10 +16,7 @@ struct WallView {
     let listeners = state.wallListeners(panel)
     let geometry = WallGeometry(list, listeners, state, layout)
     let shown = listeners[geometry.shown]
-    let second = state.now.seconds
-    let before = WallFigures(state, end: second)
-    let moving = shown.count { !before.row(of: $0).events.allSatisfy { $0 == 0 } }
-    let pace = WallGeometry.pace(ofMovingRows: moving)
+    let (second, pace) = (state.now.seconds, geometry.pace)
     let figures = WallFigures(state, end: second / pace * pace)
     canvas.fill(geometry.area)
     if let y = geometry.axis {
@@ -78,8 +75,11 @@ struct WallView {
     var y = geometry.rows.y
     for (index, listener) in zip(geometry.shown, listeners) {
       let row = figures.row(of: listener)
-      canvas.put(lines.listener(row), x: 0, y: y, width: geometry.area.width)
-      if index == list.cursor.index { canvas.gutter(x: 0, y: y, glyphs: glyphs, isFocused: true) }
+      let isSelected = index == list.cursor.index
+      canvas.put(
+        lines.listener(row, showsMix: geometry.showsMix(isSelected: isSelected)), x: 0, y: y, width: geometry.area.width
+      )
+      if isSelected { canvas.gutter(x: 0, y: y, glyphs: glyphs, isFocused: true) }
       y += 1
       guard geometry.opensMixes, let mix = row.mix else { continue }
       canvas.put(lines.mixBelow(mix), x: 0, y: y, width: geometry.area.width)
