@@ -16,7 +16,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(30)))
 @MainActor
 struct TrueScreenTests {
-  private static let rounds = TestSize.count(8, full: 1_500)
+  private static let rounds = TestSize.count(5, full: 1_500)
   /// The time after which a number that was right before is wrong. The short hunt, which shares its processors with
   /// all other tests, only looks for numbers that never were right.
   private nonisolated static let patience = Duration.seconds(TestSize.isFull ? 3 : 600)

@@ -41,6 +41,8 @@ final class WatchedScreen {
   private var bridge: ClientBridge
   private var tasks: [Task<Void, Never>] = []
   private var waiting: [Waiting] = []
+  /// The screen as it was drawn of the present state.
+  private var drawn: String?
   /// The microseconds by which the dashboard's clock is ahead.
   private var ahead: Int64 = 0
 
@@ -85,8 +87,9 @@ final class WatchedScreen {
       Task {
         // The ticks of a session come when the screen changes by itself; more of them do no harm.
         while !Task.isCancelled {
-          do { try await ContinuousClock().sleep(for: .milliseconds(100)) } catch { return }
+          do { try await ContinuousClock().sleep(for: .milliseconds(200)) } catch { return }
           self.apply(.tick(self.now))
+          self.check()
         }
       },
     ]
@@ -124,6 +127,11 @@ final class WatchedScreen {
 
   private func apply(_ action: Action) {
     perform(update(&state, action))
+    drawn = nil
+  }
+
+  /// Looks at the screen, and at whether it is as somebody waits for it. Drawing takes most of a test's time.
+  private func check() {
     if let look, ContinuousClock.now - lastLook >= .milliseconds(100) {
       lastLook = .now
       look(self)
@@ -146,7 +154,11 @@ final class WatchedScreen {
 
   // MARK: Seeing
 
-  var text: String { view(state).text }
+  var text: String {
+    let text = drawn ?? view(state).text
+    drawn = text
+    return text
+  }
 
   /// Waits until the screen is as told.
   /// - Returns: the time that took.
