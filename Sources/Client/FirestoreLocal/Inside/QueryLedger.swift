@@ -8,7 +8,7 @@ import FirestoreSQLite
 package final class QueryLedger {
   private struct Run {
     var time: Duration
-    /// The number of documents that there were to look at; `nil` for runs before somebody looked at the times.
+    /// The number of documents that there were to look at; `nil` for runs before the times were first read.
     var extent: Int?
   }
 
@@ -43,7 +43,7 @@ package final class QueryLedger {
 
   /// Runs a query, and notes how long that took.
   /// - Parameter extent: the number of documents that there are to look at; `nil` if it is not known. It is only asked for
-  ///   once somebody has looked at the times.
+  ///   once the times have been read.
   func time(
     _ query: Query, extent: @autoclosure () -> Int?, _ run: () throws(StoreError) -> QueryResult
   ) throws(StoreError) -> QueryResult {

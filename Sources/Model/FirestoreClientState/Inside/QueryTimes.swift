@@ -5,8 +5,8 @@ package import FirestoreQuery
 package struct QueryTimes: Codable, Sendable {
   /// The runs over collections of about one size: up to ten times as large as the smallest.
   package struct Class: Codable, Hashable, Sendable {
-    /// The number of documents that no run of the class had more of: 1, 10, 100 and so on. Runs from before somebody
-    /// first looked at the times have none: nobody asked for the size then.
+    /// The number of documents that no run of the class had more of: 1, 10, 100 and so on. Runs from before the
+    /// times were first read have none: the size was not asked for then.
     package var limit: Int?
     package var runs: Int
     package var median: Duration
