@@ -138,6 +138,26 @@ struct SharedDataTests {
     #expect(try SharedData.open(folder.path + "/../data/") === first)
   }
 
+  @Test("Data that this process has let go can be opened again, however long closing it takes")
+  func again() async throws {
+    let folder = try Folder()
+    var first: SharedData? = try SharedData.open(folder.path)
+    var held: SharedData.Access? = try await first?.access().0
+    first = nil
+    #expect(first == nil && held != nil && DirectoryLock.isHeld(folder.path))
+    let (opened, continuation) = AsyncStream.makeStream(of: Result<SharedData, any Error>.self)
+    Thread.detachNewThread { [path = folder.path] in
+      continuation.yield(Result { try SharedData.open(path, patience: .milliseconds(1)) })
+    }
+    // Time in which another process would no longer be waited for.
+    let later = ContinuousClock.now + .milliseconds(50)
+    while .now < later { await Task.yield() }
+    held = nil
+    #expect(held == nil)
+    let second = try await #require(opened.first { _ in true }).get()
+    #expect(second.company.standing == .owner)
+  }
+
   @Test("A commit that comes again under its name, for want of an answer, is applied once")
   func named() async throws {
     let folder = try Folder()

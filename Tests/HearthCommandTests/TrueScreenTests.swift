@@ -154,7 +154,7 @@ struct TrueScreenTests {
 
   @Test("Ages: where no commit is heard, a number that nothing keeps up carries an age that is never too small")
   func ages() async throws {
-    try await WatchedScreen.run(tellsCommits: false) { screen in
+    try await WatchedScreen.run(tellsCommits: false, clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("b/x", ["n": 1]), set("b/y", ["n": 1]))
       try await screen.wait(for: "the numbers") { screen in
         screen.collections["a"] == "1 doc" && screen.collections["b"] == "2 docs · <0:10"
@@ -177,7 +177,7 @@ struct TrueScreenTests {
 
   @Test("Offline: what was known stays known with its age, and nothing that was not loaded is called empty")
   func offline() async throws {
-    try await WatchedScreen.run { screen in
+    try await WatchedScreen.run(clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("users/ada", ["n": 1]), set("users/bob", ["n": 2]))
       try await screen.wait(for: "the numbers") { screen in
         screen.collections["users"] == "2 docs" && screen.collections["a"] == "1 doc"

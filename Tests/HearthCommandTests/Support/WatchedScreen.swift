@@ -45,9 +45,14 @@ final class WatchedScreen {
   private var drawn: String?
   /// The microseconds by which the dashboard's clock is ahead.
   private var ahead: Int64 = 0
+  /// The time at which the dashboard's clock stands, if only `pass(seconds:)` moves it.
+  private let stands: Timestamp?
 
-  /// - Parameter tellsCommits: whether the backend tells of commits.
-  private init(tellsCommits: Bool, datastore wrap: (any Datastore) -> any Datastore) throws {
+  /// - Parameters:
+  ///   - tellsCommits: whether the backend tells of commits.
+  ///   - clockStands: whether only `pass(seconds:)` moves the dashboard's clock.
+  private init(tellsCommits: Bool, clockStands: Bool, datastore wrap: (any Datastore) -> any Datastore) throws {
+    stands = clockStands ? .now : nil
     let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
     let own = InProcessDatastore(backend: backend, database: database)
@@ -64,14 +69,14 @@ final class WatchedScreen {
       DashboardConfiguration(
         database: database,
         backend: DashboardConfiguration.Backend(tellsCommits ? .embedded : .cloud, project: database.project)),
-      size: Size(width: 120, height: 40), now: .now)
+      size: Size(width: 120, height: 40), now: stands ?? .now)
   }
 
   static func run(
-    tellsCommits: Bool = true, datastore: (any Datastore) -> any Datastore = { $0 },
+    tellsCommits: Bool = true, clockStands: Bool = false, datastore: (any Datastore) -> any Datastore = { $0 },
     _ body: @MainActor (WatchedScreen) async throws -> Void
   ) async throws {
-    let screen = try WatchedScreen(tellsCommits: tellsCommits, datastore: datastore)
+    let screen = try WatchedScreen(tellsCommits: tellsCommits, clockStands: clockStands, datastore: datastore)
     screen.begin()
     do { try await body(screen) } catch {
       await screen.end()
@@ -106,7 +111,7 @@ final class WatchedScreen {
 
   // MARK: Acting
 
-  var now: Timestamp { Timestamp(microseconds: Timestamp.now.microseconds + ahead) }
+  var now: Timestamp { Timestamp(microseconds: (stands ?? .now).microseconds + ahead) }
 
   /// Lets the dashboard's clock go ahead, as if time had passed in which nothing happened.
   func pass(seconds: Int64) {
