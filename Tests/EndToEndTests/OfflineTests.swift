@@ -84,11 +84,6 @@ extension EndToEndTests.InTmux {
 
     @Test("A write that waits for one folder of data is not sent to another, and waits until the first is opened")
     func otherData() async throws {
-      // Stands in the known limits: beside other tests the first dashboard may stay in the state of connecting.
-      await withKnownIssue("A dashboard stays CONNECTING", isIntermittent: true) { try await takeOtherData() }
-    }
-
-    private func takeOtherData() async throws {
       let surroundings = try Surroundings()
       let (a, b) = (surroundings.folder.path + "/a", surroundings.folder.path + "/b")
       for data in [a, b] {

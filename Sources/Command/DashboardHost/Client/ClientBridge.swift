@@ -97,6 +97,12 @@ final class ClientBridge {
     }
   }
 
+  /// The engine's status at this moment, which `followStatus` may tell later; `nil` after the client's end.
+  func status() async -> ClientStatus? {
+    for await status in engine.status(queueEnds: Self.queueEnds) { return status }
+    return nil
+  }
+
   /// Reports the other users of the data until cancelled.
   func followCompany() async {
     guard let data else { return }

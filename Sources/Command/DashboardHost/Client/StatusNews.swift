@@ -38,6 +38,11 @@ struct StatusNews {
     return rejection.code == .cancelled ? .writeCancelled(outcome.batch) : .writeRejected(outcome.batch, rejection)
   }
 
+  /// The events for the queue and for the rejected writes.
+  static func lists(of status: ClientStatus) -> [ClientEvent] {
+    [.pendingWrites(status.pendingWrites, of: status.queue), .rejectedWrites(status.rejectedWrites)]
+  }
+
   /// The events for the lists that changed, and for the status itself.
   mutating func changes(in status: ClientStatus) -> [ClientEvent] {
     var events: [ClientEvent] = []

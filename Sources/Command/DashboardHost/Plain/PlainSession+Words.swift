@@ -46,8 +46,8 @@ extension PlainSession {
         return say("no listener is called \(name); listeners tells them")
       }
       stop(listener)
-    case .drop(let batch): drop(batch)
-    case .queue: PlainAccount.queue(state).forEach(say)
+    case .drop(let batch): drop(batch, in: await present())
+    case .queue: PlainAccount.queue(await present()).forEach(say)
     case .listeners: PlainAccount.listeners(state).forEach(say)
     case .help: Self.help.forEach(say)
     case .expect(let pattern, let limit):
@@ -66,7 +66,15 @@ extension PlainSession {
     say((isMet ? "as expected: " : "not as expected: ") + what)
   }
 
-  private func drop(_ batch: BatchID) {
+  /// The state with the queue as it is at this moment: a listener may show a write before the queue that has it.
+  private func present() async -> DashboardState {
+    let status = await status()
+    var present = state
+    for event in status.map({ StatusNews.lists(of: $0) }) ?? [] { _ = update(&present, .client(event, at: .now)) }
+    return present
+  }
+
+  private func drop(_ batch: BatchID, in state: DashboardState) {
     if state.writes.live.contains(where: { $0.batch == batch }) {
       perform([.client(.cancelWrite(batch))])
     } else if state.writes.rejected.contains(where: { $0.batch == batch }) {

@@ -253,6 +253,9 @@ package final class PlainSession {
     }
   }
 
+  /// The client's status at this moment; `nil` after the session's end.
+  func status() async -> ClientStatus? { await bridge?.status() }
+
   func stop(_ listener: ListenerRecord) {
     perform([.client(.unlisten(listener.tag))])
     apply(.client(.listenerStopped(listener.tag), at: .now))

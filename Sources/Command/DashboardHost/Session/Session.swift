@@ -30,7 +30,10 @@ package final class Session {
   private(set) var reader: InputReader?
   private var ticker = Ticker()
   /// Actions since the last frame on a slow line; at most as many as arrive within `FrameGate.patience`.
-  private var news: [Action] = []
+  private lazy var news = HeldNews { [weak self] action in
+    guard let self else { return }
+    perform(happen(action))
+  }
   package var dashboard: DashboardSession
   /// The state that the screen shows.
   package var state: DashboardState { dashboard.shown }
@@ -166,15 +169,9 @@ package final class Session {
       keepListeners()
       setNeedsFrame(for: .input)
     case .tick, .client, .link, .sent:
-      if screen.gate.holdsNews { news.append(action) } else { perform(happen(action)) }
+      news.take(action, isHeld: screen.gate.holdsNews)
       setNeedsFrame(for: .news)
     }
-  }
-
-  private func applyNews() {
-    let actions = news
-    news.removeAll()
-    for action in actions { perform(happen(action)) }
   }
 
   private func happen(_ action: Action) -> [Effect] {
@@ -198,7 +195,7 @@ package final class Session {
 
   private func show() {
     let now = FrameGate.Moment.now
-    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { applyNews() }
+    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { news.release() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
     let canvas = view(state)
     screen.present(canvas)
