@@ -100,9 +100,24 @@ final class DataKeeper: Sendable {
   /// Lets the data go, and all processes that are attached to this one. If it was open here, waits until it is closed,
   /// which takes a millisecond or two, unless some work goes on for longer than a moment.
   func close() {
-    guard end(), !ServerThread.isCurrent else { return }
+    guard end() else { return }
+    Self.closing.withLock { _ = $0.insert(directory) }
+    if ServerThread.isCurrent { return }
     let deadline = ContinuousClock.now + .milliseconds(250)
-    while holdsLock, .now < deadline { usleep(500) }
+    while isClosing, .now < deadline { usleep(500) }
+  }
+
+  /// The directories that this process has let go. The server's thread closes each after whatever it still does.
+  private static let closing = Mutex<Set<String>>([])
+  /// The longest time that closing may take before the directory counts as one that is held.
+  static let closingTime = Duration.seconds(30)
+
+  /// Whether this process has let the directory go and has its lock still.
+  var isClosing: Bool {
+    guard Self.closing.withLock({ $0.contains(directory) }) else { return false }
+    if holdsLock { return true }
+    Self.closing.withLock { _ = $0.remove(directory) }
+    return false
   }
 
   /// Ends the way. A function of its own, so that nothing keeps the backend while its end is waited for.

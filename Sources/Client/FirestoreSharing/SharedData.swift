@@ -161,9 +161,6 @@ package final class SharedData: Sendable {
 }
 
 extension DataKeeper {
-  /// The longest time that this process may take to close data that it has let go.
-  private static let closing = Duration.seconds(30)
-
   /// Finds the first way.
   /// - Parameters:
   ///   - waits: whether a holder that does not answer is no error.
@@ -181,10 +178,8 @@ extension DataKeeper {
       case .nobody(let held):
         // A process that does not share the data, such as a repair, is not waited for; one that has just come announces
         // sharing in a moment.
-        let holder = DirectoryLock.lastHolder(of: directory)
-        let serves = holder?.serves ?? true
-        // The data that this process has just let go is closed by its server's thread, after whatever that still does.
-        let time = holder?.process == getpid() ? max(patience, Self.closing) : patience
+        let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
+        let time = isClosing ? max(patience, Self.closingTime) : patience
         if ContinuousClock.now - began < (serves ? grace ?? time : .milliseconds(30)) {
           usleep(5_000)
           continue
