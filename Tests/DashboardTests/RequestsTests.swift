@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreTesting
 import TerminalCanvas
 import Testing
 
@@ -12,21 +13,38 @@ struct RequestsTests {
   private func decision(_ number: Int, denial: String? = nil) -> RuleDecision {
     RuleDecision(
       number: number, time: at(Double(number)), method: "get", path: ResourcePath("rooms/r\(number)"),
-      user: number.isMultiple(of: 2) ? "ada" : nil, isAllowed: denial == nil, line: 7, reason: denial ?? "")
+      user: number.isMultiple(of: 2) ? "ada" : nil, isAllowed: denial == nil, line: 7, reason: denial ?? "",
+      milliseconds: Double(number) / 8)
   }
 
-  private func opened(_ size: Size = Size(width: 80, height: 24)) -> Driver {
+  private func opened(_ size: Size = Size(width: 120, height: 36)) -> Driver {
     var driver = Driver(size)
-    driver.press(":")
-    driver.type("requests")
-    driver.press("enter")
+    driver.press("4 ]")
     return driver
   }
 
-  @Test("While it is open the server is asked every second for what is new; when it is closed, no more")
+  private func isAsking(_ driver: Driver) -> Bool {
+    driver.effects.contains { if case .client(.listDecisions) = $0 { true } else { false } }
+  }
+
+  @Test("They are the second list of pane 4: ] goes there, [ and esc go back, :requests too goes there")
+  func tabs() {
+    var driver = opened()
+    #expect(driver.screen.contains("4 Requests") && !driver.screen.contains("4 Live feed"))
+    driver.press("[")
+    #expect(driver.screen.contains("4 Live feed"))
+    driver.press("1 :")
+    driver.type("requests")
+    driver.press("enter")
+    #expect(driver.state.focus == .feed && driver.screen.contains("4 Requests"))
+    driver.press("esc")
+    #expect(driver.screen.contains("4 Live feed"))
+  }
+
+  @Test("While they are on the screen the server is asked every second for what is new; then no more")
   func live() {
     var driver = opened()
-    #expect(driver.effects.contains(.client(.listDecisions(after: nil))))
+    #expect(driver.effects == [.client(.listDecisions(after: nil))])
     #expect(driver.screen.contains("asking the server"))
     driver.client(.decisions(.success([])), at: 0.2)
     #expect(driver.screen.contains("no request has been put to rules so far"))
@@ -35,13 +53,26 @@ struct RequestsTests {
     #expect(driver.effects.contains(.client(.listDecisions(after: 0))))
     driver.client(.decisions(.success([decision(1), decision(2)])), at: 1.1)
     driver.tick(1.5)
-    #expect(driver.effects.isEmpty)
+    #expect(!isAsking(driver))
+    driver.press("1")
     driver.tick(2)
     #expect(driver.effects.contains(.client(.listDecisions(after: 2))))
+    driver.client(.decisions(.success([decision(3)])), at: 2.1)
+    #expect(driver.screen.contains("rooms/r1") && driver.screen.contains("rooms/r3"))
+    #expect(driver.screen.contains("3, 0 denied"))
 
-    driver.press("esc")
+    driver.press("4 [")
     driver.tick(4)
-    #expect(!driver.effects.contains { if case .client(.listDecisions) = $0 { true } else { false } })
+    #expect(!isAsking(driver))
+  }
+
+  @Test("A row has time, verdict, user, method, path, line and the time that the rules took")
+  func row() {
+    var driver = opened()
+    driver.client(.decisions(.success([decision(2, denial: "false for 'get' @ L7")])), at: 0.2)
+    #expect(
+      driver.screen.contains("12:04:02.000  DENY  ada  get    rooms/r2  L7 0.25 ms  false for 'get' @ L7"),
+      "\(driver.screen)")
   }
 
   @Test("A server that is gone is told of, and asked until it is back")
@@ -49,11 +80,7 @@ struct RequestsTests {
     var driver = opened()
     driver.client(.decisions(.success([decision(1)])), at: 0.2)
     driver.client(
-      .decisions(
-        .failure(
-          RPCStatus(
-            .unavailable, "127.0.0.1:8080 cannot answer /emulator/v1/projects/demo-shop:requests: Connection refused"))),
-      at: 1.2)
+      .decisions(.failure(RPCStatus(.unavailable, "127.0.0.1:8080 cannot answer: Connection refused"))), at: 1.2)
     #expect(driver.screen.contains("Connection refused") && !driver.screen.contains("rooms/r1"))
     driver.tick(2)
     #expect(driver.effects.contains(.client(.listDecisions(after: nil))))
@@ -61,34 +88,111 @@ struct RequestsTests {
     #expect(driver.screen.contains("rooms/r1"))
   }
 
-  @Test(
-    "The selected request is told in full, and stays selected while others come in; d leaves those that were denied")
-  func selected() {
-    let reason = String(repeating: "false for 'get' @ L7, ", count: 8) + "and so on"
+  @Test("A server that was started again counts anew, and what the one before said goes")
+  func restarted() {
     var driver = opened()
-    driver.client(.decisions(.success([decision(1)])), at: 0.1)
-    driver.client(.decisions(.success([decision(1), decision(2, denial: reason), decision(3)])), at: 0.2)
-    #expect(driver.screen.contains("get rooms/r3 as nobody"))
-    driver.press("j")
-    #expect(
-      driver.screen.contains("get rooms/r2 as ada: denied by line 7: false for") && driver.screen.contains("and so on"))
-
-    driver.client(.decisions(.success((1...150).map { decision($0, denial: $0 == 2 ? reason : nil) })), at: 1.2)
-    #expect(driver.screen.contains("get rooms/r2 as ada: denied") && driver.screen.contains("150, 1 denied"))
-    driver.press("d")
-    #expect(driver.screen.contains("Denied requests") && driver.screen.contains("and so on"))
-    #expect(!driver.screen.contains("rooms/r1 "))
-    driver.client(.decisions(.success([decision(151)])), at: 2.2)
-    #expect(driver.screen.contains("none of the last 1 was denied"))
-    driver.press("d")
-    #expect(driver.screen.contains("get rooms/r151 as nobody: allowed by line 7"))
+    driver.client(.decisions(.success((1...9).map { decision($0) })), at: 0.2)
+    driver.client(.decisions(.success([decision(1)])), at: 1.2)
+    #expect(driver.state.requests.all?.map(\.number) == [1])
+    driver.client(.decisions(.success([])), at: 2.2)
+    #expect(driver.state.requests.all == [])
   }
 
-  @Test("Any size takes it", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8)])
+  @Test("Where no server tells of requests the list says why, and nobody is asked", arguments: ["embedded", "cloud"])
+  func untold(kind: String) {
+    var driver = Driver(kind: kind == "cloud" ? .cloud : .embedded)
+    driver.press("4 ]")
+    #expect(!isAsking(driver))
+    let reason = kind == "cloud" ? "Cloud Firestore does not tell" : "rules hold at 'hearth serve --rules'"
+    #expect(driver.screen.contains(reason), "\(driver.screen)")
+    driver.tick(2)
+    #expect(!isAsking(driver))
+    driver.press("enter k g G space / esc esc")
+  }
+
+  @Test("The newest is selected, until another is: that one stays while others come in")
+  func selected() {
+    var driver = opened()
+    driver.client(.decisions(.success((1...3).map { decision($0) })), at: 0.1)
+    #expect(driver.state.requests.selected?.number == 3 && driver.screen.contains("follow"))
+    driver.press("k")
+    driver.client(.decisions(.success((4...150).map { decision($0) })), at: 1.2)
+    #expect(driver.state.requests.selected?.number == 2 && driver.screen.contains("held +148"))
+    driver.press("G")
+    #expect(driver.state.requests.selected?.number == 150 && driver.screen.contains("follow"))
+    driver.press("g")
+    #expect(driver.state.requests.selected?.number == 1 && driver.screen.contains("rooms/r1 "))
+    driver.press("f")
+    #expect(driver.state.requests.selected?.number == 150)
+  }
+
+  @Test("d leaves those that were denied, a those of the selected user, / those that match; esc shows all")
+  func filters() {
+    var driver = opened()
+    let decisions = (1...9).map { decision($0, denial: $0 % 3 == 0 ? "false" : nil) }
+    driver.client(.decisions(.success(decisions)), at: 0.1)
+    func numbers() -> [Int] { driver.state.requests.shown.map(\.number) }
+    driver.press("d")
+    #expect(numbers() == [3, 6, 9] && driver.screen.contains("only denied"))
+    driver.press("k a")
+    #expect(numbers() == [6] && driver.screen.contains("only ada"))
+    driver.press("d")
+    #expect(numbers() == [2, 4, 6, 8])
+    driver.press("/")
+    driver.type("rooms/r4")
+    driver.press("enter")
+    #expect(numbers() == [4] && driver.screen.contains("/rooms/r4"))
+    driver.press("esc")
+    #expect(numbers().count == 9)
+    driver.press("/")
+    driver.type("nothing")
+    driver.press("enter")
+    #expect(driver.screen.contains("none of the last 9 passes"))
+    #expect(driver.state.feed.filter.isEmpty)
+  }
+
+  @Test("enter shows each statement that was tried, with the values that it saw; enter again the document")
+  func account() {
+    var driver = opened()
+    var denied = decision(2, denial: "false for 'get' @ L7")
+    denied.statements = [
+      RuleDecision.Statement(
+        line: 7, text: "allow get: if request.auth.uid == resource.data.owner", isTrue: false,
+        values: [
+          RuleDecision.SeenValue("request.auth.uid", "\"ada\""),
+          RuleDecision.SeenValue("resource.data.owner", "\"bob\""),
+        ]),
+      RuleDecision.Statement(
+        line: 9, text: "allow get: if resource.data.open", isTrue: nil, message: "Null value error.",
+        values: [RuleDecision.SeenValue("resource.data.open", "Null value error.", isFailure: true)]),
+    ]
+    driver.client(.decisions(.success([denied])), at: 0.1)
+    #expect(driver.screen.contains("ERROR"))
+    driver.press("enter")
+    for text in [
+      "get rooms/r2 as ada: denied by line 7", "L7 allow get: if request.auth.uid == resource.data.owner",
+      "request.auth.uid = \"ada\"", "resource.data.owner = \"bob\"", "false: not allowed",
+      "resource.data.open has no value: Null value error.", "0.25 ms",
+    ] {
+      #expect(driver.screen.contains(text), "\(text)\n\(driver.screen)")
+    }
+    driver.press("enter")
+    #expect(driver.state.detail?.key == key("rooms/r2"))
+  }
+
+  @Test("A server that does not tell what rules saw is said not to")
+  func silent() {
+    var driver = opened()
+    driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
+    driver.press("enter")
+    #expect(driver.screen.contains("This server does not tell what its rules saw."))
+  }
+
+  @Test("Any size takes it", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
   func sizes(width: Int, height: Int) {
     var driver = opened(Size(width: width, height: height))
     driver.client(.decisions(.success((1...200).map { decision($0, denial: "x y") })), at: 0.2)
-    driver.press("j j G d j")
+    driver.press("k k g d enter j j esc k G w")
     #expect(driver.canvas().size == Size(width: width, height: height))
   }
 }

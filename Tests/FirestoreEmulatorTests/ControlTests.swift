@@ -2,6 +2,7 @@
 import FirestoreAccess
 import FirestoreBackend
 import FirestoreExports
+import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
 import FirestoreService
@@ -261,6 +262,60 @@ struct ControlTests {
 
     let none = RulesControl(AccessRules(), of: "p").coveragePage()
     #expect(String(buffer: none.body).contains("allow read, write: if true"))
+  }
+
+  @Test("A request is told with what its rules saw; one that was allowed too, once somebody asks")
+  func requests() async throws {
+    let text = """
+      service cloud.firestore { match /databases/{d}/documents {
+        match /c/{id} { allow get: if id == 'a'; }
+        match /c/{id} { allow get: if request.auth.uid == id; }
+      } }
+      """
+    let rules = AccessRules()
+    let control = RulesControl(rules, of: database.project)
+    #expect(self.text(control.requests()) == #"{ "requests": [], "rules": false }"#)
+    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "r", content: text)]).0)))
+    let anybody = try FirestoreService(backend: backend, rules: rules).serving(as: nil)
+    func ask(_ id: String) async {
+      let request = WireWriter.message { $0.field(1, string: database.documentsName + "/c/" + id) }
+      // What becomes of it is what the rules are asked about.
+      try? await anybody.answer(.getDocument, request) { _ in }
+    }
+    func decisions() throws -> [JSONSyntax] {
+      let json = try JSONSyntax(parsing: String(buffer: control.requests().body))
+      guard case .array(let requests)? = json["requests"]?.kind else { return [] }
+      return requests
+    }
+    func statements(_ decision: JSONSyntax) -> String {
+      decision["statements"]?.lineText ?? "none"
+    }
+
+    for _ in 0..<60 { await ask("a") }
+    let first = try decisions()
+    let newest = try #require(first.last)
+    #expect(first.count == 50 && statements(newest).contains(#""values": []"#), "\(newest.lineText)")
+    await ask("a")
+    await ask("b")
+    let last = try decisions().suffix(2)
+
+    #expect(
+      last.map(statements) == [
+        #"[{"line": 2, "text": "allow get: if id == 'a'", "result": "true", "#
+          + #""values": [{"expression": "id", "value": "\"a\""}]}]"#,
+        #"[{"line": 2, "text": "allow get: if id == 'a'", "result": "false", "#
+          + #""values": [{"expression": "id", "value": "\"b\""}]}, "#
+          + #"{"line": 3, "text": "allow get: if request.auth.uid == id", "result": "error", "#
+          + #""message": "Null value error.", "values": [{"expression": "request.auth", "value": "null"}, "#
+          + #"{"expression": "request.auth.uid", "error": "Null value error."}]}]"#,
+      ], "\(last.map(statements))")
+    for decision in last {
+      guard case .double(let milliseconds)? = decision["milliseconds"]?.kind else {
+        Issue.record("\(decision.lineText)")
+        continue
+      }
+      #expect(milliseconds >= 0)
+    }
   }
 
   @Test("What concerns rules as a whole has no place in them")

@@ -129,20 +129,24 @@ package final class AccessRules: AccessPolicy {
   /// - Returns: `nil` if there are no rules for the project.
   func decide(_ request: SharedRequest, _ documents: any RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
     let project = request.value.database.project
-    var (source, room) = state.withLock { ($0.loaded(for: project)?.source, $0.room(for: project)) }
+    var (source, room, tellsValues) = state.withLock {
+      ($0.loaded(for: project)?.source, $0.room(for: project), !$0.watchers.isEmpty || $0.evaluations.areAskedFor)
+    }
     let ruleset: Ruleset
     switch source {
     case .ruleset(let known)?: ruleset = known
     case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
     case nil: return nil
     }
-    let verdict = ruleset.decide(request, documents, &room)
+    let start = ContinuousClock.now
+    let verdict = ruleset.decide(request, documents, &room, tellsValues: tellsValues)
+    let time = ContinuousClock.now - start
     let news = state.withLock { state in
       state.putBack(room, of: ruleset, for: project)
-      state.evaluations.append(request, verdict, ruleset, isWatched: !state.watchers.isEmpty)
+      state.evaluations.append(request, verdict, time, ruleset, isWatched: !state.watchers.isEmpty)
       if state.watchers.isEmpty { return News?.none }
       let evaluation = RulesEvaluation(
-        number: state.evaluations.count, request: request, verdict: verdict, ruleset: ruleset)
+        number: state.evaluations.count, request: request, verdict: verdict, time: time, ruleset: ruleset)
       return News(evaluation: evaluation, watchers: Array(state.watchers.values))
     }
     if let news { for watcher in news.watchers { watcher(news.evaluation) } }
@@ -167,8 +171,14 @@ package final class AccessRules: AccessPolicy {
     }
   }
 
-  /// The last decisions.
-  package var evaluations: [RulesEvaluation] { state.withLock { $0.evaluations.inOrder } }
+  /// The last decisions. A client who asks for them is taken to ask again: the next ones tell the values of conditions
+  /// that allowed, too.
+  package func lastEvaluations() -> [RulesEvaluation] {
+    state.withLock { state in
+      state.evaluations.noteAsked()
+      return state.evaluations.inOrder
+    }
+  }
 
   package func endWatch(_ number: Int) { state.withLock { $0.watchers[number] = nil } }
 }

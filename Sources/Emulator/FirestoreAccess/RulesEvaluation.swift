@@ -8,16 +8,21 @@ package struct RulesEvaluation: Sendable {
   package let number: Int
   private let shared: SharedRequest
   package let verdict: RulesVerdict
+  /// The time that the decision took.
+  package let time: Duration
   private let ruleset: Ruleset
 
-  init(number: Int, request: SharedRequest, verdict: RulesVerdict, ruleset: Ruleset) {
-    (self.number, self.verdict, self.ruleset) = (number, verdict, ruleset)
+  init(number: Int, request: SharedRequest, verdict: RulesVerdict, time: Duration, ruleset: Ruleset) {
+    (self.number, self.verdict, self.time, self.ruleset) = (number, verdict, time, ruleset)
     shared = request
   }
 
   package var request: RulesRequest { shared.value }
   /// The rules that decided.
   package var files: [RulesFile] { ruleset.files }
+
+  /// The text of the statement that an outcome is about, on one line.
+  package func statement(of outcome: RulesOutcome) -> String? { ruleset.statement(of: outcome) }
 }
 
 /// The last decisions.
@@ -36,6 +41,7 @@ struct PastEvaluations {
     let decidingLine: Int?
     let denial: String
     let outcomes: [RulesOutcome]
+    let duration: Duration
     let ruleset: Ruleset
     /// The whole request, unless it was allowed while there were no watchers: documents take memory.
     let whole: SharedRequest?
@@ -45,22 +51,32 @@ struct PastEvaluations {
       return RulesEvaluation(
         number: number, request: whole ?? SharedRequest(request),
         verdict: RulesVerdict(isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial),
-        ruleset: ruleset)
+        time: duration, ruleset: ruleset)
     }
   }
 
   private var ring: [Past] = []
   /// The number of all decisions so far.
   private(set) var count = 0
+  /// The number of decisions when they were last asked for.
+  private var lastAsked: Int?
+
+  /// Whether someone has asked for decisions of late, and so is likely to ask for the next ones too.
+  var areAskedFor: Bool { lastAsked.map { count - $0 < Self.most } ?? false }
+
+  mutating func noteAsked() { lastAsked = count }
 
   /// - Parameter isWatched: whether there is a watcher now.
-  mutating func append(_ request: SharedRequest, _ verdict: RulesVerdict, _ ruleset: Ruleset, isWatched: Bool) {
+  mutating func append(
+    _ request: SharedRequest, _ verdict: RulesVerdict, _ time: Duration, _ ruleset: Ruleset, isWatched: Bool
+  ) {
     // A list request consists of its query alone, and a denial is worth its memory, because users look for it.
     let isWhole = isWatched || !verdict.isAllowed || request.value.method.isList
     let past = Past(
       number: count + 1, method: request.value.method, database: request.value.database, path: request.value.path,
       user: request.value.user, time: request.value.time, isAllowed: verdict.isAllowed,
-      decidingLine: verdict.decidingLine, denial: verdict.denial, outcomes: verdict.outcomes, ruleset: ruleset,
+      decidingLine: verdict.decidingLine, denial: verdict.denial, outcomes: verdict.outcomes, duration: time,
+      ruleset: ruleset,
       whole: isWhole ? request : nil)
     if ring.count < Self.most { ring.append(past) } else { ring[count % Self.most] = past }
     count += 1

@@ -14,11 +14,14 @@ package struct RulesOutcome: Sendable, Hashable {
   package var line: Int
   package var column: Int
   package var result: Result
+  /// The values of the condition's parts, as far as they are told.
+  package var values: [SeenValue]
 
-  package init(line: Int, column: Int, result: Result) {
+  package init(line: Int, column: Int, result: Result, values: [SeenValue] = []) {
     self.line = line
     self.column = column
     self.result = result
+    self.values = values
   }
 }
 

@@ -32,13 +32,14 @@ package final class Ruleset: Sendable {
   }
 
   /// Decides on one request, and counts the values of each expression in `room`.
+  /// - Parameter tellsValues: whether the outcomes have the values of conditions, which those of a denial always have.
   package func decide(
-    _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom
+    _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom, tellsValues: Bool = false
   ) -> RulesVerdict {
     // The room is lent to the decision, not copied.
     var lent = RulesRoom()
     swap(&lent, &room)
-    var decision = Decision(self, request, documents, consume lent)
+    var decision = Decision(self, request, documents, consume lent, tellsValues: tellsValues)
     let verdict = decision.verdict()
     room = decision.leftRoom()
     return verdict

@@ -17,10 +17,14 @@ package struct RuleDecision: Codable, Hashable, Sendable {
   package var line: Int?
   /// The reason for the denial.
   package var reason: String
+  /// The time that the rules took, in milliseconds; `nil` where the server does not tell.
+  package var milliseconds: Double?
+  /// The statements that were tried, in their order; `nil` where the server does not tell.
+  package var statements: [Statement]?
 
   package init(
     number: Int, time: Timestamp, method: String, path: ResourcePath, user: String?, isAllowed: Bool, line: Int?,
-    reason: String = ""
+    reason: String = "", milliseconds: Double? = nil, statements: [Statement]? = nil
   ) {
     self.number = number
     self.time = time
@@ -30,5 +34,55 @@ package struct RuleDecision: Codable, Hashable, Sendable {
     self.isAllowed = isAllowed
     self.line = line
     self.reason = reason
+    self.milliseconds = milliseconds
+    self.statements = statements
+  }
+}
+
+extension RuleDecision {
+  package enum Verdict: Hashable, Sendable {
+    case allowed, denied
+    /// No statement allowed, and the last one could not be evaluated.
+    case failed
+  }
+
+  /// An `allow` statement that was tried.
+  package struct Statement: Codable, Hashable, Sendable {
+    package var line: Int
+    /// The statement's source on one line; empty if it is not known.
+    package var text: String
+    /// Whether the condition was true; `nil` for one that could not be evaluated.
+    package var isTrue: Bool?
+    /// The reason why the condition could not be evaluated.
+    package var message: String
+    package var values: [SeenValue]
+
+    package init(line: Int, text: String, isTrue: Bool?, message: String = "", values: [SeenValue] = []) {
+      self.line = line
+      self.text = text
+      self.isTrue = isTrue
+      self.message = message
+      self.values = values
+    }
+  }
+
+  /// A part of a condition with its value.
+  package struct SeenValue: Codable, Hashable, Sendable {
+    package var expression: String
+    /// The value as a literal, or why there is none.
+    package var value: String
+    /// Whether there was no value.
+    package var isFailure: Bool
+
+    package init(_ expression: String, _ value: String, isFailure: Bool = false) {
+      self.expression = expression
+      self.value = value
+      self.isFailure = isFailure
+    }
+  }
+
+  package var verdict: Verdict {
+    if isAllowed { return .allowed }
+    return statements?.last.map { $0.isTrue == nil } == true ? .failed : .denied
   }
 }

@@ -14,7 +14,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
-  case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, attached
+  case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, request, attached
   case inside
   case result, wall
 
@@ -178,26 +178,10 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       var scene = Shop.online(size, glyphs)
       scene.press("1 W down")
       return scene.state
-    case .requests:
+    case .requests, .request:
       var scene = Shop.online(size, glyphs)
-      scene.change { _ = $0.openRequests() }
-      func decision(
-        _ number: Int, _ method: String, _ path: String, _ user: String?, _ line: Int?, denial: String? = nil
-      )
-        -> RuleDecision
-      {
-        RuleDecision(
-          number: number, time: Scene.time("12:04:0\(number)"), method: method, path: ResourcePath(path), user: user,
-          isAllowed: denial == nil, line: line, reason: denial ?? "")
-      }
-      scene.hear(
-        .decisions(
-          .success([
-            decision(1, "list", "orders", "ada", 6), decision(2, "get", "users/ada", "ada", 12),
-            decision(3, "update", "orders/7Qf3xAzP", "bob", 8, denial: "false for 'update' @ L8"),
-            decision(4, "create", "secrets/a", nil, nil, denial: "No matching allow statements"),
-          ])))
-      scene.press("down")
+      Shop.showRequests(&scene)
+      if self == .request { scene.press("enter") }
       return scene.state
     case .inside:
       var scene = Shop.online(size, glyphs)

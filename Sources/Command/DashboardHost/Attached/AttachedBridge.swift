@@ -3,6 +3,7 @@ import CommandOutput
 import Dashboard
 import DashboardModel
 import FirestoreClientState
+import FirestoreGRPC
 import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
@@ -16,6 +17,8 @@ package final class AttachedBridge {
   /// Whether the program answers what its client has inside.
   let tellsInside: Bool
   let database: DatabaseID
+  /// The control of the program's server, if that is an emulator on this machine.
+  let serverControl: EmulatorControl?
   private let apply: @MainActor (Action) -> Void
 
   private var tags: [Int: ListenerTag] = [:]
@@ -30,6 +33,8 @@ package final class AttachedBridge {
   private var news = StatusNews(knowsPast: true)
   private var lastStatus: ClientStatus?
   private var refreshing: Task<Void, Never>?
+  /// The question to the program's server.
+  var asking: Task<Void, Never>?
   private var isOver = false
 
   init(
@@ -40,6 +45,7 @@ package final class AttachedBridge {
     self.program = program
     tellsInside = greeting.tellsInside == true
     database = greeting.database
+    serverControl = EmulatorControl(of: greeting)
     self.apply = apply
   }
 
@@ -67,6 +73,7 @@ package final class AttachedBridge {
   func close() {
     isOver = true
     refreshing?.cancel()
+    asking?.cancel()
     link.cut()
   }
 
@@ -74,6 +81,7 @@ package final class AttachedBridge {
     if isOver { return }
     isOver = true
     refreshing?.cancel()
+    asking?.cancel()
     requests = [:]
     emit(.attachmentEnded(reason))
   }
@@ -157,8 +165,7 @@ package final class AttachedBridge {
     case .closeDetail(let key): details.remove(key)
     case .explain(let query): explain(query)
     case .preview(let query): preview(query)
-    case .listDecisions:
-      emit(.decisions(.failure(RPCStatus(.unimplemented, "The program tells nothing of its server's rules."))))
+    case .listDecisions(let known): listDecisions(after: known)
     case .setNetwork(let isEnabled): control(.setNetwork(isEnabled))
     case .retryNow: control(.retryNow)
     case .cancelWrite(let batch): control(.cancelWrite(batch))

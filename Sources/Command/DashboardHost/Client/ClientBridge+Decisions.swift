@@ -19,13 +19,7 @@ extension ClientBridge {
     isListingDecisions = true
     request { bridge in
       defer { bridge.isListingDecisions = false }
-      let result: ClientEvent.DecisionsResult
-      do throws(RPCStatus) {
-        let body = try await control.get("/emulator/v1/projects/\(project):requests")
-        result = .success(try DecisionsReader.decisions(in: body))
-      } catch { result = .failure(error) }
-      if let known, case .success(let decisions) = result, decisions.map(\.number).max() ?? 0 == known { return }
-      bridge.emit(.decisions(result))
+      if let result = await control.decisions(of: project, after: known) { bridge.emit(.decisions(result)) }
     }
   }
 }
@@ -42,13 +36,32 @@ extension EmulatorControl {
   }
 }
 
+extension EmulatorControl {
+  /// Asks the server what its rules have decided.
+  /// - Returns: the decisions after a number, or all if the server has begun to count anew; `nil` if there are none.
+  func decisions(of project: String, after known: Int?) async -> ClientEvent.DecisionsResult? {
+    do throws(RPCStatus) {
+      let decisions = try DecisionsReader.decisions(in: try await get("/emulator/v1/projects/\(project):requests"))
+      guard let known else { return .success(decisions) }
+      let newest = decisions.map(\.number).max() ?? 0
+      if newest == known { return nil }
+      // Decisions that are known are not told, nor kept in the session's log, once more.
+      return .success(newest > known ? decisions.filter { $0.number > known } : decisions)
+    } catch { return .failure(error) }
+  }
+}
+
 /// Reads the answer of `…:requests`.
 enum DecisionsReader {
-  /// - Throws: `internal` for what is none.
+  /// - Throws: `internal` for what is none; `failed-precondition` where the server has no rules.
   static func decisions(in body: [UInt8]) throws(RPCStatus) -> [RuleDecision] {
     guard let text = String(validating: body, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text), case .array(let requests)? = json["requests"]?.kind
     else { throw RPCStatus(.internal, "The server tells its requests in a way that is not known here.") }
+    // Servers before did not tell.
+    if case .boolean(false)? = json["rules"]?.kind {
+      throw RPCStatus(.failedPrecondition, "This server has no rules: 'hearth serve --rules FILE' decides on requests.")
+    }
     return requests.compactMap { request in
       guard case .integer(let number)? = request["number"]?.kind, case .string(let method)? = request["method"]?.kind,
         case .string(let path)? = request["path"]?.kind, case .boolean(let isAllowed)? = request["allowed"]?.kind,
@@ -60,7 +73,43 @@ enum DecisionsReader {
       if case .string(let user)? = request["user"]?.kind { decision.user = user }
       if case .integer(let line)? = request["line"]?.kind { decision.line = Int(line) }
       if case .string(let reason)? = request["reason"]?.kind { decision.reason = reason }
+      decision.milliseconds = request["milliseconds"]?.number
+      if case .array(let statements)? = request["statements"]?.kind {
+        decision.statements = statements.compactMap(statement)
+      }
       return decision
+    }
+  }
+
+  private static func statement(_ json: JSONSyntax) -> RuleDecision.Statement? {
+    guard case .integer(let line)? = json["line"]?.kind else { return nil }
+    var statement = RuleDecision.Statement(line: Int(line), text: json["text"]?.string ?? "", isTrue: nil)
+    switch json["result"]?.string {
+    case "true": statement.isTrue = true
+    case "false": statement.isTrue = false
+    default: statement.message = json["message"]?.string ?? ""
+    }
+    if case .array(let values)? = json["values"]?.kind {
+      statement.values = values.compactMap { value in
+        guard let expression = value["expression"]?.string else { return nil }
+        if let failure = value["error"]?.string {
+          return RuleDecision.SeenValue(expression, failure, isFailure: true)
+        }
+        return value["value"]?.string.map { RuleDecision.SeenValue(expression, $0) }
+      }
+    }
+    return statement
+  }
+}
+
+extension JSONSyntax {
+  fileprivate var string: String? { if case .string(let text) = kind { text } else { nil } }
+
+  fileprivate var number: Double? {
+    switch kind {
+    case .double(let number): number
+    case .integer(let number): Double(number)
+    default: nil
     }
   }
 }

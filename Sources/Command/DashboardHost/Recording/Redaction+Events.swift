@@ -228,10 +228,22 @@ extension Redaction {
           decision.path = path(decision.path)
           decision.user = decision.user.map { hidden($0, "user") }
           decision.reason = text(decision.reason)
+          decision.statements = decision.statements.map { $0.map(statement) }
           return decision
         })
     case .failure(let status): .failure(self.status(status))
     }
+  }
+
+  private func statement(_ statement: RuleDecision.Statement) -> RuleDecision.Statement {
+    var statement = statement
+    statement.text = hidden(statement.text, "rule")
+    statement.message = text(statement.message)
+    statement.values = statement.values.map { seen in
+      RuleDecision.SeenValue(
+        hidden(seen.expression, "expression"), hidden(seen.value, "value"), isFailure: seen.isFailure)
+    }
+    return statement
   }
 
   private func result(_ result: ClientEvent.ExplanationResult) -> ClientEvent.ExplanationResult {

@@ -27,6 +27,9 @@ enum MonitoredRequest {
       ),
       ("granularAllowOutcomes", JSONSyntax(.array(verdict.outcomes.map(outcome)))),
       ("outcome", text(verdict.isAllowed ? "allow" : "deny")),
+      // Google's emulator does not tell these.
+      ("milliseconds", DecisionJSON.milliseconds(of: evaluation)),
+      ("statements", DecisionJSON.statements(of: evaluation)),
     ])
   }
 

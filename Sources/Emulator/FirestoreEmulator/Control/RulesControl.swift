@@ -69,10 +69,13 @@ struct RulesControl: Sendable {
       .adding("X-Content-Type-Options", "nosniff")
   }
 
-  /// The last requests that the project's rules decided on.
+  /// The last requests that the project's rules decided on, and whether it has any.
   func requests() -> HTTPAnswer {
-    let decided = rules.evaluations.filter { $0.request.database.project == project }
-    return Self.answer([("requests", JSONSyntax(.array(decided.map(Self.json))))])
+    let decided = rules.lastEvaluations().filter { $0.request.database.project == project }
+    return Self.answer([
+      ("requests", JSONSyntax(.array(decided.map(Self.json)))),
+      ("rules", JSONSyntax(.boolean(rules.source(for: project) != nil))),
+    ])
   }
 
   // MARK: Requests
@@ -160,13 +163,14 @@ struct RulesControl: Sendable {
     var members = [
       ("number", number(evaluation.number)), ("time", text(request.time.rfc3339Text)),
       ("method", text(request.method.rawValue)), ("path", text(request.path.text)),
-      ("allowed", JSONSyntax(.boolean(verdict.isAllowed))),
+      ("allowed", JSONSyntax(.boolean(verdict.isAllowed))), ("milliseconds", DecisionJSON.milliseconds(of: evaluation)),
     ]
     if let user = request.user { members.append(("user", text(user.uid))) }
     if let line = verdict.decidingLine { members.append(("line", number(line))) }
     if !verdict.isAllowed {
       members.append(("reason", text(String(verdict.denial.drop(while: \.isWhitespace)))))
     }
+    members.append(("statements", DecisionJSON.statements(of: evaluation)))
     return object(members)
   }
 

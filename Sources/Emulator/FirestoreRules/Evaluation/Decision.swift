@@ -15,9 +15,15 @@ struct Decision: ~Copyable {
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
   private var decidingLine: Int?
+  /// Whether the values of conditions are told of requests that are allowed too.
+  private let tellsValues: Bool
 
-  init(_ ruleset: Ruleset, _ request: SharedRequest, _ documents: any RulesDocuments, _ room: consuming RulesRoom) {
+  init(
+    _ ruleset: Ruleset, _ request: SharedRequest, _ documents: any RulesDocuments, _ room: consuming RulesRoom,
+    tellsValues: Bool
+  ) {
     self.ruleset = ruleset
+    self.tellsValues = tellsValues
     evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents), room)
   }
 
@@ -38,9 +44,28 @@ struct Decision: ~Copyable {
   }
 
   private mutating func decideOnDocument() -> Bool {
-    if isAllowedBySome() { return true }
-    if !request.method.isList { explain() }
-    return false
+    let first = outcomes.count
+    let isAllowed = isAllowedBySome()
+    if !isAllowed || tellsValues { noteValues(from: first) }
+    if !isAllowed, !request.method.isList { explain() }
+    return isAllowed
+  }
+
+  /// Evaluates the statements that were tried again, and adds what their parts came to.
+  private mutating func noteValues(from first: Int) {
+    guard first < outcomes.count else { return }
+    var again = evaluator.again()
+    for (place, candidate) in zip(outcomes.indices[first...], candidates(request.method)) {
+      guard let condition = candidate.statement.condition else { continue }
+      again.captures = candidate.captures
+      outcomes[place].values = again.values(seenBy: condition)
+    }
+    // The last statements decide.
+    var rest = SeenValue.most
+    for place in outcomes.indices.reversed() {
+      outcomes[place].values = outcomes[place].values.suffix(rest)
+      rest -= outcomes[place].values.count
+    }
   }
 
   private mutating func isAllowedBySome() -> Bool {

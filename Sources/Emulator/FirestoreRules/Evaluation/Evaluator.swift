@@ -40,6 +40,8 @@ struct Evaluator: ~Copyable {
   var remainingWork = RulesLimits.work
   private var locals: [Local] = []
   private var frame = 0
+  /// The parts that were evaluated; `nil` unless they are asked for.
+  var seen: [Seen]?
   /// The document `request.resource`; `nil` until the first expression reads it.
   private var newDocument: RuleDocument??
 
@@ -74,6 +76,15 @@ struct Evaluator: ~Copyable {
     return blind
   }
 
+  /// Makes an evaluator for the same request that counts nothing, and knows what this one has read.
+  func again() -> Evaluator {
+    var again = Evaluator(ruleset, shared, documents)
+    (again.resource, again.path) = (resource, path)
+    return again
+  }
+
+  func kind(of id: Expression.ID) -> Expression.Kind { ruleset.kinds[id] }
+
   var request: RulesRequest { _read { yield shared.value } }
   var program: Program { _read { yield ruleset.program } }
 
@@ -92,9 +103,11 @@ struct Evaluator: ~Copyable {
     do throws(RuleFailure) {
       let value = try evaluate(id)
       coverage.count(value, of: id)
+      if seen != nil { note(.success(value), of: id) }
       return value
     } catch {
       coverage.countUndefined(id)
+      if seen != nil { note(.failure(error), of: id) }
       throw error
     }
   }

@@ -62,6 +62,8 @@ struct Program: Sendable {
     var file: Int
     var line: Int
     var column: Int
+    /// The statement up to its condition, in UTF-8 bytes of the file.
+    var range: Range<Int>
   }
 
   struct Match: Sendable {

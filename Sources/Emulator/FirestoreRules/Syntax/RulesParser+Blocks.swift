@@ -170,9 +170,10 @@ extension RulesParser {
     let place = source.lineAndColumn(of: start)
     try advance()
     var statement = Program.Allow(
-      methods: [], condition: nil, file: source.file, line: place.line, column: place.column)
+      methods: [], condition: nil, file: source.file, line: place.line, column: place.column, range: token.range)
     repeat {
       let name = try identifier("the name of a method")
+      statement.range = start..<name.range.upperBound
       if let methods = Self.methods(name.text.lowercased()) {
         statement.methods.formUnion(methods)
       } else {

@@ -18,9 +18,13 @@ package struct EmulatorControl: Sendable {
   /// Gets a path.
   /// - Parameter path: the path from its first slash on.
   /// - Returns: the body of a successful answer.
-  /// - Throws: `unavailable` without an answer, `unimplemented` if there is no such path, as at Cloud Firestore.
+  /// - Throws: `unavailable` without an answer, `permission-denied` to who is no administrator, `unimplemented` if there
+  ///   is no such path, as at Cloud Firestore.
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
     let response = try await perform(.get, path)
+    if response.status == 401 || response.status == 403 {
+      throw RPCStatus(.permissionDenied, "\(endpoint.text) answers \(path) to administrators alone (--admin-secret).")
+    }
     guard response.status == 200 else {
       throw RPCStatus(
         .unimplemented, "\(endpoint.text) answers \(path) with status \(response.status); 'hearth serve' knows it.")

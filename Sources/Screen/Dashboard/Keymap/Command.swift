@@ -116,6 +116,8 @@ package enum KeyContext: Hashable, Sendable {
   /// While the screen shows an earlier moment of this session, or a recorded session.
   case past, replay
   case pane(Pane)
+  /// Pane 4 while it shows the requests; the commands of its events do not apply then.
+  case requests
   case overlay(Overlay.Kind)
 
   package var title: String {
@@ -124,6 +126,7 @@ package enum KeyContext: Hashable, Sendable {
     case .past: "Earlier moment"
     case .replay: "Replay"
     case .pane(let pane): pane.title
+    case .requests: "Requests"
     case .overlay(let kind): kind.title
     }
   }

@@ -34,7 +34,7 @@ extension KeyContext {
   package var section: String? {
     switch self {
     case .always, .screen: nil
-    case .past, .replay, .pane, .overlay: title.lowercased().split(separator: " ").joined(separator: "-")
+    case .past, .replay, .pane, .requests, .overlay: title.lowercased().split(separator: " ").joined(separator: "-")
     }
   }
 
@@ -42,7 +42,7 @@ extension KeyContext {
   func overlaps(_ other: KeyContext) -> Bool {
     switch (self, other) {
     case (.always, _), (_, .always): true
-    case (.screen, .pane), (.pane, .screen): true
+    case (.screen, .pane), (.pane, .screen), (.screen, .requests), (.requests, .screen): true
     default: self == other
     }
   }

@@ -14,7 +14,7 @@ extension Keymap {
     + list(.decision, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
-    + list(.requests, accept: "open the document or collection", hint: "open") + requests
+    + list(.request, accept: "open the document or collection", hint: "open")
     + list(.inside, accept: "open the document or collection", hint: "open") + inside
     + list(.wall, accept: "its result in the order of its query", hint: "result") + wall
     + list(.listeners, accept: "its result in the order of its query", hint: "result")
@@ -35,15 +35,6 @@ extension Keymap {
     Command(
       "complete", "tab", in: .overlay(.palette), "type what the row says; right at the end of the line too",
       hint: "complete", 5, change: { $0.completePalette() })
-  ]
-
-  private static let requests: [Command] = [
-    Command(
-      "refresh-requests", "r", in: .overlay(.requests), "ask the server again", hint: "again", 5,
-      run: { _ in [.client(.listDecisions(after: nil))] }),
-    Command(
-      "toggle-denied", "d", in: .overlay(.requests), "only what was denied, or all", hint: "denied only", 4,
-      change: { $0.toggleDeniedRequests() }),
   ]
 
   private static let inside: [Command] = [

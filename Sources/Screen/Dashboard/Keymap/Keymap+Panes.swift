@@ -3,7 +3,7 @@ import DashboardModel
 
 /// The commands of the panes.
 extension Keymap {
-  static let panes: [Command] = collections + writes + network + feed + newListener + detail
+  static let panes: [Command] = collections + writes + network + feed + feedTabs + requests + newListener + detail
 
   private static let collections: [Command] = [
     Command(

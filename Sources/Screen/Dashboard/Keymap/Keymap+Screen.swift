@@ -152,7 +152,7 @@ extension Keymap {
         change: { $0.tellConnections() }),
       Command(
         "requests", "", in: .screen, "requests: what the server's security rules decided",
-        unless: { $0.reasonAgainstRequests }, run: { $0.openRequests() }),
+        run: { $0.openRequests() }),
       Command(
         "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
       Command(

@@ -7,7 +7,7 @@ extension Keymap {
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
 
   /// The contexts that have the keys for the session; in an open document these keys mean its versions.
-  private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
+  private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane) + [.requests]
 
   private static func earlier(_ context: KeyContext) -> [Command] {
     let isLive = live.contains(context)

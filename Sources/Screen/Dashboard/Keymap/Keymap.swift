@@ -42,7 +42,8 @@ package struct Keymap: Sendable {
 /// The keymap as text for people.
 package enum KeyReference {
   private static let order: [KeyContext] =
-    [.screen, .past, .replay, .always] + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
+    [.screen, .past, .replay, .always] + [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
+    + [.requests, .pane(.detail)]
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 
   /// The output of `--print-keys`: a section per context, a line per command with its keys, its name and its help.

@@ -31,14 +31,7 @@ extension DashboardState {
     case .copyMenu(let items), .newMenu(let items): return plain(layout, width: 64, count: items.count)
     case .faults: return plain(layout, width: 74, count: FaultItem.allCases.count)
     case .listeners: return plain(layout, width: 100, count: listeners.count)
-    case .requests(let panel):
-      let sentences = panel.note == nil ? (panel.all ?? []).map(\.sentence) : []
-      let width = min(120, layout.size.width - 2)
-      let kept = openedRows(sentences, width: width, layout, glyphs)
-      let dialog = Dialog(layout, width: width, rows: max(10, panel.all?.count ?? 0) + kept)
-      var rows = dialog.content
-      rows.height = max(0, rows.height - kept)
-      return ListGeometry(dialog: dialog, rows: rows)
+    case .request(let decision): return requestGeometry(of: decision, layout)
     case .inside: return insideGeometry(layout)
     case .columns(let picker): return plain(layout, width: 64, count: picker.names.count)
     }

@@ -20,7 +20,8 @@ package struct ListOverlay: Sendable {
     case columns(ColumnPicker)
     case decision(Decision)
     case listeners
-    case requests(RequestsPanel)
+    /// All about one request.
+    case request(RuleDecision)
     case inside(InsidePanel)
     case wall(WallPanel)
   }
@@ -43,7 +44,7 @@ package struct ListOverlay: Sendable {
     case .columns: .columns
     case .decision: .decision
     case .listeners: .listeners
-    case .requests: .requests
+    case .request: .request
     case .inside: .inside
     case .wall: .wall
     }
@@ -56,7 +57,7 @@ package struct ListOverlay: Sendable {
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
     case .decision(let decision): decision.items.map(\.letter)
-    case .help, .palette, .themes, .messages, .columns, .listeners, .requests, .inside, .wall: []
+    case .help, .palette, .themes, .messages, .columns, .listeners, .request, .inside, .wall: []
     }
   }
 
@@ -94,7 +95,7 @@ extension DashboardState {
     case .columns(let picker): picker.names.count
     case .decision(let decision): decision.items.count
     case .listeners, .wall: listeners.count
-    case .requests(let panel): panel.decisions.count
+    case .request(let decision): requestLines(of: decision, layout(size)).count
     case .inside(let panel): panel.table(at: now)?.rows.count ?? 0
     }
   }
@@ -146,8 +147,9 @@ extension DashboardState {
     case .wall:
       if let wallListener { showResult(of: wallListener.tag) }
       return []
-    case .requests(let panel):
-      guard let path = panel.decision(at: index)?.path, !path.isRoot else { return [] }
+    case .request(let decision):
+      let path = decision.path
+      if path.isRoot { return [] }
       return path.isDocument ? openDetail(DocumentKey(unchecked: path)) : openCollection(path)
     case .inside(let panel): return openInside(panel.row(at: index, now)?.subject, from: list)
     }
@@ -174,6 +176,7 @@ extension DashboardState {
       editAgain(over: now)
       return []
     case .open(let key): return openDetail(key)
+    case .openRequest(let batch): return openRequest(of: batch)
     case .perform(let effects, let text):
       if let text { toast(.info, text) }
       return effects

@@ -6,7 +6,7 @@ import FirestoreModel
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
-    case decision, fields, fieldName, fieldValue, fieldType, review, listeners, requests, inside, wall, prompt
+    case decision, fields, fieldName, fieldValue, fieldType, review, listeners, request, inside, wall, prompt
 
     package var title: String {
       switch self {
@@ -29,7 +29,7 @@ package enum Overlay: Sendable {
       case .fieldType: "Field type"
       case .review: "Review of an edit"
       case .listeners: "Listeners"
-      case .requests: "Requests"
+      case .request: "Request"
       case .wall: "Wall"
       case .prompt: "Line to type"
       case .inside: "Inside"

@@ -186,6 +186,7 @@ struct FeedPane {
 
   /// `▶ follow` or `❙❙ paused +3 new`.
   static func status(_ state: DashboardState, _ glyphs: Glyphs) -> Line {
+    if state.showsRequests { return RequestsPane.status(state, glyphs) }
     var line = Line(glyphs)
     if state.feed.isPaused {
       let new = state.feed.newCount
@@ -200,6 +201,10 @@ struct FeedPane {
     var line = Line(glyphs)
     line.add(" ")
     line.add(status(state, glyphs))
+    if state.showsRequests {
+      if line.width > 1 { line.add(" ") }
+      return line
+    }
     let count = state.listeners.count { $0.failure == nil }
     if layoutClass == .large {
       line.add(" \(glyphs.bullet) \(count) listener\(count == 1 ? "" : "s")", .paneCount)

@@ -49,7 +49,7 @@ extension DashboardState {
   }
 
   private var feedListener: ListenerTag? {
-    guard focus == .feed, let tag = feed.selected?.listener, listening[tag] != nil else { return nil }
+    guard focus == .feed, let tag = selectedEvent?.listener, listening[tag] != nil else { return nil }
     return tag
   }
 

@@ -17,7 +17,7 @@ extension DashboardState {
   /// The contexts in which keys are looked up while no overlay is open.
   var screenContexts: [KeyContext] {
     let timeline: [KeyContext] = past.map { $0.isReplay ? [.replay] : [.past] } ?? []
-    return timeline + [.pane(focus), .screen, .always]
+    return timeline + [focus == .feed && showsRequests ? .requests : .pane(focus), .screen, .always]
   }
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
@@ -30,7 +30,7 @@ extension DashboardState {
       if let result = browser.result { return result.query }
       guard let path = selectedCollection else { return nil }
       return Query(path: path, filters: browser.windows[path]?.filter?.filters ?? [])
-    case .feed: return listeners.first { $0.tag == feed.selected?.listener }?.query
+    case .feed: return listeners.first { $0.tag == selectedEvent?.listener }?.query
     case .detail: return detail.map { Query(path: $0.key.path) }
     case .writes, .network: return nil
     }
@@ -53,7 +53,7 @@ extension DashboardState {
     switch pane {
     case .detail: return detail?.key
     case .writes: return writes.selected?.documents.first
-    case .feed: return feed.selected?.key
+    case .feed: return showsRequests ? requests.selected.flatMap { DocumentKey($0.path) } : feed.selected?.key
     case .network: return nil
     case .collections:
       switch selectedItem {
@@ -62,6 +62,9 @@ extension DashboardState {
       }
     }
   }
+
+  /// The selected row of the feed, if pane 4 shows the events.
+  var selectedEvent: FeedRow? { showsRequests ? nil : feed.selected }
 
   /// The known state of a document: from the open detail, its last seen version, or a browser window.
   func document(_ key: DocumentKey) -> Document? {
@@ -168,7 +171,8 @@ extension DashboardState {
   var reasonAgainstCopying: String? {
     if selectedKey != nil { return nil }
     if focus == .collections, selectedCollection != nil { return nil }
-    return focus == .feed && feed.selected != nil ? nil : "nothing is selected"
+    if focus == .feed, showsRequests ? requests.selected != nil : feed.selected != nil { return nil }
+    return "nothing is selected"
   }
 
   var reasonAgainstCancelling: String? {

@@ -23,6 +23,8 @@ package struct DashboardState: Sendable {
   package internal(set) var writes = WriteQueue()
   package internal(set) var listening = Listening()
   package internal(set) var feed = Feed()
+  package internal(set) var requests = RequestFeed()
+  package internal(set) var feedTab = FeedTab.events
   package internal(set) var wall = Wall()
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()

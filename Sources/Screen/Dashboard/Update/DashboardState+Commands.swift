@@ -75,7 +75,9 @@ extension DashboardState {
       let stopped = browser.stopSearch(of: path)
       return stopped.isEmpty ? clearFilter(of: path) : stopped
     }
-    if focus == .feed, feed.isFiltered {
+    if focus == .feed, showsRequests {
+      leaveRequests()
+    } else if focus == .feed, feed.isFiltered {
       feed.clearFilter()
     } else if focus == .feed, feed.isPaused {
       feed.follow()
@@ -165,7 +167,7 @@ extension DashboardState {
       case .explanation(let panel): overlay = panel.editor.map { .listener($0) }
       case .columns(let picker): pickColumns(picker.original, of: picker.path)
       case .decision(let decision): if let text = decision.leaving { toast(.info, text) }
-      case .help, .palette, .copyMenu, .newMenu, .messages, .faults, .listeners, .requests, .inside, .wall: break
+      case .help, .palette, .copyMenu, .newMenu, .messages, .faults, .listeners, .request, .inside, .wall: break
       }
     case .filter(let line): return dropFilter(of: line)
     case .listener, .confirm, .fields, .prompt: break

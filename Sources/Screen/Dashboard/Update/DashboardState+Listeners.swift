@@ -78,7 +78,7 @@ extension DashboardState {
 extension DashboardState {
   /// The listener of the selection: of the selected row, or one that watches the selected collection.
   var selectedListener: ListenerTag? {
-    if focus == .feed, let tag = feed.selected?.listener, listeners.contains(where: { $0.tag == tag }) { return tag }
+    if focus == .feed, let tag = selectedEvent?.listener, listeners.contains(where: { $0.tag == tag }) { return tag }
     let path = selectedKey?.collection ?? selectedCollection
     return listeners.first { listener in path.map { listener.covers($0) } ?? false }?.tag
   }

@@ -83,7 +83,7 @@ extension DashboardState {
     if pane == .feed, layout.layoutClass.isTiled, point.y == layout.panes[.feed]?.y,
       status..<status + 9 ~= point.x
     {
-      togglePause()
+      showsRequests ? toggleRequestsHeld() : togglePause()
       return []
     }
     let geometry = geometry(of: pane, layout)
@@ -111,7 +111,7 @@ extension DashboardState {
     }
     guard select(at: point.y, of: pane, geometry) else { return [] }
     if isFoldMark(at: column, in: pane) { return toggleFold(in: pane) }
-    if isDouble, pane == .feed, isListenerName(at: column, layout), let tag = feed.selected?.listener,
+    if isDouble, pane == .feed, isListenerName(at: column, layout), let tag = selectedEvent?.listener,
       listening[tag] != nil
     {
       showResult(of: tag)
@@ -141,8 +141,8 @@ extension DashboardState {
     let row = y - geometry.rows.y
     guard 0..<geometry.rows.height ~= row else { return false }
     if pane == .feed {
-      guard row < feed.shown.count else { return false }
-      pauseFeed()
+      guard row < (showsRequests ? requests.shown.count : feed.shown.count) else { return false }
+      holdFeed()
     }
     var isFound = false
     select(in: pane) { list in

@@ -56,7 +56,7 @@ extension DashboardState {
   mutating func answerCard(_ key: Key) -> Bool {
     guard let card = outages.card else { return false }
     outages.dismissCard()
-    guard overlay == nil, focus == .feed, key == Key(.enter) else { return false }
+    guard overlay == nil, focus == .feed, !showsRequests, key == Key(.enter) else { return false }
     showOnly(card)
     return true
   }

@@ -97,6 +97,7 @@ extension DashboardState {
       let (lines, height) = (detailLines, listHeight(of: .detail, layout))
       detail?.cursor.settle(in: lines.lazy.map(\.id), height: height)
     }
+    if showsRequests { requests.settle(height: listHeight(of: .feed, layout)) }
     if overlay == nil, let waiting = editing.takeWaiting() { overlay = .fields(waiting) }
     if overlay?.fieldEditor != nil { settleEditor(layout) }
     if let list = overlay?.list {

@@ -80,6 +80,9 @@ struct FilterPrompt {
       let found = state.matchCount
       return state.detail?.search.isEmpty != false ? "\(found.all) lines" : "\(found.matching) of \(found.all) lines"
     }
+    if line.pane == .feed, state.showsRequests {
+      return "\(grouped(state.requests.shown.count)) of \(grouped(state.requests.all?.count ?? 0)) requests"
+    }
     if line.pane == .feed {
       return "\(grouped(state.feed.visible.count)) of \(grouped(state.feed.rows.count)) rows"
         + (state.size.width >= 100 ? "   word !word field:>5 /re/" : "")

@@ -19,6 +19,7 @@ struct PaneFrame {
       canvas.box(rect, glyphs: glyphs)
     }
     var title = PaneTitle.text(of: pane)
+    if pane == .feed, state.showsRequests { title = RequestsPane.title }
     if pane == .detail, let key = state.shownDetail?.key {
       let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
       title = " \(pane.rawValue) \(path) "
@@ -54,6 +55,7 @@ struct PaneFrame {
     case .writes: return WritesPane.count(state, layoutClass, glyphs)
     case .network: return NetworkPane.count(state)
     case .detail: return DetailPane.count(state)
+    case .feed where state.showsRequests: return RequestsPane.count(state)
     case .feed:
       // The count is as of the last whole second, like the rate in the header; in the first one there is none.
       let count = state.feed.total - state.feed.rate.uncounted(at: state.now)

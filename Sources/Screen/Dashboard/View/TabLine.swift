@@ -44,8 +44,10 @@ struct SelectionStrip {
   func draw(on canvas: inout Canvas) {
     guard let area = layout.strip, area.height >= 3 else { return }
     canvas.horizontalLine(at: area.origin, width: area.width, glyphs: glyphs)
-    let title = state.feed.isPaused ? " selected " : " newest "
+    let isHeld = state.showsRequests ? !state.requests.isFollowing : state.feed.isPaused
+    let title = isHeld ? " selected " : " newest "
     canvas.put(title, at: Point(x: 2, y: area.y), role: .paneTitle, maxWidth: area.width - 2)
+    if state.showsRequests { return drawRequest(in: area, on: &canvas) }
     guard let row = state.feed.selected else { return }
     var first = Line(glyphs)
     first.skip(2)
@@ -75,5 +77,12 @@ struct SelectionStrip {
       ].compactMap(\.self) + flags
     second.add(parts.joined(separator: " \(glyphs.bullet) "), .textMuted)
     canvas.put(second, x: 0, y: area.y + 2, width: area.width)
+  }
+  private func drawRequest(in area: Rect, on canvas: inout Canvas) {
+    guard state.requestsNote == nil, let decision = state.requests.selected else { return }
+    let parts = WrappedText.lines(decision.sentence, width: max(8, area.width - 3), glyphs.ellipsis)
+    for (row, part) in parts.prefix(area.height - 1).enumerated() {
+      canvas.put(part, at: Point(x: area.x + 2, y: area.y + 1 + row), maxWidth: area.width - 3)
+    }
   }
 }

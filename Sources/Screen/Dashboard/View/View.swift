@@ -16,6 +16,8 @@ package func view(_ state: DashboardState) -> Canvas {
     case .collections: CollectionsPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .writes: WritesPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .network: NetworkPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .feed where state.showsRequests:
+      RequestsPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .feed: FeedPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .detail: DetailPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     }

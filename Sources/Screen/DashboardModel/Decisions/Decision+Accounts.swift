@@ -37,6 +37,12 @@ extension Decision {
         + mutation.transforms.map { line($0.path.canonicalText, $0.operation.text, fields?[$0.path]) }
     }
     items = [MenuItem(letter: "c", title: "close", detail: "", choice: .perform([]))]
+    if row.isRejected, row.error?.code == .permissionDenied {
+      items.append(
+        MenuItem(
+          letter: "r", title: "what the rules saw", detail: "its request, with the line that refused it",
+          choice: .openRequest(of: row.batch)))
+    }
     if let key = row.documents.first {
       items.append(MenuItem(letter: "o", title: "open the document", detail: key.path.text, choice: .open(key)))
     }

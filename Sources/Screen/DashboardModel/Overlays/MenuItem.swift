@@ -11,6 +11,8 @@ package struct MenuItem: Sendable {
     /// Resume the edit that was sent last, over the document as others have left it.
     case editFields(over: Fields?)
     case open(DocumentKey)
+    /// Show what the server's rules said of a refused write.
+    case openRequest(of: BatchID)
     /// Perform effects, and show a message if they show none.
     case perform([Effect], saying: String? = nil)
   }

@@ -50,8 +50,8 @@ struct OverlayView {
     case .columns(let picker): drawColumns(list, picker, geometry, on: &canvas)
     case .listeners:
       ListenersDialog(list: list, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
-    case .requests(let panel):
-      RequestsDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+    case .request(let decision):
+      RequestDialog(list: list, decision: decision, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .inside(let panel):
       InsideDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .help, .explanation, .decision, .wall: break

@@ -20,7 +20,7 @@ extension DashboardState {
 
   /// The number of rows that the card of a reconnection takes from the feed.
   func cardHeight(_ layout: Layout) -> Int {
-    guard outages.card != nil, layout.panes[.feed] != nil else { return 0 }
+    guard outages.card != nil, !showsRequests, layout.panes[.feed] != nil else { return 0 }
     let height = layout.content(of: .feed).height
     return layout.layoutClass.isTiled && height >= 8 ? 3 : height >= 4 ? 1 : 0
   }

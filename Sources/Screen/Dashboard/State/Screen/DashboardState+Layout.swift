@@ -6,7 +6,7 @@ extension DashboardState {
   func layout(_ size: Size) -> Layout {
     var arrangement = Arrangement(
       focus: focus, hasDetail: detail != nil, isZoomed: screen.isZoomed, preset: screen.preset)
-    arrangement.opensRow = feed.isOpened
+    arrangement.opensRow = feed.isOpened && !showsRequests
     arrangement.hasQueue = writes.wantsRoom
     arrangement.listenerCount = listeners.count
     arrangement.borders = screen.borders

@@ -10,7 +10,7 @@ extension DashboardState {
   var threadBatch: BatchID? {
     switch focus {
     case .writes: writes.selected?.batch
-    case .feed: feed.isPaused ? feed.selected?.thread : nil
+    case .feed: feed.isPaused ? selectedEvent?.thread : nil
     case .collections, .network, .detail: nil
     }
   }

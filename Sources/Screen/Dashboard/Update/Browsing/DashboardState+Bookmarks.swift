@@ -28,7 +28,7 @@ extension DashboardState {
     switch focus {
     case .collections: selectedItem.map { .item($0) }
     case .writes: writes.selected.map { .write($0.batch) }
-    case .feed: feed.selected.map { .feedRow($0.id) }
+    case .feed: selectedEvent.map { .feedRow($0.id) }
     case .detail: detail.map { .document($0.key, line: $0.cursor.id) }
     case .network: nil
     }
@@ -52,6 +52,7 @@ extension DashboardState {
     case .feedRow(let id):
       guard feed.visible.contains(id) else { break }
       focusPane(.feed)
+      feedTab = .events
       pauseFeed()
       feed.cursor.select(id)
       return []

@@ -90,6 +90,9 @@ extension DashboardState {
       guard let row = writes.selected else { return [] }
       openWrite(row)
       return []
+    case .feed where showsRequests:
+      openRequest()
+      return []
     case .feed: return openFeedRow()
     case .network: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
     }
@@ -98,6 +101,10 @@ extension DashboardState {
   /// Opens the document of a feed row at the row's subject: its difference, or the conflict.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
+    if let write = row.ends.flatMap(knownWrite), write.isRejected {
+      openWrite(write)
+      return []
+    }
     if let reconnection = outages.reconnection(of: row) {
       if feed.onlySpan == nil {
         showOnly(reconnection)

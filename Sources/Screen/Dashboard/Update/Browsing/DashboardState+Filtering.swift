@@ -8,7 +8,7 @@ extension DashboardState {
   mutating func openFilter() {
     let text =
       switch focus {
-      case .feed: feed.filter.text
+      case .feed: showsRequests ? requests.filter.text : feed.filter.text
       case .collections: selectedCollection.flatMap { browser.windows[$0]?.filter?.text } ?? ""
       case .writes: writes.filter.text
       case .detail: detail?.search.text ?? ""
@@ -25,6 +25,7 @@ extension DashboardState {
       let filter = try RowFilter(line.field.text, in: configuration.database)
       overlay?.filterLine?.error = nil
       switch line.pane {
+      case .feed where showsRequests: requests.filter = filter
       case .feed: feed.filter = filter
       case .writes: writes.filter = filter
       case .detail: search(filter)
@@ -59,6 +60,7 @@ extension DashboardState {
   /// `esc` in the line: the pane shows everything again.
   mutating func dropFilter(of line: FilterLine) -> [Effect] {
     switch line.pane {
+    case .feed where showsRequests: requests.filter = .none
     case .feed: feed.filter = .none
     case .writes: writes.filter = .none
     case .detail: detail?.search = .none

@@ -11,9 +11,9 @@ extension DashboardState {
   /// Moves the selection of a pane; at the edge of a browser window the window moves on. In the feed scrolling up
   /// pauses; reaching the last row again does not resume, because that would move the rows under the eye.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
-    if pane == .feed, !feed.isPaused {
+    if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
-      pauseFeed()
+      holdFeed()
     }
     select(in: pane) { list in list.index + step }
     return pane == .collections && browser.result == nil ? slideWindow() : []
@@ -32,6 +32,7 @@ extension DashboardState {
       browser.result = result
     case .collections: select(&browser.cursor, browser.rows.map(\.item))
     case .writes: select(&writes.cursor, writes.rows.map(\.batch))
+    case .feed where showsRequests: select(&requests.cursor, requests.numbers)
     case .feed: select(&feed.cursor, feed.shown)
     case .detail:
       guard var open = detail else { return }
@@ -40,6 +41,9 @@ extension DashboardState {
     case .network: break
     }
   }
+
+  /// Holds the list of pane 4 that is shown.
+  mutating func holdFeed() { showsRequests ? requests.hold() : pauseFeed() }
 
   /// Holds the feed with its last page on the screen.
   mutating func pauseFeed() {
@@ -57,9 +61,9 @@ extension DashboardState {
     switch focus {
     case .collections where browser.result == nil: return moveToEndOfCollection(isTop: isTop)
     case .feed where !isTop:
-      feed.follow()
+      if showsRequests { requests.follow() } else { feed.follow() }
       return []
-    case .feed: pauseFeed()
+    case .feed: holdFeed()
     case .collections, .writes, .detail, .network: break
     }
     select(in: focus) { list in isTop ? 0 : list.count - 1 }
@@ -94,7 +98,7 @@ extension DashboardState {
       // No larger product than the count itself.
       return go(toRow: max(0, total - 1) / 100 * percent + max(0, total - 1) % 100 * percent / 100, of: path)
     }
-    if focus == .feed { pauseFeed() }
+    if focus == .feed { holdFeed() }
     select(in: focus) { list in percent.map { (list.count - 1) * $0 / 100 } ?? (row ?? 1) - 1 }
     return []
   }

@@ -135,7 +135,10 @@ extension DashboardState {
       add("j", "JSON", DocumentJSON.text(of: fields))
     }
     if let value = selectedField?.value { add("v", "value", DocumentJSON.line(of: value)) }
-    if focus == .feed, let row = feed.selected { add("r", "row", row.text(offset: configuration.utcOffset)) }
+    if focus == .feed, showsRequests, let request = requests.selected {
+      add("r", "row", request.account.map(\.text).joined(separator: "\n"))
+    }
+    if focus == .feed, let row = selectedEvent { add("r", "row", row.text(offset: configuration.utcOffset)) }
     if let path { add("s", "Swift", SwiftCode.lines(for: Query(path: path)).joined(separator: "\n")) }
     overlay = .list(ListOverlay(content: .copyMenu(items)))
   }
