@@ -190,12 +190,16 @@ extension PainterTests {
 
       press("40")
       _ = bytes()
-      counts = [:]
-      for key in ["1", "0", "1", "0"] {
-        press(key)
-        counts[key] = bytes()
+      (counts, last) = ([:], "0")
+      for key: Character in ["1", "0", "1", "0", "4", "0", "4", "1", "4"] {
+        press(String(key))
+        let pair = "\(last)\(key)"
+        counts[pair] = max(counts[pair] ?? 0, bytes())
+        last = key
       }
-      #expect(counts.values.allSatisfy { (1...200).contains($0) }, "\(counts)")
+      // From the feed the newest row's mark changes too.
+      let limits = ["40": 170]
+      #expect(counts.allSatisfy { (1...limits[$0.key, default: 160]).contains($0.value) }, "\(counts)")
     }
 
     @Test(
@@ -235,6 +239,20 @@ extension PainterTests {
             syncStateChanged: false, hasPendingWrites: false, count: documents.count,
             causes: [.server(SnapshotVersion(now))])))
       client(.windowLoaded(window, documents, isFromCache: false, total: documents.count))
+    }
+
+    @Test("A pane that unfolds beside a document takes what its frame and lines take, and gives it back")
+    mutating func unfolding() {
+      defer { painter.close() }
+      for _ in 0..<40 { event() }
+      press("40")
+      _ = bytes()
+      var counts: [String: Int] = [:]
+      for key in ["2", "0", "3", "0", "2", "3"] {
+        press(key)
+        counts[key] = max(counts[key] ?? 0, bytes())
+      }
+      #expect(counts.values.allSatisfy { (1...1_400).contains($0) }, "\(counts)")
     }
 
     @Test("A change of a document in the tree is at most 120 bytes, and as many when its tint fades")

@@ -54,6 +54,16 @@ struct FrameReducerTests {
       "margins would stop the cursor")
   }
 
+  @Test("A move within a row names the column alone, where the row is known and the terminal can do that")
+  func moves() {
+    let frame = "\u{1B}[2;3Ha\u{1B}[2;49Hb\u{1B}[2;1Hc\u{1B}[9dd\u{1B}[9;4He\u{1B}[9;4H\nf\u{1B}[9;7Hg"
+    let plain = "\u{1B}[2;3Ha\u{1B}[49Gb\rc\u{1B}[9dd\u{1B}[4Ge\u{1B}[4G\nf\u{1B}[9;7Hg"
+    let margins = "\u{1B}7\u{1B}[1;8r\u{1B}8"
+    let expected = plain.replacing("\n", with: margins + "\n")
+    #expect(Self.reduced([frame], abilities: .init(movesInRow: true)) == [expected])
+    #expect(Self.reduced(["\u{1B}[2;3Ha\u{1B}[2;49Hb"]) == ["\u{1B}[2;3Ha\u{1B}[2;49Hb"])
+  }
+
   @Test("What is left is undone before other programs get the terminal")
   func finishing() {
     var reducer = FrameReducer(height: 8)
@@ -81,7 +91,8 @@ struct FrameReducerTests {
     var (before, after) = (0, 0)
     for round in 0..<TestSize.count(25, full: 150) {
       var (raw, model) = (TerminalModel(size: size), TerminalModel(size: size))
-      var reducer = FrameReducer(height: size.height, abilities: .init(unsetsAttributes: unsetsAttributes))
+      let abilities = FrameReducer.Abilities(unsetsAttributes: unsetsAttributes, movesInRow: true)
+      var reducer = FrameReducer(height: size.height, abilities: abilities)
       for _ in 0..<6 {
         if Int.random(in: 0..<20, using: &random) == 0 { reducer.forget() }
         let frame = (0..<Int.random(in: 0...14, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }

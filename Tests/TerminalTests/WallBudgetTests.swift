@@ -97,6 +97,9 @@ extension PainterTests {
       "And so on a small screen", arguments: [(Size(width: 80, height: 24), 30), (Size(width: 120, height: 36), 8)])
     func movingSmall(_ size: Size, _ count: Int) throws { try measure(size, count) }
 
+    @Test("With few listeners, whose graphs are tall and whose events fill the rest, no more")
+    func tall() throws { try measure(Size(width: 200, height: 60), 3) }
+
     private func measure(_ size: Size, _ count: Int) throws {
       var session = try Session(size, listeners: count)
       defer { session.painter.close() }

@@ -51,6 +51,11 @@ static inline bool cn_has_string(const char *name) {
   return value != NULL && value != (char *)-1;
 }
 
+/// Whether a string capability of the current terminal description is this one.
+static inline bool cn_string_is(const char *name, const char *expected) {
+  return cn_has_string(name) && __builtin_strcmp(tigetstr(name), expected) == 0;
+}
+
 /// Makes ncurses leave the user's palette alone. It would reset the palette on every entry and exit, although nothing
 /// here redefines a colour; emptying the capability in the loaded description is the only switch.
 static inline void cn_keep_palette(void) {

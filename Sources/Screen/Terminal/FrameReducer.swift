@@ -14,6 +14,8 @@ struct FrameReducer {
     var keepsBackground = true
     /// Whether single attributes can be unset.
     var unsetsAttributes = true
+    /// Whether the cursor can be moved to a column of its row, and stays in it behind the last one (hpa, xenl).
+    var movesInRow = false
   }
 
   /// The first and the last line of the scrolling region, counted from 1.
@@ -49,6 +51,8 @@ struct FrameReducer {
   /// Whether letters are drawn as the symbols of the alternate character set.
   private var isShifted = true
   private var freshLines: [FreshLine] = []
+  /// The row of the cursor, where it is known.
+  private var row: Int?
   /// The fresh line that the cursor was moved to and still is in.
   private var line: FreshLine?
 
@@ -74,7 +78,7 @@ struct FrameReducer {
   mutating func reduced(_ frame: [UInt8]) -> [UInt8] {
     output = []
     output.reserveCapacity(frame.count)
-    (freshLines, line) = ([], nil)
+    (freshLines, line, row) = ([], nil, nil)
     var rest = frame[...]
     while let byte = rest.first {
       switch byte {
@@ -98,6 +102,7 @@ struct FrameReducer {
   private mutating func control(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\n"):
+      row = nil
       useMargins()
       settle(.blank)
       output.append(byte)
@@ -163,13 +168,13 @@ struct FrameReducer {
       output += rest.prefix(2)
       return 2
     case UInt8(ascii: "8"):
-      (shown, line, isSettled) = (saved, nil, false)
+      (shown, line, row, isSettled) = (saved, nil, nil, false)
       output += rest.prefix(2)
       return 2
     case UInt8(ascii: "M"), UInt8(ascii: "D"):
       useMargins()
       settle(.blank)
-      (line, freshLines) = (nil, [])
+      (line, freshLines, row) = (nil, [], nil)
       output += rest.prefix(2)
       return 2
     case UInt8(ascii: "="), UInt8(ascii: ">"):
@@ -186,13 +191,16 @@ struct FrameReducer {
     case UInt8(ascii: "r"): setMargins(parameters, sequence)
     case UInt8(ascii: "H"): move(parameters, sequence)
     case UInt8(ascii: "C"): output += sequence
-    case UInt8(ascii: "G"), UInt8(ascii: "d"), UInt8(ascii: "D"):
+    case UInt8(ascii: "G"), UInt8(ascii: "D"):
       line = nil
+      output += sequence
+    case UInt8(ascii: "d"):
+      (line, row) = (nil, Self.numbers(parameters).first)
       output += sequence
     case UInt8(ascii: "A"), UInt8(ascii: "B"):
       // Margins stop the cursor.
       useMargins()
-      line = nil
+      (line, row) = (nil, nil)
       output += sequence
     case UInt8(ascii: "K") where parameters.isEmpty && isBlankAhead: break
     case UInt8(ascii: "X") where isBlankAhead: break
@@ -200,6 +208,7 @@ struct FrameReducer {
       erase()
       output += sequence
     case UInt8(ascii: "S"):
+      row = nil
       useMargins()
       settle(.blank)
       output += sequence
@@ -207,14 +216,14 @@ struct FrameReducer {
     case UInt8(ascii: "J"), UInt8(ascii: "L"), UInt8(ascii: "M"), UInt8(ascii: "T"):
       useMargins()
       settle(.blank)
-      (line, freshLines) = (nil, [])
+      (line, freshLines, row) = (nil, [], nil)
       output += sequence
     case UInt8(ascii: "P"), UInt8(ascii: "@"):
       erase()
       line = nil
       output += sequence
     case UInt8(ascii: "h"), UInt8(ascii: "l"), UInt8(ascii: "t"):
-      line = nil
+      (line, row) = (nil, nil)
       output += sequence
     default: return opaque(sequence)
     }
@@ -236,7 +245,7 @@ struct FrameReducer {
     let numbers = Self.numbers(parameters)
     let next = Margins(top: max(1, numbers.first ?? 1), bottom: numbers.count > 1 ? numbers[1] : height)
     let all = Margins(top: 1, bottom: height)
-    line = nil
+    (line, row) = (nil, nil)
     wantedMargins = next
     // A region of the whole screen is set only when needed: after setting margins ncurses moves the cursor to an
     // absolute place.
@@ -264,8 +273,10 @@ struct FrameReducer {
     let (row, column) = (max(1, numbers.first ?? 1), max(1, numbers.count > 1 ? numbers[1] : 1))
     line = freshLines.first { $0.row == row }
     freshLines.removeAll { $0.row == row }
+    let isHere = abilities.movesInRow && row == self.row
+    self.row = row
     let place = column > 1 ? "\(row);\(column)" : row > 1 ? "\(row)" : ""
-    output += Array("\u{1B}[\(place)H".utf8)
+    output += Array((!isHere ? "\u{1B}[\(place)H" : column > 1 ? "\u{1B}[\(column)G" : "\r").utf8)
   }
 
   /// Notes the lines that scrolled in at the bottom of the margins.
@@ -305,7 +316,7 @@ struct FrameReducer {
   /// Passes a sequence that is not understood, after which nothing is known of the terminal's state.
   private mutating func opaque(_ bytes: ArraySlice<UInt8>) -> Int {
     useMargins()
-    (shown, saved, margins, line, freshLines) = (nil, nil, nil, nil, [])
+    (shown, saved, margins, line, row, freshLines) = (nil, nil, nil, nil, nil, [])
     (isShifted, isSettled) = (true, false)
     return pass(bytes)
   }

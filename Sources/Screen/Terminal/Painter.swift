@@ -65,7 +65,9 @@ package import TerminalTheme
     cn_keep_palette()
     reducer = FrameReducer(
       height: size.height,
-      abilities: .init(keepsBackground: tigetflag("bce") > 0, unsetsAttributes: tigetnum("colors") > 0))
+      abilities: .init(
+        keepsBackground: tigetflag("bce") > 0, unsetsAttributes: tigetnum("colors") > 0,
+        movesInRow: cn_string_is("hpa", "\u{1B}[%i%p1%dG") && tigetflag("xenl") > 0))
     let wanted = TerminalCapabilities.depth(
       colors: Int(tigetnum("colors")), environment: environment, wish: wish)
     depth = wanted != .mono && start_color() == OK && use_default_colors() == OK ? wanted : .mono

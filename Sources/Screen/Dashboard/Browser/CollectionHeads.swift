@@ -30,8 +30,13 @@ struct CollectionHeads {
     let fitting = state.columnFitting(of: path, layout)
     var start = state.documentLead(of: path, layout)
     var end = width
-    if order.isTime {
-      // The times have no column: their order is named at the right.
+    if let column = state.timeColumn(layout) {
+      let key = order.isTime ? order.key : RowOrder.Key.changed
+      let text = (key == .created ? "created" : "changed") + (order.isTime ? sign : "")
+      heads.append(Head(key: key, columns: column..<column + DashboardState.timeWidth, text: text))
+      end = column
+    } else if order.isTime {
+      // The times have no column here: their order is named at the right.
       let text = (order.key == .changed ? "changed" : "created") + sign
       let columns = SafeText.columns(of: text)
       heads.append(Head(key: order.key, columns: max(0, width - columns)..<width, text: text))

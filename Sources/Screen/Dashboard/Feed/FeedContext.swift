@@ -17,7 +17,8 @@ struct FeedContext {
   }
 
   /// `user "ada" · total 42.0`: the fields as the change left them, the most telling ones first.
-  func text(of row: FeedRow) -> String {
+  /// - Parameter room: the columns for it: arrays and maps are opened while all has room.
+  func text(of row: FeedRow, room: Int) -> String {
     guard let document = row.document, row.kind == .added || row.kind == .modified,
       let interest = interests[document.key.collection], let fields = document.data?.fields, fields.count > 1
     else { return "" }
@@ -25,8 +26,17 @@ struct FeedContext {
     let rest = interest.sorted(fields).filter { field in
       field.value.isTelling && !told.contains(" \(field.name) ") && !told.contains("+\(field.name) ")
     }
-    return rest.prefix(Self.mostFields).map { "\($0.name) \(ValueText.short($0.value))" }
-      .joined(separator: " \(glyphs.bullet) ")
+    var parts = rest.prefix(Self.mostFields).map { "\($0.name) \(ValueText.short($0.value))" }
+    var left = room - parts.reduce(0) { $0 + SafeText.columns(of: $1) + 3 }
+    for (index, field) in rest.prefix(Self.mostFields).enumerated() where left > 0 {
+      let before = SafeText.columns(of: parts[index])
+      let open = "\(field.name) \(ValueText.open(field.value, limit: left))"
+      let more = SafeText.columns(of: open) - before
+      guard more <= left else { continue }
+      parts[index] = open
+      left -= more
+    }
+    return parts.joined(separator: " \(glyphs.bullet) ")
   }
 }
 

@@ -138,13 +138,18 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// The marks of a document, as in `⇡42  Lc~`: its pending batch, the side of its version, whether it comes from the
+  /// The marks of a document, as in `⇡42  Lc~`: on wide screens the time of its version, its pending batch, the side of its version, whether it comes from the
   /// cache, and its recent change.
   private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
     var line = Line(glyphs)
-    if document.hasPendingWrites {
-      let batch = isLarge ? state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
-      line.add(glyphs.pending + batch, .flagPending)
+    let batch = isLarge ? state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
+    let pending = document.hasPendingWrites ? glyphs.pending + batch : ""
+    if state.timeColumn(layout) != nil {
+      line.cell(state.timeText(of: document), .textMuted, width: DashboardState.timeWidth)
+      line.cell(pending, .flagPending, width: DashboardState.pendingMark(layout) - 2, right: true)
+      line.skip(2)
+    } else if !pending.isEmpty {
+      line.add(pending, .flagPending)
       line.skip(2)
     }
     line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)

@@ -15,9 +15,14 @@ struct DetailPane {
     let area = geometry.content
     guard !area.isEmpty else { return }
     guard let detail = state.shownDetail else {
-      canvas.put("no document is selected", at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
+      var y = area.y + 1
+      if let overview = CollectionOverview(state, glyphs) {
+        y = overview.draw(in: area, on: &canvas)
+      } else {
+        canvas.put("no document is selected", at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
+      }
       EmptyPage(state: state, glyphs: glyphs).drawKeys(
-        in: Rect(x: area.x, y: area.y + 2, width: area.width, height: area.height - 2), on: &canvas)
+        in: Rect(x: area.x, y: y + 1, width: area.width, height: area.maxY - y - 1), on: &canvas)
       return
     }
     let columns = DetailColumns(detail, layout.layoutClass, width: area.width)

@@ -36,7 +36,8 @@ struct DocumentRow {
       }
       let isChanged = tint?.names.contains { $0.equalsUTF8(column.name) } ?? false
       let role = isChanged ? Role.diffModified : columns.hue(of: value, in: column.name).map(Role.value) ?? .text
-      line.cell(ColumnText.text(of: value), role, width: column.width, right: value.isNumber)
+      line.cell(
+        ColumnText.text(of: value, width: column.width), role, width: column.width, right: value.isNumber)
     }
   }
 

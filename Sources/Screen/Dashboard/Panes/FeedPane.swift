@@ -33,8 +33,11 @@ struct FeedPane {
     if shown.isEmpty {
       canvas.put(emptyLine, x: area.x, y: area.y, width: area.width)
       if !Self.isFiltered(state) {
-        EmptyPage(state: state, glyphs: glyphs).drawLegend(
-          in: Rect(x: area.x, y: area.y + 2, width: area.width, height: area.height - 2), on: &canvas)
+        let page = EmptyPage(state: state, glyphs: glyphs)
+        var rest = Rect(x: area.x, y: area.y + 2, width: area.width, height: area.height - 2)
+        let end = page.drawLegend(in: rest, on: &canvas) + 1
+        rest = Rect(x: rest.x, y: end, width: rest.width, height: rest.maxY - end)
+        if EmptyPage.isShown(state) { page.drawCommands(in: rest, on: &canvas) }
       }
       return
     }
@@ -127,8 +130,9 @@ struct FeedPane {
     guard let batch = row.batch, room >= 14 else {
       let summary = SafeText.truncated(row.summary, to: room, ellipsis: glyphs.ellipsis)
       line.add(summary, summaryRole)
-      let parts = [row.why, context?.text(of: row)].compactMap(\.self).filter { !$0.isEmpty }
       let left = room - SafeText.columns(of: summary) - 3
+      let why = row.why.map { SafeText.columns(of: $0) + 3 } ?? 0
+      let parts = [row.why, context?.text(of: row, room: left - why)].compactMap(\.self).filter { !$0.isEmpty }
       if !parts.isEmpty, left >= 8 {
         let separator = " \(glyphs.bullet) "
         let text = parts.joined(separator: separator)

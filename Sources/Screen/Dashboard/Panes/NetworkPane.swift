@@ -41,6 +41,8 @@ struct NetworkPane {
     let figures = figureLines(width: area.width, room: max(0, free))
     lines.insert(contentsOf: figures, at: lines.count - (hasRuler ? 1 : 0) - (isLarge || cacheLine == nil ? 0 : 1))
     lines += reads
+    let reserved = (geometry.hints == nil ? 0 : 2) + (state.network.trouble == nil ? 0 : 2)
+    lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
     // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
     // are other problems too.
     let isAlone = state.faults.isCalm && state.storage.notice == nil && area.height >= 4

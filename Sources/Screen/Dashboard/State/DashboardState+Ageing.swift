@@ -12,6 +12,7 @@ extension DashboardState {
       writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, nextCountAge,
       network.isOffline ? nil : browser.renewals.next,
       overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion, nextWallTick,
+      nextGraphTick,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }

@@ -28,10 +28,14 @@ struct PaneFrame {
       title =
         " \(pane.rawValue) \(ResultPane.hasTitleInFrame(state, layout) ? ResultPane.title(result, state) : "Result") "
     }
+    let place = Point(x: rect.x + PaneTitle.start, y: rect.y)
     let used = canvas.put(
-      title, at: Point(x: rect.x + PaneTitle.start, y: rect.y),
-      role: pane == state.focus ? .paneTitleFocus : .paneTitle,
+      title, at: place, role: pane == state.focus && pane != .detail ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
+    // The number alone shows the focus where the title is a path, which is long, and would be sent twice.
+    if pane == .detail, pane == state.focus {
+      canvas.apply(role: .paneTitleFocus, to: Rect(x: place.x, y: place.y, width: min(used, 3), height: 1))
+    }
     var left = rect.x + PaneTitle.start + used
     let room = rect.maxX - 5 - left
     // The full text is used if it fits, else that of smaller screens.

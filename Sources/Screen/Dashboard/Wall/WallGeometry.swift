@@ -54,6 +54,8 @@ struct WallGeometry {
   let axis: Int?
   /// The rows of the listeners.
   let rows: Rect
+  /// The rows of a listener's graph: on wide screens more than one while few listeners are open.
+  let graphHeight: Int
   /// Whether the bars of values have lines of their own, which only happens where all listeners have room.
   let opensMixes: Bool
   let writes: Int?
@@ -74,19 +76,27 @@ struct WallGeometry {
     let hasWrites = height >= 7
     let gap = height >= 16 ? 1 : 0
     let lines = height < 9 ? 0 : min(8, max(1, (height - 7) / 5))
-    last = area.maxY - lines..<area.maxY
-    writes = hasWrites ? last.lowerBound - gap - 2 : nil
-    roundTrips = writes.map { $0 + 1 }
     let top = area.y + (axis == nil ? 0 : 1)
-    let bottom = writes.map { $0 - gap } ?? last.lowerBound
-    rows = Rect(x: 0, y: top, width: area.width, height: max(0, bottom - top))
+    let room = max(0, area.maxY - lines - (hasWrites ? 2 + 2 * gap : 0) - top)
+    let count = max(1, listeners.count)
+    graphHeight = layout.isWide ? max(1, min(Self.tallest, room / count, Self.mostGraphRows / count)) : 1
     let mixes = columns.mixWidth > 0 ? 0 : listeners.count { state.listening.result(of: $0.tag)?.mix != nil }
-    shown = list.cursor.rows(count: listeners.count, height: rows.height)
+    // The rows that the listeners leave are those of what happened last.
+    rows = Rect(x: 0, y: top, width: area.width, height: min(room, count * graphHeight + mixes))
+    writes = hasWrites ? rows.maxY + gap : nil
+    roundTrips = writes.map { $0 + 1 }
+    let below = roundTrips.map { $0 + 1 + gap } ?? rows.maxY
+    last = min(below, area.maxY - lines)..<area.maxY
+    shown = list.cursor.rows(count: listeners.count, height: rows.height / graphHeight)
     let now = state.now.seconds
     let moving = listeners[shown].count { state.wall.events(of: $0.tag).sum(Wall.span, before: now) > 0 }
-    pace = Self.pace(ofMovingRows: moving)
+    pace = Self.pace(ofMovingRows: moving * graphHeight)
     opensMixes = mixes > 0 && listeners.count + mixes <= rows.height && pace == 1
   }
+
+  private static let tallest = 3
+  /// The rows that graphs of more than one may take: so many move each second within the wall's budget of bytes.
+  private static let mostGraphRows = 12
 
   /// Whether the values of a listener's documents are drawn: of all while few rows move, else of the selected one.
   func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }

@@ -12,7 +12,8 @@ struct WallLines {
 
   // MARK: Listeners
 
-  func listener(_ row: WallFigures.Row, showsMix: Bool) -> Line {
+  /// - Parameter graphHeight: the rows of the graph, of which this is the lowest.
+  func listener(_ row: WallFigures.Row, graphHeight: Int, showsMix: Bool) -> Line {
     let record = row.listener
     let role = Role.listener(record.tag.rawValue - 1)
     var line = head(
@@ -23,8 +24,7 @@ struct WallLines {
       line.add("ended: \(failure.lineText)", .error)
       return line
     }
-    // Each height stands for twice as many events as the one below: no second changes how the others are drawn.
-    line.add(graph(row.events) { Int.bitWidth - $0.leadingZeroBitCount }, role)
+    line.add(graph(row.events, part: 0, of: graphHeight), role)
     guard columns.hasFigures else { return line }
     line.skip(to: columns.documents)
     line.cell(
@@ -35,8 +35,17 @@ struct WallLines {
       right: true)
     if showsMix, let mix = row.mix {
       line.skip(to: columns.mix)
-      line.add(bars(mix, width: columns.mixWidth, names: true))
+      line.add(MixBars(mix: mix, glyphs: glyphs).line(width: columns.mixWidth, names: true))
     }
+    return line
+  }
+
+  /// A row of a graph above its lowest one.
+  func above(_ row: WallFigures.Row, _ part: Int, of graphHeight: Int) -> Line {
+    var line = Line(glyphs)
+    guard row.listener.failure == nil else { return line }
+    line.skip(to: columns.graph)
+    line.add(graph(row.events, part: part, of: graphHeight), .listener(row.listener.tag.rawValue - 1))
     return line
   }
 
@@ -46,35 +55,7 @@ struct WallLines {
     line.cell(mix.field, .textMuted, width: max(0, columns.nameWidth - 1))
     line.skip(to: columns.graph)
     let end = columns.hasFigures ? columns.rate + WallGeometry.Columns.rateWidth : columns.graph + columns.graphWidth
-    line.add(bars(mix, width: end - columns.graph, names: false))
-    return line
-  }
-
-  /// A slot of equal width for each value: its name, a bar by its share of all, its number of documents. One that
-  /// changes moves none of the others.
-  private func bars(_ mix: ValueMix.Shown, width: Int, names: Bool) -> Line {
-    var line = Line(glyphs)
-    var room = width
-    if names {
-      let name = SafeText.truncated(mix.field, to: 12, ellipsis: glyphs.ellipsis)
-      line.cell(name, .textMuted, width: min(13, width / 4))
-      room -= line.width
-    }
-    let total = mix.values.reduce(0) { $0 + $1.documents }
-    let slot = room / max(1, mix.values.count)
-    let start = line.width
-    for (index, value) in mix.values.enumerated() {
-      line.skip(to: start + slot * index)
-      let number = grouped(value.documents)
-      let role = Role.value(index)
-      let bar = min(24, slot - SafeText.columns(of: value.value) - number.count - 3)
-      guard bar >= 2 else {
-        let label = SafeText.truncated(value.value, to: max(1, slot - number.count - 2), ellipsis: glyphs.ellipsis)
-        line.add("\(label) \(number)", role)
-        continue
-      }
-      line.add("\(value.value) \(glyphs.bar(value.documents, of: total, width: bar)) \(number)", role)
-    }
+    line.add(MixBars(mix: mix, glyphs: glyphs).line(width: end - columns.graph, names: false))
     return line
   }
 
@@ -188,8 +169,18 @@ struct WallLines {
     }
   }
 
-  private func graph(_ seconds: [Int], level: (Int) -> Int) -> String {
-    merged(seconds).map { height(level($0)) }.joined()
+  /// One row of a graph of several. The whole height stands for a doubling of the events seven times: no second changes
+  /// how the others are drawn.
+  private func graph(_ seconds: [Int], part: Int, of rows: Int) -> String {
+    let steps = glyphs.sparkline.count
+    let levels = merged(seconds).map { events in
+      let more = Double(events + 1)
+      // The logarithm, between the powers of two along a line.
+      let doublings =
+        rows == 1 ? Double(Int.bitWidth - events.leadingZeroBitCount) : Double(more.exponent) + more.significand - 1
+      return Int((doublings * Double(rows * steps - 1) / Double(steps - 1)).rounded())
+    }
+    return glyphs.graph(levels, part: part)
   }
 
   private func height(_ level: Int) -> String { glyphs.sparkline[min(max(0, level), glyphs.sparkline.count - 1)] }

@@ -76,9 +76,13 @@ struct WallView {
     for (index, listener) in zip(geometry.shown, listeners) {
       let row = figures.row(of: listener)
       let isSelected = index == list.cursor.index
+      for part in (1..<geometry.graphHeight).reversed() {
+        canvas.put(lines.above(row, part, of: geometry.graphHeight), x: 0, y: y, width: geometry.area.width)
+        y += 1
+      }
       canvas.put(
-        lines.listener(row, showsMix: geometry.showsMix(isSelected: isSelected)), x: 0, y: y, width: geometry.area.width
-      )
+        lines.listener(row, graphHeight: geometry.graphHeight, showsMix: geometry.showsMix(isSelected: isSelected)),
+        x: 0, y: y, width: geometry.area.width)
       if isSelected { canvas.gutter(x: 0, y: y, glyphs: glyphs, isFocused: true) }
       y += 1
       guard geometry.opensMixes, let mix = row.mix else { continue }

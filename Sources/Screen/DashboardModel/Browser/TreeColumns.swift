@@ -28,6 +28,9 @@ package struct TreeColumns: Sendable {
 
   /// The columns in the order in which they are shown.
   package private(set) var columns: [Column] = []
+  /// The other fields, which say less: those that are the same everywhere, rare ones, arrays and maps. They are shown in
+  /// the room that `columns` leave on wide screens.
+  private var others: [Column] = []
   /// The width of the widest id, up to a limit; at least that of the heading `id▲`.
   package private(set) var idWidth = 3
   /// The fields that the user picked; `nil` while the columns are chosen by the documents.
@@ -71,31 +74,59 @@ package struct TreeColumns: Sendable {
     let old = Dictionary(columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     columns = names.prefix(Self.mostColumns).map { name in
       if let column = old[name] { return column }
-      let field = statistics.fields[name]
-      let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
-      let isNumber = field?.kind == .number
-      // The reserve makes room for the name above the column, and for later values.
-      let reserve = max(field?.kind == .text ? 9 : isNumber ? 6 : 0, min(12, SafeText.columns(of: name)))
-      var column = Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
+      var column = Self.column(name, statistics.fields[name])
       column.isLate = !old.isEmpty
       return column
     }
+    arrangeOthers(statistics)
     for column in columns {
       guard let field = statistics.fields[column.name], field.isEnumeration else { continue }
       for value in field.values.sorted() { note(value, of: column.name) }
     }
   }
 
+  private static func column(_ name: String, _ field: FieldStatistics.Field?) -> Column {
+    let isText = field?.kind == .text && (field?.width ?? 0) > shortText && field?.isEnumeration != true
+    let isNumber = field?.kind == .number
+    // The reserve makes room for the name above the column, and for later values.
+    let reserve = max(field?.kind == .text ? 9 : isNumber ? 6 : 0, min(12, SafeText.columns(of: name)))
+    return Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
+  }
+
+  /// Keeps the other fields in their order, unless they are columns now; further ones come behind them.
+  private mutating func arrangeOthers(_ statistics: FieldStatistics) {
+    let shown = Set(columns.map(\.name))
+    let known = picked == nil ? others.map(\.name) : []
+    let names = picked == nil ? known + statistics.byInterest.filter { !known.contains($0) } : []
+    let old = Dictionary(others.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    others = names.filter { !shown.contains($0) }.prefix(Self.mostColumns).map { name in
+      let field = statistics.fields[name]
+      var column = old[name] ?? Self.column(name, field)
+      column.isText = column.isText || field?.kind == .container
+      return column
+    }
+  }
+
   /// - Parameter isSettled: whether columns with a width keep it.
   private mutating func widen(for documents: [Document], isSettled: Bool) {
     for index in columns.indices {
-      let path = FieldPath(columns[index].name)
-      let widths = documents.lazy.compactMap { $0.data?[path] }.map { SafeText.columns(of: ColumnText.text(of: $0)) }
-      let limit = columns[index].isText ? Self.widestText : Self.widest
-      columns[index].natural = max(columns[index].natural, min(limit, widths.max() ?? 0))
-      if !isSettled || columns[index].width == 0 { columns[index].width = columns[index].natural }
+      let isText = columns[index].isText
+      Self.widen(&columns[index], for: documents, isSettled: isSettled, limit: isText ? Self.widestText : Self.widest)
+    }
+    for index in others.indices {
+      Self.widen(&others[index], for: documents, isSettled: isSettled, limit: Self.widestText)
     }
     if picked == nil { columns.removeAll { $0.natural == 0 } }
+    others.removeAll { $0.natural == 0 }
+  }
+
+  private static func widen(_ column: inout Column, for documents: [Document], isSettled: Bool, limit: Int) {
+    let path = FieldPath(column.name)
+    let widths = documents.lazy.compactMap { $0.data?[path] }.map {
+      SafeText.columns(of: ColumnText.text(of: $0, width: limit))
+    }
+    column.natural = max(column.natural, min(limit, widths.max() ?? 0))
+    if !isSettled || column.width == 0 { column.width = column.natural }
   }
 
   // MARK: Hues
@@ -150,6 +181,41 @@ extension TreeColumns {
     }
   }
 
+  private static let shortestText = 10
+
+  /// Gives the names above the columns, and the sign of the order behind one, the room that is left, or that a text has
+  /// beyond what can be read.
+  private static func uncover(_ shown: inout [Column], _ left: inout Int) {
+    for index in shown.indices where !shown[index].isText {
+      var lacking = min(widest, SafeText.columns(of: shown[index].name) + 1) - shown[index].width
+      let free = max(0, min(lacking, left))
+      shown[index].width += free
+      left -= free
+      lacking -= free
+      for text in shown.indices where shown[text].isText && lacking > 0 {
+        let given = max(0, min(lacking, shown[text].width - shortestText))
+        shown[text].width -= given
+        shown[index].width += given
+        lacking -= given
+      }
+    }
+  }
+
+  /// The fields beside the columns for which there is room.
+  private func other(_ left: inout Int) -> [Column] {
+    var more: [Column] = []
+    for var column in others {
+      let head = min(Self.widest, SafeText.columns(of: column.name) + 1)
+      column.width = max(column.width, column.natural, head)
+      // A text, an array or a map that is cut still says something.
+      if column.isText { column.width = min(column.width, max(head, left - 2)) }
+      guard column.width + 2 <= left, !column.isText || column.width >= Self.shortestText else { continue }
+      more.append(column)
+      left -= column.width + 2
+    }
+    return more
+  }
+
   /// The columns that fit into a row, and the width left for the id: the same for the same room, whatever changes.
   package struct Fitting: Hashable, Sendable {
     package var idWidth: Int
@@ -159,7 +225,8 @@ extension TreeColumns {
   /// - Parameters:
   ///   - room: the columns for the id and all values.
   ///   - wanted: the number of values that are worth cutting ids for.
-  package func fitting(room: Int, wanted: Int) -> Fitting {
+  ///   - takesOthers: whether the fields that say less take the room that is left.
+  package func fitting(room: Int, wanted: Int, takesOthers: Bool = false) -> Fitting {
     let shortest = min(idWidth, 10)
     var left = room - shortest
     var shown: [Column] = []
@@ -174,7 +241,8 @@ extension TreeColumns {
         left -= spare
       }
     }
-    // Short columns come first: a part of an id is enough to tell it apart.
+    // Short columns come first, with their names: a part of an id is enough to tell it apart.
+    Self.uncover(&shown, &left)
     for index in shown.indices where !shown[index].isText {
       let more = max(0, min(left, shown[index].reserve - shown[index].width))
       shown[index].width += more
@@ -191,6 +259,7 @@ extension TreeColumns {
       left -= more
     }
     Self.share(&shown)
+    if takesOthers { shown += other(&left) }
     if let last = shown.lastIndex(where: \.isText) { shown[last].width += max(0, left) }
     return Fitting(idWidth: max(1, id), columns: shown)
   }

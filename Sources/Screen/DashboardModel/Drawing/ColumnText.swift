@@ -12,6 +12,14 @@ package enum ColumnText {
     }
   }
 
+  /// The text in a column of a width: arrays and maps are opened where they fit.
+  package static func text(of value: Value, width: Int) -> String {
+    switch value {
+    case .array, .map: ValueText.open(value, limit: width)
+    default: text(of: value)
+    }
+  }
+
   /// Columns of a text, as far as any list is wide.
   package static func columns(of text: String) -> Int { SafeText.columns(of: text) }
 }

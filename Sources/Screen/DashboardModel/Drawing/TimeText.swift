@@ -39,6 +39,12 @@ package enum TimeText {
     return "\(two(hour)):\(two(minute)):\(two(second))"
   }
 
+  /// Whether two times are of one day in the time zone that lies `offset` seconds east of UTC.
+  package static func isSameDay(_ left: Timestamp, _ right: Timestamp, offset: Int) -> Bool {
+    func day(_ time: Timestamp) -> Int64 { (time.seconds &+ Int64(offset)) / 86_400 }
+    return day(left) == day(right)
+  }
+
   /// `12:04:15.118`, without hours `04:15.118`, without minutes `15.118`.
   package static func milliseconds(_ time: Timestamp, offset: Int, from precision: Precision) -> String {
     let (hour, minute, second) = timeOfDay(time, offset: offset)

@@ -29,6 +29,25 @@ package enum ValueText {
     if case .string(let text) = value { cut(text) } else { short(value) }
   }
 
+  /// The value with what arrays and maps hold, where that is short enough: `[1, 2]`, `{city "Gent", zip 9000}`.
+  /// What holds more is shown as `short` shows it.
+  /// - Parameter limit: the characters up to which contents are shown.
+  package static func open(_ value: Value, limit: Int) -> String {
+    contents(value, limit: limit).flatMap { $0.count <= limit ? $0 : nil } ?? short(value)
+  }
+
+  /// - Returns: `nil` for values that hold no others, and for those that hold more than has room.
+  private static func contents(_ value: Value, limit: Int) -> String? {
+    // Each element takes three characters at least.
+    switch value {
+    case .array(let values) where !values.isEmpty && values.count * 3 <= limit:
+      "[" + values.map { open($0, limit: limit) }.joined(separator: ", ") + "]"
+    case .map(let fields) where !fields.isEmpty && fields.count * 3 <= limit:
+      "{" + fields.entries.map { "\($0.name) \(open($0.value, limit: limit))" }.joined(separator: ", ") + "}"
+    default: nil
+    }
+  }
+
   private static func cut(_ text: String) -> String {
     text.utf8.count <= longest ? text : String(text.prefix(longest))
   }

@@ -32,6 +32,14 @@ package struct FieldInterest: Sendable {
     return ranked.sorted { ($0.rank, $0.offset) < ($1.rank, $1.offset) }.map { ($0.0.name, $0.0.value) }
   }
 
+  /// Names of fields, the most telling ones first.
+  func sorted(_ names: [String]) -> [String] {
+    names.sorted { left, right in
+      let (first, second) = (ranks[left] ?? ranks.count, ranks[right] ?? ranks.count)
+      return first == second ? left.compareUTF8(right) == .ascending : first < second
+    }
+  }
+
   private func rank(of change: FieldChange, in document: Document) -> Int {
     let last = ranks.count + 1
     if Self.isWriteTime(change.new, of: document) { return last * 2 }

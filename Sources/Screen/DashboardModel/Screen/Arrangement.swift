@@ -52,6 +52,8 @@ package struct Arrangement: Hashable, Sendable {
 
   func treeWidth(of width: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.tree { return max(24, min(width - 48, width * share / 1000)) }
+    // More columns and times have use for more of a wide screen, up to a width: there panes 2 and 3 have, too.
+    if width >= 180 { return max(min(80, width * 40 / 100), width * 34 / 100) }
     if width >= 160 { return width * 34 / 100 }
     return layoutClass == .large ? width * 46 / 120 : width * 34 / 80
   }

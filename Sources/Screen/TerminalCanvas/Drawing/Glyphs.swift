@@ -82,6 +82,15 @@ package struct Glyphs: Hashable, Sendable {
 extension Glyphs {
   private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
+  /// A row of columns that are several rows high; the lowest row, part 0, shows also what is nothing.
+  /// - Parameter levels: the heights of the columns in steps, of which a row has as many as there are signs.
+  package func graph(_ levels: some Collection<Int>, part: Int) -> String {
+    levels.map { level in
+      let step = level - part * sparkline.count
+      return part > 0 && step <= 0 ? " " : sparkline[min(max(step, 0), sparkline.count - 1)]
+    }.joined()
+  }
+
   /// A bar to the right, in eighths of a column where there are signs for them; the most that there is fills the width,
   /// and more than nothing shows.
   package func bar(_ count: Int, of most: Int, width: Int) -> String {

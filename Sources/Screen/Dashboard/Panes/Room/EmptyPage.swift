@@ -3,7 +3,8 @@ import DashboardModel
 import FirestoreClientState
 import TerminalCanvas
 
-/// The texts in place of rows where there is no data yet: the ways to a first document, the keys, and the signs.
+/// The texts in place of rows where there is no data yet: the ways to a first document, the keys, the signs, and the
+/// commands of another terminal.
 struct EmptyPage {
   let state: DashboardState
   let glyphs: Glyphs
@@ -86,8 +87,9 @@ struct EmptyPage {
   }
 
   /// Explains the signs of the feed and the tree, in as many columns as fit.
-  func drawLegend(in area: Rect, on canvas: inout Canvas) {
-    guard area.height > 3, area.width >= 60 else { return }
+  /// - Returns: the row below.
+  @discardableResult func drawLegend(in area: Rect, on canvas: inout Canvas) -> Int {
+    guard area.height > 3, area.width >= 60 else { return area.y }
     let columns = max(1, area.width / 80)
     let rows = min(area.height, (signs.count + columns - 1) / columns)
     for (index, sign) in signs.enumerated() where index / rows < columns {
@@ -97,6 +99,44 @@ struct EmptyPage {
       line.add(sign.text, .textMuted)
       canvas.put(
         line, x: area.x + index / rows * (area.width / columns), y: area.y + index % rows, width: area.width / columns)
+    }
+    return area.y + rows
+  }
+
+  // MARK: Commands
+
+  private static let commands: [(name: String, text: String)] = [
+    ("ls", "collections, the documents of one, or what is below a document"),
+    ("tree", "collections, documents and subcollections as a tree"),
+    ("get cities/SF", "a document, or those of a collection: where, order, limit"),
+    ("count cities", "the number of documents, counted at the server; also sum, avg"),
+    ("set cities/SF name=SF", "a document written; add and create make new ones"),
+    ("update cities/SF n=1", "some fields of a document, or of all that a query finds"),
+    ("delete cities/SF", "a document, what a query finds, or all below a path"),
+    ("watch cities", "a line for every change, for people or as JSON"),
+    ("wall", "the last minute of all listeners on one screen"),
+    ("import FILE", "the documents of a file: JSON, JSON lines, CSV, TSV"),
+    ("export cities", "documents as a file that import reads"),
+    ("backup DIR", "all of a database, rules and indexes too; restore brings it back"),
+    ("schema cities", "the fields that documents have, and their types"),
+    ("run FILE", "a scenario: go offline, write, expect events in time"),
+    ("serve", "this backend for Firestore SDKs: an emulator"),
+    ("attach", "the client of a running program, in a dashboard"),
+  ]
+
+  /// Lists what can be done from another terminal, where a command there reaches this data.
+  func drawCommands(in area: Rect, on canvas: inout Canvas) {
+    guard let options = state.configuration.reachingOptions, area.width >= 120, area.height > 3 else { return }
+    let title = "in another terminal" + (options.isEmpty ? "" : ", with " + options)
+    canvas.put(title, at: Point(x: area.x + 2, y: area.y), role: .textMuted, clip: area)
+    let rows = min(area.height - 1, (Self.commands.count + 1) / 2)
+    for (index, command) in Self.commands.enumerated() where index / rows < 2 {
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell("hearth " + command.name, .key, width: 30)
+      line.add(command.text, .textMuted)
+      canvas.put(
+        line, x: area.x + index / rows * (area.width / 2), y: area.y + 1 + index % rows, width: area.width / 2)
     }
   }
 }

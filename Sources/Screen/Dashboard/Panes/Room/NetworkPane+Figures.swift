@@ -110,6 +110,7 @@ extension NetworkPane {
     let shown = listeners.count > limit ? listeners.prefix(limit - 1) : listeners[...]
     let nameWidth = min(max(10, width / 3), (listeners.map { SafeText.columns(of: $0.name) }.max() ?? 0) + 2)
     let most = listeners.map { $0.meter.sent + $0.meter.kept }.max() ?? 1
+    let keeps = listeners.contains { $0.meter.kept > 0 }
     var lines = shown.enumerated().map { index, listener in
       var line = row(index == 0 ? "reads" : "", width: width < 44 ? 6 : 7)
       line.cell(
@@ -117,7 +118,7 @@ extension NetworkPane {
         width: nameWidth)
       line.add("\(grouped(listener.meter.sent)) sent")
       if listener.meter.kept > 0 { line.add(", \(grouped(listener.meter.kept)) kept from the cache", .textMuted) }
-      let start = 8 + nameWidth + 34
+      let start = 8 + nameWidth + (keeps ? 34 : 14)
       if layout.isWide, line.width < start, start + 10 <= width {
         line.skip(to: start)
         line.add(glyphs.bar(listener.meter.sent, of: most, width: width - start - 1), .chartLow)
