@@ -145,8 +145,12 @@ struct SharedDataTests {
     let held = Mutex(try await first?.access().0)
     first = nil
     #expect(first == nil && DirectoryLock.isHeld(folder.path))
-    // Later than another process would be waited for, and whatever the tasks of other tests do.
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { held.withLock { $0 = nil } }
+    // Later than another process would be waited for, on a thread that no other test keeps busy.
+    Thread.detachNewThread {
+      let moment = NSCondition()
+      moment.withLock { _ = moment.wait(until: Date(timeIntervalSinceNow: 0.05)) }
+      held.withLock { $0 = nil }
+    }
     let second = try SharedData.open(folder.path, patience: .milliseconds(1))
     #expect(second.company.standing == .owner)
   }
