@@ -60,6 +60,7 @@ extension Redaction {
     case .undoConflict(let conflict): .undoConflict(self.conflict(conflict))
     case .editorFailed(let request, let line, let column, let reason):
       .editorFailed(self.request(request), line: line, column: column, reason: hidden(reason, "reason"))
+    case .created(let key): .created(self.key(key))
     case .editorGaveUp(let reason): .editorGaveUp(text(reason))
     case .explained(let query, let result): .explained(self.query(query), self.result(result))
     case .decisions(let result): .decisions(self.result(result))

@@ -63,7 +63,7 @@ extension Keymap {
           throw TextError(column: 1, error.message)
         }
         if let key = DocumentKey(path) {
-          return CommandArgument.Meaning(account: "open the document \(text)") { $0.openDetail(key) }
+          return CommandArgument.Meaning(account: "open the document \(text)") { $0.goTo(key) }
         }
         return CommandArgument.Meaning(account: "open the collection \(text)") { $0.openCollection(path) }
       }))
