@@ -4,10 +4,11 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreText
+import TerminalCanvas
 
 /// The commands that take an argument.
 extension Keymap {
-  static let withArgument: [Command] = [offline, latency, theme, go, query, listen, stop, filter, shot]
+  static let withArgument: [Command] = [offline, latency, theme, glyphs, go, query, listen, stop, filter, shot]
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -45,6 +46,27 @@ extension Keymap {
           throw TextError(column: 1, "no theme is called \(text)")
         }
         return CommandArgument.Meaning(account: "theme: \(theme.name)") { $0.choose(theme: theme.slug) }
+      }))
+
+  private static let glyphs = Command(
+    "glyphs", "draw with signs or in ASCII, until the end of this session",
+    CommandArgument(
+      name: "SET", hint: "auto, as the terminal has them; unicode; ascii",
+      completions: { _, _ in ["auto", "unicode", "ascii"] },
+      read: { text, _ throws(TextError) in
+        switch text {
+        case "auto":
+          return CommandArgument.Meaning(account: "draw with the signs that the terminal has") { _ in
+            [.terminal(.adoptGlyphs)]
+          }
+        case "unicode", "ascii":
+          let account = text == "ascii" ? "draw in ASCII" : "draw with signs beyond ASCII"
+          return CommandArgument.Meaning(account: account) { state in
+            state.configuration.glyphs = text == "ascii" ? .ascii : .unicode
+            return []
+          }
+        default: throw TextError(column: 1, "it is auto, unicode or ascii")
+        }
       }))
 
   private static let go = Command(

@@ -96,6 +96,8 @@ package enum TerminalEffect: Equatable, Sendable {
   /// Remember these commands of the palette for the next start, newest last.
   case rememberCommands([String])
   case setMouse(Bool)
+  /// Draw with the characters that the terminal's locale has.
+  case adoptGlyphs
   /// Write listeners to a file that `openListeners` reads; answers `question` if the file exists.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
   /// Read listeners from a file; answers `listenersRead`, and a notice for each that cannot be read.
