@@ -8,7 +8,7 @@ import TerminalCanvas
 
 /// The commands that take an argument.
 extension Keymap {
-  static let withArgument: [Command] = [offline, latency, theme, glyphs, go, query, listen, stop, filter, shot]
+  static let withArgument: [Command] = [offline, latency, theme, glyphs, go, query, listen, stop, filter, shot] + cache
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -197,7 +197,7 @@ extension Keymap {
 
 extension DashboardState {
   /// The paths of the collections and documents in the tree.
-  fileprivate var knownPaths: [String] {
+  var knownPaths: [String] {
     let roots = browser.roots ?? []
     let below = browser.windows.keys.map(\.text).filter { !roots.contains($0) }.sorted()
     return roots + below + browser.windows.values.flatMap(\.loaded).map(\.key).sorted().map(\.path.text)

@@ -81,6 +81,12 @@ package enum ClientEffect: Equatable, Sendable {
   case surveyCache
   /// Count the types of the fields of a collection's documents in the cache; answers `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
+  /// Remove a document, or those directly in a collection, from the cache, unless something holds them; a notice tells
+  /// how many left and why others stay.
+  case evict(ResourcePath)
+  /// Keep what the cache has of a query's result until `unpin`, or this session's end.
+  case pin(Query)
+  case unpin(Query)
   /// Give a stream up and begin another one at once.
   case restartStream(StreamUse.Kind)
 }
