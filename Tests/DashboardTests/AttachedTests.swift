@@ -85,9 +85,36 @@ struct AttachedTests {
     #expect(header(driver).contains("ENDED"))
     #expect(!header(driver).contains("ONLINE"))
     #expect(driver.screen.contains("[ENDED]") && driver.screen.contains("shop 4711 has ended: what was last known"))
+    #expect(!header(driver).contains("184ms"))
     driver.press("o")
     #expect(driver.effects == [] && driver.screen.contains("nothing to change any more"))
     driver.press("Q")
     #expect(driver.effects == [.terminal(.quit(code: 0))])
+  }
+
+  @Test(
+    "After its end the network pane has a dash where a state or a number was live, at every size",
+    arguments: [Size(width: 80, height: 24), Size(width: 120, height: 36), Size(width: 180, height: 44)])
+  func figures(_ size: Size) {
+    var driver = driver(control: true)
+    driver.send(.input(.resize(size), at: driver.now))
+    driver.press("3 w 4")
+    var network = Scenario.status(18)
+    network.cacheByteCount = 4_000_000
+    driver.client(.status(network), at: 18)
+    func lines(_ name: String) -> [Substring] {
+      driver.screen.split(separator: "\n").filter { $0.contains(" \(name) ") }
+    }
+    #expect(lines("watch").contains { $0.contains("OPEN") })
+    let names = ["watch", "write", "cache"].filter { !lines($0).isEmpty }
+    #expect(names.count == (size.height < 36 ? 2 : 3), "\(driver.screen)")
+
+    driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)
+    for name in names {
+      #expect(lines(name).contains { $0.contains("\(name) ") && $0.contains("—") }, "\(name): \(driver.screen)")
+    }
+    for text in ["OPEN", "pipeline", "resume token", "on disk", "retry in"] {
+      #expect(!driver.screen.contains(text), "\(text)")
+    }
   }
 }

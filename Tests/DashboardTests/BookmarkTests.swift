@@ -56,6 +56,31 @@ struct BookmarkTests {
     #expect(driver.screen.contains("is gone"))
   }
 
+  @Test("Few bytes and short vectors are readable in their line; w shows all of longer ones below")
+  func readable() {
+    var driver = Driver(Size(width: 100, height: 40))
+    driver.client(.collections(below: .root, ["files"]), at: 0)
+    let long = [UInt8](repeating: 255, count: 300)
+    let fields: Fields = [
+      "few": .bytes([1, 2, 3]), "many": .bytes(long), "none": .bytes([]), "short": .vector([0.5, -1, 2]),
+      "wide": .vector((0..<40).map { Double($0) + 0.25 }), "z": 1,
+    ]
+    let file = document("files/a", fields)
+    driver.answerWindow([file], total: 1, at: 1)
+    driver.press("1 g j enter")
+    driver.client(.detail(key("files/a"), remote: file, overlay: nil, local: file), at: 2)
+    for text in ["base64 AQID", "300 bytes", "0 bytes", "vector[0.5, -1.0, 2.0]", "vector[40]"] {
+      #expect(driver.screen.contains(text), "\(text): \(driver.screen)")
+    }
+    #expect(!driver.screen.contains("39.25"))
+    driver.press("+ w")
+    let shown = driver.screen.filter { !$0.isWhitespace && $0 != "│" }
+    #expect(shown.contains("base64" + String(repeating: "/", count: 400)), "\(driver.screen)")
+    #expect(driver.screen.contains("39.25]"))
+    driver.press("w")
+    #expect(!driver.screen.contains("39.25"))
+  }
+
   @Test("w shows all of a long text in the lines below, and cuts it again")
   func wrap() {
     let text = (0..<40).map { "word\($0)" }.joined(separator: " ")

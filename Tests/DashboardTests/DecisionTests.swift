@@ -119,6 +119,24 @@ struct DecisionTests {
     #expect(driver.state.overlay?.list?.cursor.index == 1)
   }
 
+  @Test("g, G, home, end, ctrl-d and ctrl-u move in lists as in the tree; in a line they are text or edit it")
+  func ends() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    func index() -> Int? { driver.state.overlay?.list?.cursor.index }
+    driver.press("F")
+    let last = FaultItem.allCases.count - 1
+    for (keys, expected) in [("G", last), ("g", 0), ("end", last), ("home", 0), ("ctrl-d", 5), ("ctrl-u", 0)] {
+      driver.press(keys)
+      #expect(index() == expected, "\(keys)")
+    }
+    driver.press("esc W G")
+    #expect(index() == driver.state.listeners.count - 1)
+    driver.press("esc : G g home X")
+    #expect(driver.state.overlay?.field?.text == "XGg")
+    driver.press("end ctrl-u")
+    #expect(driver.state.overlay?.field?.text == "")
+  }
+
   @Test("u takes back, U and ctrl-r do it again")
   func keys() {
     var driver = Driver(Size(width: 80, height: 24))

@@ -240,6 +240,7 @@ import Testing
       ("import-into b.json", .importing(file: "b.json", into: ResourcePath("orders"))),
       ("export o.jsonl", .export([ResourcePath("orders")], file: "o.jsonl")),
       ("export-all all.jsonl.gz", .export(nil, file: "all.jsonl.gz")),
+      ("bundle o.bundle", .bundle(.result(Query(path: ResourcePath("orders")), name: "orders"), file: "o.bundle")),
     ] as [(String, TransferRequest)] {
       var driver = opened()
       driver.press("g :")

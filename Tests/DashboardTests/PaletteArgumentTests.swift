@@ -229,4 +229,22 @@ struct PaletteArgumentTests {
     #expect(driver.state.feed.filter.text == "orders !SERVER")
     #expect(driver.state.overlay == nil)
   }
+
+  @Test("glyphs changes the signs at once; auto leaves them to the terminal, and another word is refused")
+  func glyphs() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    func run(_ text: String) {
+      driver.press(":")
+      driver.type(text)
+      driver.press("enter")
+    }
+    run("glyphs ascii")
+    #expect(driver.state.configuration.glyphs == .ascii && !driver.screen.contains("╭"))
+    run("glyphs unicode")
+    #expect(driver.state.configuration.glyphs == .unicode && driver.screen.contains("╭"))
+    run("glyphs auto")
+    #expect(driver.effects.contains(.terminal(.adoptGlyphs)))
+    run("glyphs emoji")
+    #expect(driver.screen.contains("it is auto, unicode or ascii"))
+  }
 }

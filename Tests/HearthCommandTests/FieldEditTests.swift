@@ -66,7 +66,7 @@ struct FieldEditTests {
       test.bridge.perform(
         .edit(
           FieldEdit(subject: .newDocument(in: ResourcePath("cities")), base: [:], fields: ["n": 1], transforms: [])))
-      let path = try await test.notice("new document").split(separator: " ").last.map(String.init) ?? ""
+      let path = try await test.next { if case .created(let key) = $0 { key.path.text } else { nil } }
       try await test.acknowledged()
       #expect(path.hasPrefix("cities/"))
       #expect(try await test.stored(path) == ["n": 1])

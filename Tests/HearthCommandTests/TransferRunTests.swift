@@ -2,8 +2,10 @@
 import Dashboard
 import DashboardModel
 import FirestoreClientState
+import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSync
 import FirestoreTesting
 import Foundation
 import Testing
@@ -58,6 +60,37 @@ struct TransferRunTests {
         if case .question(_, _, _, let held) = $0 { held.effects } else { nil }
       }
       #expect(again == [.client(.transfer(.export(nil, file: file("out.jsonl"), replaces: true)))])
+    }
+  }
+
+  @Test("A bundle has the server's documents and the query, is read by clients, and asks before it replaces a file")
+  func bundle() async throws {
+    try await BridgeHarness.run { harness in
+      for path in ["a/1", "a/2", "a/3", "b/1"] {
+        try await harness.others(set(path, ["n": .integer(Int64(path.count))]))
+      }
+      var query = Query(path: ResourcePath("a"), explicitOrderBy: [OrderBy(FieldPath("n"), .descending)], limit: 2)
+      query.limitType = .last
+      let result = BundleContents.result(query, name: "newest")
+      let account = try await account(.bundle(result, file: file("a.bundle")), harness)
+      #expect(account.end == .complete && account.documents == 2 && account.text.contains("bundled into"))
+      let bytes = { try Array(Data(contentsOf: URL(fileURLWithPath: file("a.bundle")))) }
+      let bundle = try BundleReader.read(bytes(), database: database)
+      #expect(bundle.queries.map(\.name) == ["newest"] && bundle.queries.map(\.query) == [query])
+      #expect(bundle.entries.map(\.document.key.path.text) == ["a/2", "a/1"])
+      #expect(bundle.entries.allSatisfy { $0.queries == ["newest"] && $0.document.version != nil })
+
+      harness.bridge.perform(.transfer(.bundle(.documents([key("b/1"), key("b/none")]), file: file("a.bundle"))))
+      let again = try await harness.next { if case .question(_, _, _, let held) = $0 { held.effects } else { nil } }
+      guard case .client(.transfer(let request))? = again.first else {
+        Issue.record("\(again)")
+        return
+      }
+      #expect(try BundleReader.read(bytes(), database: database).id == bundle.id)
+      let replaced = try await self.account(request, harness)
+      #expect(replaced.documents == 2)
+      let documents = try BundleReader.read(bytes(), database: database).entries.map(\.document)
+      #expect(documents.map(\.exists) == [true, false] && documents[0].data?.fields == ["n": 3])
     }
   }
 

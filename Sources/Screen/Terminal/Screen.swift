@@ -28,6 +28,8 @@ package import TerminalTheme
   private static let smallFrame = 256
   /// The symbols that this terminal's locale can show.
   package let glyphs: Glyphs
+  /// The symbols that fit the locale and the terminal.
+  package let ownGlyphs: Glyphs
   /// The bytes of the last call of `present`, including the frame's brackets; 0 if nothing changed.
   package private(set) var lastFrameBytes = 0
   /// All bytes sent since the screen was opened.
@@ -43,7 +45,9 @@ package import TerminalTheme
     theme: Theme, environment: [String: String], preferences: TerminalPreferences = TerminalPreferences()
   ) throws(TerminalError) {
     let isUnicode = Self.adoptLocale()
-    glyphs = preferences.glyphs ?? (isUnicode ? .unicode : .ascii)
+    // The console's font has no more than 512 signs.
+    ownGlyphs = isUnicode && environment["TERM"] != "linux" ? .unicode : .ascii
+    glyphs = preferences.glyphs ?? ownGlyphs
     usesMouse = preferences.usesMouse
     device = try TerminalDevice()
     guard let terminal = environment["TERM"], !terminal.isEmpty else {

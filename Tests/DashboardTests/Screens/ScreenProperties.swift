@@ -44,7 +44,8 @@ struct ScreenProperties {
       }
       guard size.width >= 24, size.height >= 4 else { continue }
       let first = canvas.text(row: 0)
-      #expect(first.contains(state.network.isOffline ? "OFF" : "ON"), "\(situation) at \(size): \(first)")
+      let word = state.attachment.isOver ? "END" : state.network.isOffline ? "OFF" : "ON"
+      #expect(first.contains(word), "\(situation) at \(size): \(first)")
       #expect(first.contains("⇡\(state.writes.live.count)"), "\(situation) at \(size): \(first)")
       #expect(first.contains("/s"), "\(situation) at \(size): \(first)")
     }

@@ -17,6 +17,8 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, request, attached
   case inside
   case result, wall
+  case searching, uncached, undoing, slow, ended
+  case readOnly = "read-only"
 
   var testDescription: String { rawValue }
 
@@ -49,6 +51,25 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       scene.change { $0.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true) }
       scene.press("4")
       return scene.state
+    case .ended:
+      var scene = Shop.online(size, glyphs)
+      scene.change { $0.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true) }
+      scene.press("3")
+      scene.at("12:04:40")
+      scene.hear(.attachmentEnded("shop 4711 has ended"))
+      return scene.state
+    case .readOnly:
+      var scene = Shop.online(size, glyphs)
+      scene.change { $0.configuration.isReadOnly = true }
+      scene.press("1 d")
+      return scene.state
+    case .slow:
+      var scene = Shop.online(size, glyphs)
+      scene.change { $0.screen.note(isLinkSlow: true) }
+      return scene.state
+    case .searching: return Shop.searching(size, glyphs).state
+    case .uncached: return Shop.uncached(size, glyphs).state
+    case .undoing: return Shop.undoing(size, glyphs).state
     case .result:
       var scene = Shop.online(size, glyphs)
       Shop.showResult(&scene)
@@ -202,10 +223,11 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     case .counted:
       var scene = Shop.online(
         size, glyphs, backend: .init(.cloud, project: "shop-prod", host: "firestore.googleapis.com", user: "ada"))
-      scene.press("1 W enter tab")
-      scene.press("shift-tab shift-tab shift-tab shift-tab")
+      scene.press("1 W e tab")
       scene.change { state in
-        guard let query = state.overlay?.editor?.previewed else { return }
+        guard let query = state.overlay?.editor?.previewed else {
+          preconditionFailure("no query is previewed in \(String(describing: state.overlay?.kind))")
+        }
         state.receive(
           .success(
             QueryPreview(

@@ -181,7 +181,7 @@ struct LRUGarbageCollector {
     return try !database.targets.anyContains(number)
   }
 
-  private func references() throws(StoreError) -> References {
+  func references() throws(StoreError) -> References {
     let shown = (held.pins.values.map(\.keys) + held.limbo.values).filter { !$0.isEmpty }
     return References(
       database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
@@ -189,7 +189,7 @@ struct LRUGarbageCollector {
 
   /// The references that keep a document besides targets: views, limbo resolutions, and the pending writes of all
   /// users.
-  private struct References {
+  struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]
     let shownElsewhere: [Target]

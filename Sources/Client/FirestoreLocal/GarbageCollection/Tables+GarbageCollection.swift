@@ -65,6 +65,18 @@ extension TargetCache {
   }
 
   func count() throws(StoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM targets") ?? 0) }
+
+  /// The targets that have a document.
+  func all(with document: DocumentNumber) throws(StoreError) -> [TargetID] {
+    try connection.all("SELECT target FROM target_documents WHERE document = ? ORDER BY target", document) {
+      row throws(StoreError) in try Self.id(row.integer(0))
+    }
+  }
+
+  /// Deletes the memberships of a document, whose targets are unknown to queries.
+  func removeMemberships(of document: DocumentNumber) throws(StoreError) {
+    try connection.run("DELETE FROM target_documents WHERE document = ?", document)
+  }
 }
 
 extension DocumentTable {

@@ -111,7 +111,7 @@ extension CacheDatabase {
   /// know: it has the same views of the others, except for documents that another user's pending writes move up into a
   /// limit. As long as such writes wait, everything that a limit could take is spared.
   /// - Parameter user: the primary client's user.
-  fileprivate func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
+  func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }
     var shown: [Target] = []
     for id in try sharing.tables.targets(ofOthersThan: sharing.id, .cache).sorted() {

@@ -123,6 +123,29 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.occupancy() }
   }
 
+  /// Removes a document, or those directly in a collection, from the cache, unless a listener or a pending write holds
+  /// them; in slices, between which all other waiting work has its turn.
+  /// - Throws: `failed-precondition` if another client of the cache has the streams, which knows what all listen to.
+  package func evict(_ path: ResourcePath) async throws(RPCStatus) -> Eviction {
+    var eviction = Eviction(of: path)
+    while !eviction.isFinished {
+      let begun = eviction
+      let next = try change { core throws(StoreError) -> Eviction? in
+        guard core.store.isPrimary else { return nil }
+        var next = begun
+        try core.store.continueEviction(&next)
+        return next
+      }
+      guard let next else {
+        throw RPCStatus(
+          .failedPrecondition, "Another program has this cache's streams, and alone takes documents out of it.")
+      }
+      eviction = next
+      await Task.yield()
+    }
+    return eviction
+  }
+
   /// Removes the least recently used tenth from the cache if it is as large as it may be; in slices, between which all
   /// other waiting work has its turn.
   /// - Parameter isDryRun: whether to remove nothing and find out what would be removed, whatever the size.

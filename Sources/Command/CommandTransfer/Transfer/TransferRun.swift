@@ -31,13 +31,28 @@ package struct TransferRun: Sendable {
     switch request {
     case .export(let paths, let file, _): await export(paths, to: file, tell)
     case .importing(let file, let path): await importing(file, into: path, tell)
+    case .bundle(let contents, let file, _): await bundle(contents, into: file, tell)
     }
   }
 
   // MARK: Export
 
   private func export(
-    _ paths: [ResourcePath]?, to file: String, _ tell: (TransferState) -> Void
+    _ paths: [ResourcePath]?, to file: String, _ tell: @escaping (TransferState) -> Void
+  ) async -> TransferAccount {
+    await write(file, tell) { target, progress in
+      let job = ExportJob(roots: paths, isRecursive: true, format: TransferFormat(fileName: file))
+      let (whole, _, notes) = try await unmoved()
+      _ = try await job.run(at: whole, database, to: target.file, progress: progress)
+      return notes
+    }
+  }
+
+  /// Writes a file that takes the place of an old one once it is complete.
+  /// - Parameter body: gets the file, and what is called with the number of documents after each; returns notes.
+  private func write(
+    _ file: String, _ tell: @escaping (TransferState) -> Void,
+    _ body: (ExportTarget, (Int) throws -> Void) async throws -> [String]
   ) async -> TransferAccount {
     let start = ContinuousClock.now
     var pace = Pace()
@@ -53,11 +68,7 @@ package struct TransferRun: Sendable {
       }
       let target = try ExportTarget(path, OutputCompression.choose(for: path, nil, isTerminal: false))
       do {
-        let job = ExportJob(roots: paths, isRecursive: true, format: TransferFormat(fileName: file))
-        let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
-        let whole: (any Datastore)? = beginning.map { PastDatastore(base: datastore, time: $0, isBeginning: true) }
-        if whole == nil { notes.append("Each document is as it was when its turn came: this backend has no past.") }
-        _ = try await job.run(at: whole ?? datastore, database, to: target.file) { count in
+        notes = try await body(target) { count in
           try Task.checkCancellation()
           documents = count
           guard pace.isDue() else { return }
@@ -71,6 +82,29 @@ package struct TransferRun: Sendable {
       return account(.complete)
     } catch {
       return account(Self.end(error))
+    }
+  }
+
+  /// The database at one time, if the backend has a past.
+  private func unmoved() async throws -> (any Datastore, SnapshotVersion?, notes: [String]) {
+    let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
+    guard let beginning else {
+      return (datastore, nil, ["Each document is as it was when its turn came: this backend has no past."])
+    }
+    return (PastDatastore(base: datastore, time: beginning, isBeginning: true), beginning, [])
+  }
+
+  // MARK: Bundle
+
+  private func bundle(
+    _ contents: BundleContents, into file: String, _ tell: @escaping (TransferState) -> Void
+  ) async -> TransferAccount {
+    await write(file, tell) { target, progress in
+      let (whole, time, notes) = try await unmoved()
+      let bytes = try await BundleJob(contents: contents, at: whole, database, readTime: time).run(progress)
+      try target.file.data(String(decoding: bytes, as: UTF8.self))
+      try target.file.flush()
+      return notes
     }
   }
 

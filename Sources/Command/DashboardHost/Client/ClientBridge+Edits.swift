@@ -27,7 +27,10 @@ extension ClientBridge {
         }
       }
       try await bridge.commit([mutation])
-      if case .newDocument = edit.subject { bridge.emit(.notice(.info, "new document \(key.path.text)")) }
+      switch edit.subject {
+      case .newDocument, .documentToCreate: bridge.emit(.created(key))
+      case .document: break
+      }
     }
   }
 }

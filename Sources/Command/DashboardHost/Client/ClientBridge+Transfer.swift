@@ -12,13 +12,11 @@ extension ClientBridge {
   /// Starts an import or export beside everything else; an existing file is replaced only if the request says so.
   func transfer(_ request: TransferRequest) {
     if transferring != nil { return emit(.notice(.info, "One import or export at a time.")) }
-    if case .export(let paths, let file, false) = request,
-      FileManager.default.fileExists(atPath: UserPath.absolute(file))
-    {
-      let again = Effect.client(.transfer(.export(paths, file: file, replaces: true)))
+    if let replacing = request.replacing, FileManager.default.fileExists(atPath: UserPath.absolute(request.file)) {
+      let again = Effect.client(.transfer(replacing))
       return emit(
         .question(
-          title: "Replace a file", body: ["\(file) exists.", "It is replaced once the export is complete."],
+          title: "Replace a file", body: ["\(request.file) exists.", "It is replaced once the new one is complete."],
           action: "Replace", HeldEffects([again])))
     }
     let run = TransferRun(

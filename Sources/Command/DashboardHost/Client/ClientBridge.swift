@@ -27,7 +27,7 @@ final class ClientBridge {
   let data: SharedData?
   let emit: @MainActor (ClientEvent) -> Void
 
-  private var subscriptions: Subscriptions
+  var subscriptions: Subscriptions
   /// Open documents with writes whose result the server has not sent.
   private var unsettled: Set<DocumentKey> = []
   /// Whether each open document is one that the server has not confirmed.
@@ -167,6 +167,9 @@ final class ClientBridge {
     case .lookInside: lookInside()
     case .surveyCache: surveyCache()
     case .countFieldTypes(let path): countFieldTypes(in: path)
+    case .evict(let path): evict(path)
+    case .pin(let query): pin(query)
+    case .unpin(let query): subscriptions.close(.pin(query))
     case .restartStream(let kind): request { try await $0.engine.restartStream(kind) }
     }
   }

@@ -14,6 +14,7 @@ struct Subscriptions {
     case listener(ListenerTag)
     case window(WindowTag)
     case detail(DocumentKey)
+    case pin(Query)
   }
 
   private struct Subscription {

@@ -60,6 +60,7 @@ extension Redaction {
     case .undoConflict(let conflict): .undoConflict(self.conflict(conflict))
     case .editorFailed(let request, let line, let column, let reason):
       .editorFailed(self.request(request), line: line, column: column, reason: hidden(reason, "reason"))
+    case .created(let key): .created(self.key(key))
     case .editorGaveUp(let reason): .editorGaveUp(text(reason))
     case .explained(let query, let result): .explained(self.query(query), self.result(result))
     case .decisions(let result): .decisions(self.result(result))
@@ -86,6 +87,10 @@ extension Redaction {
     switch request {
     case .export(let paths, let file, let replaces): .export(paths?.map(path), file: file, replaces: replaces)
     case .importing(let file, let collection): .importing(file: file, into: collection.map(path))
+    case .bundle(.documents(let keys), let file, let replaces):
+      .bundle(.documents(keys.map(key)), file: file, replaces: replaces)
+    case .bundle(.result(let query, let name), let file, let replaces):
+      .bundle(.result(self.query(query), name: text(name)), file: file, replaces: replaces)
     }
   }
 

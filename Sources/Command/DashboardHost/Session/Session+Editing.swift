@@ -51,6 +51,11 @@ extension Session {
       case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now))
       }
       source?.perform(.write(mutations))
+      switch request.subject {
+      case .newDocument, .documentToCreate:
+        if let key = mutations.first?.key { apply(.client(.created(key), at: .now)) }
+      case .document, .rejectedWrite: break
+      }
     } catch {
       var kept = request
       kept.text = edited

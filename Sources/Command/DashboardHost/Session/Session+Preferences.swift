@@ -132,6 +132,9 @@ extension Session {
     return try? catalog.theme(named: state.screen.theme).theme
   }
 
+  /// Draws with the characters that the terminal has, whatever the configuration says.
+  func adoptGlyphs() { configure { $0.glyphs = screen.ownGlyphs } }
+
   private func configure(_ change: (inout DashboardPreferences) -> Void) {
     var now = DashboardPreferences(
       themes: state.configuration.themes, theme: state.screen.theme, keymap: state.configuration.keymap,

@@ -291,6 +291,7 @@ package final class Session {
     case .edit(let request): edit(request)
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
+    case .adoptGlyphs: adoptGlyphs()
     case .rememberTheme(let slug): rememberTheme(slug)
     case .rememberCommands(let commands): rememberCommands(commands)
     case .setMouse(let on): screen.setMouse(on)

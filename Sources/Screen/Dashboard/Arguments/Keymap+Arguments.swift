@@ -4,10 +4,11 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreText
+import TerminalCanvas
 
 /// The commands that take an argument.
 extension Keymap {
-  static let withArgument: [Command] = [offline, latency, theme, go, query, listen, stop, filter, shot]
+  static let withArgument: [Command] = [offline, latency, theme, glyphs, go, query, listen, stop, filter, shot] + cache
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -47,6 +48,27 @@ extension Keymap {
         return CommandArgument.Meaning(account: "theme: \(theme.name)") { $0.choose(theme: theme.slug) }
       }))
 
+  private static let glyphs = Command(
+    "glyphs", "draw with signs or in ASCII, until the end of this session",
+    CommandArgument(
+      name: "SET", hint: "auto, as the terminal has them; unicode; ascii",
+      completions: { _, _ in ["auto", "unicode", "ascii"] },
+      read: { text, _ throws(TextError) in
+        switch text {
+        case "auto":
+          return CommandArgument.Meaning(account: "draw with the signs that the terminal has") { _ in
+            [.terminal(.adoptGlyphs)]
+          }
+        case "unicode", "ascii":
+          let account = text == "ascii" ? "draw in ASCII" : "draw with signs beyond ASCII"
+          return CommandArgument.Meaning(account: account) { state in
+            state.configuration.glyphs = text == "ascii" ? .ascii : .unicode
+            return []
+          }
+        default: throw TextError(column: 1, "it is auto, unicode or ascii")
+        }
+      }))
+
   private static let go = Command(
     "go", "go to a collection, a document or a row",
     CommandArgument(
@@ -63,7 +85,7 @@ extension Keymap {
           throw TextError(column: 1, error.message)
         }
         if let key = DocumentKey(path) {
-          return CommandArgument.Meaning(account: "open the document \(text)") { $0.openDetail(key) }
+          return CommandArgument.Meaning(account: "open the document \(text)") { $0.goTo(key) }
         }
         return CommandArgument.Meaning(account: "open the collection \(text)") { $0.openCollection(path) }
       }))
@@ -175,7 +197,7 @@ extension Keymap {
 
 extension DashboardState {
   /// The paths of the collections and documents in the tree.
-  fileprivate var knownPaths: [String] {
+  var knownPaths: [String] {
     let roots = browser.roots ?? []
     let below = browser.windows.keys.map(\.text).filter { !roots.contains($0) }.sorted()
     return roots + below + browser.windows.values.flatMap(\.loaded).map(\.key).sorted().map(\.path.text)

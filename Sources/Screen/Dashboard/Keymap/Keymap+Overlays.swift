@@ -28,6 +28,18 @@ extension Keymap {
       Command("up", "up ctrl-p", in: .overlay(kind), "up", hint: "up", 3, run: { $0.moveOverlay(by: -1) }),
       Command("page-down", "pgdn", in: .overlay(kind), "a page down", run: { $0.moveOverlay(by: 10) }),
       Command("page-up", "pgup", in: .overlay(kind), "a page up", run: { $0.moveOverlay(by: -10) }),
+    ] + (typed.contains(kind) ? [] : ends(of: kind))
+  }
+
+  /// The lists with a line to type into, in which these keys edit the line.
+  private static let typed: Set<Overlay.Kind> = [.help, .palette]
+
+  private static func ends(of kind: Overlay.Kind) -> [Command] {
+    [
+      Command("top", "g home", in: .overlay(kind), "first row", run: { $0.moveOverlay(by: Int.min / 2) }),
+      Command("bottom", "G end", in: .overlay(kind), "last row", run: { $0.moveOverlay(by: Int.max / 2) }),
+      Command("half-page-down", "ctrl-d", in: .overlay(kind), "half a page down", run: { $0.moveOverlay(by: 5) }),
+      Command("half-page-up", "ctrl-u", in: .overlay(kind), "half a page up", run: { $0.moveOverlay(by: -5) }),
     ]
   }
 

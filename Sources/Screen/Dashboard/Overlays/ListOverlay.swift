@@ -150,7 +150,7 @@ extension DashboardState {
     case .request(let decision):
       let path = decision.path
       if path.isRoot { return [] }
-      return path.isDocument ? openDetail(DocumentKey(unchecked: path)) : openCollection(path)
+      return path.isDocument ? goTo(DocumentKey(unchecked: path)) : openCollection(path)
     case .inside(let panel): return openInside(panel.row(at: index, now)?.subject, from: list)
     }
   }
@@ -175,7 +175,7 @@ extension DashboardState {
     case .editFields(let now):
       editAgain(over: now)
       return []
-    case .open(let key): return openDetail(key)
+    case .open(let key): return goTo(key)
     case .openRequest(let batch): return openRequest(of: batch)
     case .perform(let effects, let text):
       if let text { toast(.info, text) }
@@ -190,7 +190,7 @@ extension DashboardState {
     case .invocation(let command, let text): return perform(command, text)
     case .problem: return []
     case .collection(let path): return openCollection(path)
-    case .document(let key): return openDetail(key)
+    case .document(let key): return goTo(key)
     case .newDocumentIn(let path): return create(.newDocument(in: path), in: path)
     case .newDocument(let key): return create(.documentToCreate(key), in: key.collection)
     case .editListener(let tag):

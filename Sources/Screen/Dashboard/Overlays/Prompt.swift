@@ -10,6 +10,7 @@ package struct Prompt: Sendable {
     case saveListeners
     case openListeners
     case export([ResourcePath]?)
+    case bundle(BundleContents)
     case importFile(into: ResourcePath?)
   }
 
@@ -71,6 +72,7 @@ extension DashboardState {
     case .saveListeners: return [.terminal(.saveListeners(listenerDefinitions, file: text))]
     case .openListeners: return [.terminal(.openListeners(file: text))]
     case .export(let paths): return start(.export(paths, file: text))
+    case .bundle(let contents): return start(.bundle(contents, file: text))
     case .importFile(let path): return start(.importing(file: text, into: path))
     }
   }

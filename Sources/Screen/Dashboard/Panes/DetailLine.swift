@@ -89,7 +89,7 @@ struct DetailLine {
   }
 
   private func cell(_ value: Value?, width: Int, to drawn: inout Line) {
-    drawn.cell(value.map(ValueText.short) ?? glyphs.dash, value?.role ?? .textMuted, width: max(0, width - 1))
+    drawn.cell(value.map(ValueText.readable) ?? glyphs.dash, value?.role ?? .textMuted, width: max(0, width - 1))
     drawn.skip(min(1, width))
   }
 }

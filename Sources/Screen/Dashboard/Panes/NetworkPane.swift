@@ -10,6 +10,9 @@ struct NetworkPane {
   let layout: Layout
   let glyphs: Glyphs
 
+  /// Whether the program whose client is shown has ended: then nothing is known of its connection any more.
+  private var isOver: Bool { state.attachment.isOver }
+
   func draw(on canvas: inout Canvas) {
     let geometry = state.geometry(of: .network, layout)
     let area = geometry.content
@@ -25,10 +28,10 @@ struct NetworkPane {
     } else {
       lines += narrowStreamLines(width: area.width)
     }
-    if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
+    if !state.faults.isCalm, !isOver { lines.append(fact("faults", state.faults.summary, .stateFault)) }
     if let notice = state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
-    if let line = companyLine { lines.append(line) }
-    if state.network.isOffline, !state.attachment.isOver { lines.append(reconnectLine) }
+    if let line = companyLine, !isOver { lines.append(line) }
+    if state.network.isOffline, !isOver { lines.append(reconnectLine) }
     if isLarge, let line = cacheLine { lines.append(line) }
     if state.screen.showsFacts, let traffic = state.screen.traffic { lines.append(line(of: traffic)) }
     // The band above the feed has the outages of the whole session.
@@ -93,6 +96,7 @@ struct NetworkPane {
     line.cell(text(of: stream), role(of: stream), width: 14)
     // A fact that does not fit is left out rather than cut, if the next one fits whole.
     for fact in facts where line.width + fact.count <= width { line.cell(fact, width: max(14, fact.count + 2)) }
+    if isOver { return line }
     if let error = stream.lastError { line.add(error.code.name, .warn) }
     return line
   }
@@ -103,16 +107,17 @@ struct NetworkPane {
     first.add("watch ", .textMuted)
     first.add(text(of: state.network.watch), role(of: state.network.watch))
     let showsFacts = state.screen.showsFacts
-    if state.network.watch.state == .open, showsFacts { first.add(" \(state.network.activeTargets)") }
+    if state.network.watch.state == .open, showsFacts, !isOver { first.add(" \(state.network.activeTargets)") }
     first.skip(to: min(18, width / 2))
     if first.width >= 18 { first.skip(2) }
     first.add("write ", .textMuted)
     first.add(text(of: state.network.write), role(of: state.network.write))
     let inFlight = state.network.inFlightWrites
-    if state.network.write.state == .open, showsFacts || inFlight > 0 {
+    if state.network.write.state == .open, showsFacts || inFlight > 0, !isOver {
       first.add(showsFacts ? " \(inFlight)/10" : " \(inFlight) in flight")
     }
-    guard state.network.trouble == nil, let error = state.network.watch.lastError ?? state.network.write.lastError
+    guard !isOver, state.network.trouble == nil,
+      let error = state.network.watch.lastError ?? state.network.write.lastError
     else {
       return [first]
     }
@@ -120,7 +125,7 @@ struct NetworkPane {
   }
 
   private var watchFacts: [String] {
-    guard state.network.watch.state == .open, state.screen.showsFacts else { return [] }
+    guard state.network.watch.state == .open, state.screen.showsFacts, !isOver else { return [] }
     let count = state.network.activeTargets
     let token = state.network.lastSnapshotAt.map {
       "resume token of \(TimeText.clock($0, offset: state.configuration.utcOffset))"
@@ -129,13 +134,14 @@ struct NetworkPane {
   }
 
   private var writeFacts: [String] {
-    guard state.network.write.state == .open else { return [] }
+    guard state.network.write.state == .open, !isOver else { return [] }
     let pipeline = state.screen.showsFacts ? ["pipeline \(state.network.inFlightWrites)/10"] : []
     return ["\(state.network.inFlightWrites) in flight"] + pipeline
   }
 
   private func text(of stream: StreamStatus) -> String {
-    switch stream.state {
+    if isOver { return glyphs.dash }
+    return switch stream.state {
     case .closed: "CLOSED"
     case .opening: "OPENING"
     case .open: "OPEN"
@@ -144,7 +150,8 @@ struct NetworkPane {
   }
 
   private func role(of stream: StreamStatus) -> Role {
-    switch stream.state {
+    if isOver { return .textMuted }
+    return switch stream.state {
     case .closed: .stateOffline
     case .opening: .stateConnecting
     case .open: .stateOnline
@@ -169,7 +176,7 @@ struct NetworkPane {
   /// The reason why there is no connection, and the time of the next attempt.
   /// - Parameter spare: the number of lines it may take beyond the first.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
-    guard state.network.isNetworkEnabled, let reason = state.network.trouble else { return [] }
+    guard state.network.isNetworkEnabled, !isOver, let reason = state.network.trouble else { return [] }
     // The countdown changes, so it stands before the text that may be cut.
     let countdown = state.network.nextRetry.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
@@ -191,6 +198,7 @@ struct NetworkPane {
 
   private var cacheLine: Line? {
     guard let count = state.network.cacheByteCount else { return nil }
+    if isOver { return fact("cache", glyphs.dash, .textMuted) }
     let limit = state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
     // A notice about the cache already has its name.
@@ -213,6 +221,7 @@ struct NetworkPane {
   }
 
   private func outageLine(width: Int) -> Line {
+    if isOver { return fact("online", glyphs.dash, .textMuted) }
     let count = state.outages.recentCount(at: state.now)
     let columns = min(30, width - 27)
     var line = row("online")

@@ -29,6 +29,7 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
   var documentsReason: String { "attached: \(name) alone writes its documents" }
   var listenersReason: String { "attached: the listeners are \(name)'s" }
   var indexesReason: String { "attached: the indexes are \(name)'s" }
+  var cacheReason: String { "attached: the cache is \(name)'s" }
   var transferReason: String { "attached: the backend is \(name)'s to ask" }
   var controlReason: String { "attached to look only: hearth attach --control may change it" }
 }
@@ -38,7 +39,7 @@ extension AttachedProgram {
   private static let listenerCommands: Set = [
     "listen", "query", "new", "open-listeners", "duplicate", "stop", "open-file",
   ]
-  private static let transferCommands: Set = ["export", "export-all", "transfer"]
+  private static let transferCommands: Set = ["export", "export-all", "bundle", "transfer"]
   private static let controls: Set = [
     "toggle-network", "restart-stream", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
   ]
@@ -53,6 +54,7 @@ extension AttachedProgram {
       command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"
     if editsListener || Self.listenerCommands.contains(command.name) { return listenersReason }
     if command.name == "make-index" { return indexesReason }
+    if ["pin", "evict"].contains(command.name) { return cacheReason }
     if Self.transferCommands.contains(command.name) { return transferReason }
     return command.writes ? documentsReason : nil
   }
@@ -95,6 +97,7 @@ extension ClientEffect {
     case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
     case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
     case .transfer, .cancelTransfer: program.transferReason
+    case .evict, .pin, .unpin: program.cacheReason
     case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault,
       .restartStream:
       program.allowsControl ? nil : program.controlReason

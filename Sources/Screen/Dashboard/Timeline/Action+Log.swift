@@ -56,7 +56,8 @@ extension ClientEvent {
     case .snapshotsMissed(let count, _): count > 0
     case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
       .writeAcknowledged, .writeRejected, .writeCancelled,
-      .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
+      .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .created,
+      .explained,
       .transferred, .listenersRead, .question, .notice:
       true
     case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,

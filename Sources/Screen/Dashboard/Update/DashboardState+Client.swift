@@ -75,6 +75,9 @@ extension DashboardState {
           Confirmation(
             title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
             action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
+    case .created(let key):
+      toast(.info, "new document \(key.path.text)")
+      return locate(key)
     case .editorGaveUp(let reason):
       toast(.warning, reason)
       if let editor = editing.takeBack() { interject(.fields(editor)) }
@@ -109,7 +112,7 @@ extension DashboardState {
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
     case .commitsUnheard, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed,
       .inside, .surveyed, .fieldTypes, .indexes,
-      .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .editConflict, .undoConflict:
+      .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict:
       // Answers to keys, and words of this program.
       false
     default: true

@@ -50,6 +50,7 @@ extension DashboardState {
 
   /// A key on the screen itself: digits may be the beginning of a row for `G`.
   private mutating func pressOnScreen(_ key: Key) -> [Effect] {
+    if focus == .collections { browser.destination = nil }
     if typing.takeDigit(key.typedCharacter) { return [] }
     guard let row = typing.takeRow() else { return run(key) }
     if key == .character("G") { return jump(row: row) }

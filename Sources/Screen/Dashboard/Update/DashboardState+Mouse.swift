@@ -9,7 +9,7 @@ extension DashboardState {
   mutating func handle(_ mouse: MouseEvent) -> [Effect] {
     switch mouse.kind {
     case .wheelUp, .wheelDown: return scroll(mouse)
-    case .press: break
+    case .press: browser.destination = nil
     case .drag:
       drag(to: mouse.point)
       return []

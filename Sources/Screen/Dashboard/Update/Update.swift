@@ -88,7 +88,9 @@ extension DashboardState {
     if focus == .detail, detail == nil { focus = .collections }
     let layout = layout(size)
     settleResult(height: listHeight(of: .collections, layout))
-    browser.cursor.settle(in: browser.rows.map(\.item), height: listHeight(of: .collections, layout))
+    let rows = browser.rows.map(\.item)
+    browser.reachDestination(in: rows)
+    browser.cursor.settle(in: rows, height: listHeight(of: .collections, layout))
     writes.cursor.settle(in: writes.rows.map(\.batch), height: listHeight(of: .writes, layout))
     settleRanges()
     if feed.isPaused { feed.cursor.settle(in: feed.shown, height: listHeight(of: .feed, layout)) }

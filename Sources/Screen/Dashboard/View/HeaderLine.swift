@@ -170,7 +170,7 @@ struct VitalSigns {
   /// The newest round trip, `184ms`; the length of an outage; empty before the first.
   private var timing: String {
     if let outageText = state.outageText { return outageText }
-    guard let newest = state.network.roundTrips.last else { return "" }
+    guard !state.attachment.isOver, let newest = state.network.roundTrips.last else { return "" }
     let milliseconds = TimeText.wholeMilliseconds(newest)
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
   }

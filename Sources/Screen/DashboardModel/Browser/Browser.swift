@@ -34,6 +34,8 @@ package struct Browser: Sendable {
   }
 
   package var cursor = Cursor<Item>()
+  /// The document to which the cursor goes as soon as it has a row, unless it is moved in the tree before.
+  package var destination: DocumentKey?
   /// The item at which the selected range begins.
   package var anchor: Item?
   /// The collections at the root; `nil` until they are known.
@@ -175,10 +177,12 @@ package struct Browser: Sendable {
     return effects
   }
 
-  package mutating func expand(_ path: ResourcePath, limit: Int, in database: DatabaseID) -> [Effect] {
+  package mutating func expand(
+    _ path: ResourcePath, at place: CollectionWindow.Place = .start, limit: Int, in database: DatabaseID
+  ) -> [Effect] {
     guard expanded.insert(path).inserted else { return [] }
     if path.isDocument { return [.client(.listCollections(below: path))] }
-    return open(path, at: .start, landing: .stay, limit: limit, in: database) + [
+    return open(path, at: place, landing: .stay, limit: limit, in: database) + [
       .client(.listMissing(in: path)), .client(.count(path)),
     ]
   }

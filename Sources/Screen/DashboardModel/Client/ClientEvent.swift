@@ -71,6 +71,8 @@ package enum ClientEvent: Codable, Sendable {
   case undoConflict(UndoConflict)
   /// The text from the editor cannot be written. The text is kept, so that no typing is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
+  /// A document that the user made was written, here first.
+  case created(DocumentKey)
   /// The user's editor could not be run, or ended without a text to be written.
   case editorGaveUp(String)
   /// The answer to `Effect.explain`.

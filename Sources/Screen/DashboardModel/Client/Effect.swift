@@ -81,6 +81,12 @@ package enum ClientEffect: Equatable, Sendable {
   case surveyCache
   /// Count the types of the fields of a collection's documents in the cache; answers `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
+  /// Remove a document, or those directly in a collection, from the cache, unless something holds them; a notice tells
+  /// how many left and why others stay.
+  case evict(ResourcePath)
+  /// Keep what the cache has of a query's result until `unpin`, or this session's end.
+  case pin(Query)
+  case unpin(Query)
   /// Give a stream up and begin another one at once.
   case restartStream(StreamUse.Kind)
 }
@@ -96,6 +102,8 @@ package enum TerminalEffect: Equatable, Sendable {
   /// Remember these commands of the palette for the next start, newest last.
   case rememberCommands([String])
   case setMouse(Bool)
+  /// Draw with the characters that the terminal's locale has.
+  case adoptGlyphs
   /// Write listeners to a file that `openListeners` reads; answers `question` if the file exists.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
   /// Read listeners from a file; answers `listenersRead`, and a notice for each that cannot be read.

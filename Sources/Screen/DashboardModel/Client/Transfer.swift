@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreQuery
 
 /// A request to write documents to a file, or a file's documents to the database.
 package enum TransferRequest: Codable, Hashable, Sendable {
@@ -8,14 +9,40 @@ package enum TransferRequest: Codable, Hashable, Sendable {
   case export([ResourcePath]?, file: String, replaces: Bool = false)
   /// An import: plain documents go into the collection; without a collection each document names its path.
   case importing(file: String, into: ResourcePath?)
+  /// A bundle, from which clients fill their caches without asking the server.
+  case bundle(BundleContents, file: String, replaces: Bool = false)
 
   package var file: String {
     switch self {
-    case .export(_, let file, _), .importing(let file, _): file
+    case .export(_, let file, _), .importing(let file, _), .bundle(_, let file, _): file
+    }
+  }
+
+  /// The same request for a file that may exist; `nil` if it is that already, or reads the file.
+  package var replacing: TransferRequest? {
+    switch self {
+    case .export(let paths, let file, false): .export(paths, file: file, replaces: true)
+    case .bundle(let contents, let file, false): .bundle(contents, file: file, replaces: true)
+    case .export(_, _, true), .bundle(_, _, true), .importing: nil
     }
   }
 
   package var isImport: Bool { if case .importing = self { true } else { false } }
+}
+
+/// The documents of a bundle.
+package enum BundleContents: Codable, Hashable, Sendable {
+  case documents([DocumentKey])
+  /// The result of a query, which clients find by the name.
+  case result(Query, name: String)
+
+  /// The contents in words: `orders where total > 10`, `3 documents`.
+  package var text: String {
+    switch self {
+    case .documents(let keys): keys.count == 1 ? keys[0].path.text : "\(grouped(keys.count)) documents"
+    case .result(let query, _): QueryText.line(query)
+    }
+  }
 }
 
 /// The progress of a transfer.

@@ -39,6 +39,24 @@ extension TransferRequest {
     case .export(nil, let file, _): "Export the database to \(file)"
     case .export(let paths?, let file, _):
       "Export \(paths.count == 1 ? paths[0].text : "\(grouped(paths.count)) paths") to \(file)"
+    case .bundle(let contents, let file, _): "Bundle \(contents.text) into \(file)"
+    }
+  }
+
+  /// The end of the documents, in words: `exported to`.
+  fileprivate var outcome: String {
+    switch self {
+    case .importing: "imported from"
+    case .export: "exported to"
+    case .bundle: "bundled into"
+    }
+  }
+
+  fileprivate var noun: String {
+    switch self {
+    case .importing: "import"
+    case .export: "export"
+    case .bundle: "bundle"
     }
   }
 }
@@ -59,7 +77,7 @@ extension TransferState {
   /// The badge of the transfer: `[IMPORT 45 %]`.
   package var badge: String {
     let figure = fraction.map { "\(Int($0 * 100)) %" } ?? grouped(documents)
-    return "[\(request.isImport ? "IMPORT" : "EXPORT") \(figure)]"
+    return "[\(request.noun.uppercased()) \(figure)]"
   }
 }
 
@@ -71,12 +89,11 @@ extension TransferAccount {
     let tenths = Int((elapsed / .milliseconds(100)).rounded())
     let time = "\(tenths / 10).\(tenths % 10) s"
     switch (end, request.isImport) {
-    case (.complete, true): return "\(count) imported from \(request.file) in \(time)\(refused)"
-    case (.complete, false): return "\(count) exported to \(request.file) in \(time)"
+    case (.complete, _): return "\(count) \(request.outcome) \(request.file) in \(time)\(refused)"
     case (.cancelled, true): return "import of \(request.file) cancelled after \(count)\(refused)"
-    case (.cancelled, false): return "export cancelled after \(count): \(request.file) is as it was before"
+    case (.cancelled, false): return "\(request.noun) cancelled after \(count): \(request.file) is as it was before"
     case (.failed(let reason), true): return "import of \(request.file) ended after \(count)\(refused): \(reason)"
-    case (.failed(let reason), false): return "nothing exported to \(request.file): \(reason)"
+    case (.failed(let reason), false): return "nothing \(request.outcome) \(request.file): \(reason)"
     }
   }
 }

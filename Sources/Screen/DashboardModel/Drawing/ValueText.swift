@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
 package import FirestoreModel
 
 /// One value on one line, short enough for a row, so mostly a part of it. `DocumentJSON` writes the whole value.
@@ -21,6 +22,28 @@ package enum ValueText {
     case .array(let values): values.isEmpty ? "[]" : "[\(values.count)]"
     case .vector(let values): "vector[\(values.count)]"
     case .map(let fields): fields.isEmpty ? "{}" : "{\(fields.count)}"
+    }
+  }
+
+  /// The largest bytes and vectors that a line shows in full.
+  private static let mostBytes = 24
+  private static let mostElements = 4
+
+  /// A value in the line of an open document: few bytes as base64, and a short vector with its numbers.
+  package static func readable(_ value: Value) -> String {
+    switch value {
+    case .bytes(let bytes) where bytes.count <= mostBytes: full(value) ?? short(value)
+    case .vector(let elements) where elements.count <= mostElements: full(value) ?? short(value)
+    default: short(value)
+    }
+  }
+
+  /// All of a value whose line says only how large it is: bytes as base64, a vector's numbers; `nil` for others.
+  package static func full(_ value: Value) -> String? {
+    switch value {
+    case .bytes(let bytes): bytes.isEmpty ? nil : "base64 \(Base64.encode(bytes))"
+    case .vector(let elements): "vector[\(elements.map(double).joined(separator: ", "))]"
+    default: nil
     }
   }
 

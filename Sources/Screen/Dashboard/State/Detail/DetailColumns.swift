@@ -48,7 +48,7 @@ struct WrappedField {
   let lines: [DetailContent.Line]
 
   init(_ line: DetailContent.Line, _ detail: Detail, _ state: DashboardState) {
-    guard case .field(let field) = line.content, case .string(let text)? = field.local ?? field.server else {
+    guard case .field(let field) = line.content, let value = field.local ?? field.server else {
       lines = [line]
       return
     }
@@ -59,8 +59,15 @@ struct WrappedField {
       lines = [line]
       return
     }
-    // The line above ends in an ellipsis, which takes one column.
-    var rest = Self.split(Substring("\"\(text.prefix(width * Self.mostRows))\""), width: width, kept: width - 1).rest
+    var rest: Substring
+    if case .string(let text) = value {
+      // The line above ends in an ellipsis, which takes one column.
+      rest = Self.split(Substring("\"\(text.prefix(width * Self.mostRows))\""), width: width, kept: width - 1).rest
+    } else if let full = ValueText.full(value), ValueText.readable(value) != full || full.count > width {
+      rest = full.prefix(width * Self.mostRows)
+    } else {
+      rest = ""
+    }
     var rows: [DetailContent.Line] = []
     while !rest.isEmpty, rows.count < Self.mostRows {
       let (row, more) = Self.split(rest, width: width, kept: width)

@@ -69,11 +69,7 @@ extension DashboardState {
   private mutating func find(_ item: Browser.Item) -> [Effect] {
     switch item {
     case .collection(let path), .before(let path), .after(let path), .note(let path): return openCollection(path)
-    case .document(let key), .field(let key, _):
-      let effects = openCollection(key.collection)
-      browser.cursor.select(.document(key))
-      return effects.filter { if case .client(.openWindow) = $0 { false } else { true } }
-        + openWindow(of: key.collection, at: .from(key), landing: .first)
+    case .document(let key), .field(let key, _): return locate(key)
     }
   }
 }

@@ -119,8 +119,8 @@ extension DashboardState {
       if let tag = row.listener, listening[tag] != nil { showResult(of: tag) }
       return []
     }
-    guard row.kind == .conflict else { return openDifference(row.version, of: key) }
-    let effects = openDetail(key)
+    guard row.kind == .conflict else { return locate(key) + openDifference(row.version, of: key) }
+    let effects = goTo(key)
     detail?.tab = .overlay
     detail?.cursor = Cursor()
     return effects
@@ -137,14 +137,40 @@ extension DashboardState {
     return (old.map { [.client(.closeDetail($0))] } ?? []) + [.client(.openDetail(key))]
   }
 
+  /// Opens a document, to which the cursor of pane 1 goes too.
+  mutating func goTo(_ key: DocumentKey) -> [Effect] {
+    let effects = locate(key)
+    return effects + openDetail(key)
+  }
+
+  /// Selects a document in pane 1: in the result that is shown there, or in the tree, which opens what is around it.
+  mutating func locate(_ key: DocumentKey) -> [Effect] {
+    if resultDocuments?[key] != nil { browser.result?.cursor.select(key) }
+    if browser.rows.contains(where: { $0.item == .document(key) }) {
+      browser.cursor.select(.document(key))
+      return []
+    }
+    // Nothing is asked for an earlier moment, which shows what was there.
+    guard past == nil else { return [] }
+    let root = key.path.root
+    browser.visited = browser.isRoot(root) ? nil : root
+    return browser.go(to: key, limit: windowLimit, in: configuration.database)
+  }
+
   /// Goes to a collection in pane 1, opening it.
   mutating func openCollection(_ path: ResourcePath) -> [Effect] {
     focus = .collections
     closeResult()
+    browser.destination = nil
     // A collection that is not listed is shown, which makes it none of the database's.
     browser.visited = browser.isRoot(path) ? nil : path
     let effects = expand(path)
     browser.cursor.select(.collection(path))
     return effects
   }
+}
+
+extension ResourcePath {
+  /// The collection at the root in which the path lies.
+  fileprivate var root: ResourcePath { ResourcePath(segments.first.map(String.init) ?? "") }
 }

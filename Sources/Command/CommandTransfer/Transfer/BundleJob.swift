@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import DashboardModel
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSync
+
+/// Documents of the server, or the result of a query, as a bundle.
+struct BundleJob {
+  /// The largest bundle: clients read it as a whole before they store anything.
+  private static let largest = 100 << 20
+  private static let documentsPerLookup = 100
+
+  private let contents: BundleContents
+  private let datastore: any Datastore
+  private let database: DatabaseID
+  private let readTime: SnapshotVersion?
+
+  /// - Parameter readTime: the time as of which the datastore answers; `nil` for a moving one.
+  init(contents: BundleContents, at datastore: any Datastore, _ database: DatabaseID, readTime: SnapshotVersion?) {
+    (self.contents, self.datastore, self.database, self.readTime) = (contents, datastore, database, readTime)
+  }
+
+  /// - Parameter progress: called after each page with the number of documents; an error that it throws ends the work.
+  func run(_ progress: (Int) throws -> Void) async throws -> [UInt8] {
+    var documents: [Document] = []
+    var size = 0
+    func take(_ page: [Document]) throws {
+      documents += page
+      size += page.reduce(0) { $0 + ($1.data?.encoded.bytes.count ?? 0) }
+      guard size <= Self.largest else {
+        throw CommandFailure(.badData, "it is larger than 100 MiB, and clients read a bundle as a whole.")
+      }
+      try progress(documents.count)
+    }
+    switch contents {
+    case .documents(let keys):
+      var rest = keys[...]
+      while !rest.isEmpty {
+        try take(try await datastore.lookup(Array(rest.prefix(Self.documentsPerLookup))))
+        rest = rest.dropFirst(Self.documentsPerLookup)
+      }
+    case .result(let query, _):
+      var pages = DocumentPages(of: query, at: datastore, database)
+      while let page = try await pages.next() { try take(page) }
+    }
+    return try bytes(of: documents)
+  }
+
+  private func bytes(of documents: [Document]) throws(RPCStatus) -> [UInt8] {
+    // A moving datastore is not known to be at any later version than its documents.
+    let readTime = readTime ?? documents.compactMap(\.version).max() ?? SnapshotVersion(Timestamp(microseconds: 1))
+    var writer = BundleWriter(database)
+    var names: [String] = []
+    if case .result(let query, let name) = contents {
+      try writer.append(Bundle.NamedQuery(name: name, query: query, readTime: readTime))
+      names = [name]
+    }
+    for document in documents { try writer.append(document, readTime: readTime, queries: names) }
+    return try writer.bytes(id: contents.bundleID, createTime: SnapshotVersion(Timestamp.now))
+  }
+}
+
+extension BundleContents {
+  /// The id under which clients know the bundle, of which they load only newer ones.
+  fileprivate var bundleID: String {
+    switch self {
+    case .documents(let keys):
+      "documents:" + (keys.first?.path.text ?? "") + (keys.count > 1 ? "+\(keys.count - 1)" : "")
+    case .result(_, let name): "query:" + name
+    }
+  }
+}

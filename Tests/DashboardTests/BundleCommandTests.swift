@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("Bundles of what is selected")
+struct BundleCommandTests {
+  private func shop(_ keys: String) -> Driver {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press(keys)
+    return driver
+  }
+
+  @Test("A document, a range, a collection, a feed row's listener and a result are each what is bundled")
+  func selections() {
+    let orders = Query(path: ResourcePath("orders"))
+    let name = shop("1").state.listeners.first { $0.query == orders }?.name ?? "no listener"
+    #expect(shop("1 g j j j").state.bundledContents == .documents([key("orders/4hT0q9Lm")]))
+    #expect(
+      shop("1 g j j j v j").state.bundledContents == .documents([key("orders/4hT0q9Lm"), key("orders/7Qf3xAzP")]))
+    #expect(shop("1 g j j").state.bundledContents == .result(orders, name: name))
+    #expect(shop("4 k").state.bundledContents == .result(orders, name: name))
+    #expect(shop("1 g j j R").state.bundledContents == .result(orders, name: name))
+    #expect(shop("3").state.bundledContents == nil)
+  }
+
+  @Test("With the name of a listener it is that one's result; a name that no listener has is refused")
+  func named() throws {
+    var driver = shop("3 :")
+    let listener = try #require(driver.state.listeners.first)
+    driver.type("bundle x.bundle of \(listener.name)")
+    driver.press("enter")
+    let contents = BundleContents.result(listener.query, name: listener.name)
+    #expect(driver.effects.contains(.client(.transfer(.bundle(contents, file: "x.bundle")))))
+
+    driver.press(":")
+    driver.type("bundle x.bundle of nobody")
+    #expect(driver.screen.contains("no listener is called nobody"))
+    driver.press("enter")
+    #expect(!driver.effects.contains { if case .client(.transfer) = $0 { true } else { false } })
+  }
+
+  @Test("Without a file it is asked for, with a name to begin with")
+  func asked() {
+    var driver = shop("1 g j j :")
+    driver.type("bundle ")
+    driver.press("enter")
+    #expect(driver.screen.contains("Bundle orders") && driver.screen.contains("orders.bundle"))
+    driver.press("enter")
+    guard case .client(.transfer(.bundle(_, let file, false)))? = driver.effects.first else {
+      Issue.record("nothing is bundled: \(driver.effects)")
+      return
+    }
+    #expect(file == "orders.bundle")
+  }
+}
