@@ -219,7 +219,8 @@ struct TrueScreenTests {
       try await screen.wait(for: "the document that is none") { $0.text.contains("nothere/x") }
       try await screen.others(set("b/x", ["n": 1]))
       try await screen.wait(for: "the next collection") { $0.collections["b"] == "1 doc" }
-      #expect(screen.collections["nothere"] == nil)
+      try await screen.wait(for: "what is known of it") { $0.collections["nothere"] == "0 docs" }
+      #expect(screen.state.browser.roots == ["a", "b"])
       screen.press("esc :")
       screen.type("go nothere")
       screen.press("enter")
