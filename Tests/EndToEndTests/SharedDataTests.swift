@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       for watcher in [first, second] { try await watcher.shows("c/b") }
     }
 
-    @Test("A second server is refused, and told which process serves; that one goes on", .timeLimit(.minutes(1)))
+    @Test("A second server is refused, and told which process serves; that one goes on", .timeLimit(.minutes(15)))
     func secondServer() async throws {
       let first = try await ServeProcess(surroundings, [])
       try surroundings.write("indexes.json", "{\"indexes\": []}")

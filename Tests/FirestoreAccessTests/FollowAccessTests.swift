@@ -9,7 +9,7 @@ import FirestoreTesting
 import ServiceTesting
 import Testing
 
-@Suite("News of commits, under rules", .timeLimit(.minutes(1)))
+@Suite("News of commits, under rules", .timeLimit(.minutes(15)))
 struct FollowAccessTests {
   private static let place = DatabaseID(project: "p")
   private static let request = WireWriter.message { $0.followRequest(in: place) }

@@ -6,7 +6,7 @@ import Testing
 @testable import FirestoreBackend
 
 /// News of commits by collection.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct FollowTests {
   /// Follows a database until the test has seen enough.
   private func following(

@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreGRPC
 
 /// What a peer may do to a call on HTTP/2, and what becomes of the call.
-@Suite("Calls on HTTP/2", .timeLimit(.minutes(1)))
+@Suite("Calls on HTTP/2", .timeLimit(.minutes(15)))
 struct TransportTests {
   /// The collections that a peer with this script lists, or why it lists none.
   private func collections(

@@ -10,7 +10,7 @@ import Testing
 @testable import HearthCommand
 
 /// What the field editor sends, over a client and a backend.
-@Suite("Field edits", .timeLimit(.minutes(1))) @MainActor
+@Suite("Field edits", .timeLimit(.minutes(15))) @MainActor
 struct FieldEditTests {
   private static let order = key("orders/a")
 

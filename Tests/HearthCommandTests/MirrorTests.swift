@@ -14,7 +14,7 @@ import Testing
 @testable import DashboardHost
 @testable import HearthCommand
 
-@Suite("A screen in another terminal", .timeLimit(.minutes(1)))
+@Suite("A screen in another terminal", .timeLimit(.minutes(15)))
 struct MirrorTests {
   @Test("The frames of a session lead to its screens, also through a change of the size, and carry only what changed")
   func frames() throws {
