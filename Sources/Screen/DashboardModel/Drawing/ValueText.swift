@@ -53,7 +53,7 @@ package enum ValueText {
   }
 
   /// The value with what arrays and maps hold, where that is short enough: `[1, 2]`, `{city "Gent", zip 9000}`.
-  /// What holds more is shown as `short` shows it.
+  /// Longer values are shown as `short` shows them.
   /// - Parameter limit: the characters up to which contents are shown.
   package static func open(_ value: Value, limit: Int) -> String {
     contents(value, limit: limit).flatMap { $0.count <= limit ? $0 : nil } ?? short(value)
