@@ -27,7 +27,7 @@ struct CacheCommandTests {
     var driver = driver("3")
     let users = Query(path: ResourcePath("users"))
     run("pin users", &driver)
-    #expect(driver.effects.contains(.client(.pin(users))) && driver.screen.contains("users stays in the cache"))
+    #expect(driver.effects.contains(.client(.pin(users))) && driver.screen.contains("has of users stays until"))
     driver.press(":")
     driver.type("pin users")
     #expect(driver.screen.contains("no longer keep users"))

@@ -42,7 +42,7 @@ extension DashboardState {
     }
     let new = queries.filter { !storage.pins.contains($0) }
     for query in new { storage.pin(query) }
-    toast(.info, "\(pinText(queries)) stays in the cache until this session ends")
+    toast(.info, "pinned: what the cache has of \(pinText(queries)) stays until this session ends")
     return new.map { .client(.pin($0)) }
   }
 
