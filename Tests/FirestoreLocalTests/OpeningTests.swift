@@ -46,6 +46,23 @@ struct OpeningTests {
     #expect(later > batch)
   }
 
+  @Test("Opening a cache for the same user and reading from it write nothing")
+  func readingOnly() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    try store.start(user: "ada")
+    _ = try store.write([set("rooms/a", [:])], at: now)
+    store.close()
+
+    store = try place.open()
+    try store.start(user: "ada")
+    let read = try store.document(key("rooms/a"))
+    let log = try Data(contentsOf: URL(filePath: place.databasePath + "-wal"))
+    #expect(read != nil)
+    #expect(log.isEmpty)
+    store.close()
+  }
+
   @Test("What was written is on disk before the call returns, as after a kill (S10)")
   func crash() throws {
     let place = Place(.durable)

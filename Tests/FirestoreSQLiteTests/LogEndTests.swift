@@ -32,7 +32,11 @@ import Testing
     }
   }
 
-  private static func rows(_ database: Connection) throws -> Int64? { try database.integer("SELECT count(*) FROM t") }
+  private static func rows(_ database: Connection) throws -> Int64? { try counted(database) }
+
+  private static func counted(_ database: Connection) throws(StoreError) -> Int64? {
+    try database.integer("SELECT count(*) FROM t")
+  }
 
   /// What is left if the process is killed now.
   private static func killed(_ path: String, _ directory: TemporaryFolder) throws -> DatabaseFiles {
@@ -46,6 +50,29 @@ import Testing
   private static func refusal(_ files: DatabaseFiles) -> String? {
     do throws(StoreError) { try LogInspection.check(files) } catch { return error.message }
     return nil
+  }
+
+  @Test("A transaction that changes no row begins no log; the first that does brings the first page")
+  func idle() throws {
+    let directory = TemporaryFolder()
+    try directory.make()
+    let path = directory.path + "/data"
+    let database = try Self.open(path)
+    defer { database.close() }
+    func logged() throws -> Int { try Data(contentsOf: URL(filePath: path + "-wal")).count }
+
+    let found = try database.transaction { () throws(StoreError) in
+      try database.run("UPDATE t SET x = 1 WHERE id = 7")
+      return try Self.counted(database)
+    }
+    #expect(found == 0)
+    #expect(try logged() == 0)
+
+    try Self.insert(database)
+    // The log's header, and a frame each for the first page and for the table's.
+    #expect(try logged() == 32 + 2 * (24 + 4096))
+    try Self.insert(database)
+    #expect(try logged() == 32 + 3 * (24 + 4096))
   }
 
   @Test("Whatever a connection does, what it leaves when it is killed is found whole, and each part of it is needed")

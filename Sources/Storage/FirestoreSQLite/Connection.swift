@@ -45,9 +45,9 @@ public import CSQLite
   @usableFromInline let statements = StatementTable()
   private var fullCache: Int?
   private var hasReadManyPages = false
-  /// Whether the next transaction has to write the first page; `begunLogs` is the count of begun logs when that was
-  /// last known. The first page tells which database a log goes on from (`LogEnd`), so that each log has a version of
-  /// it.
+  /// Whether the next transaction that changes a row has to write the first page; `begunLogs` is the count of begun
+  /// logs when that was last known. The first page tells which database a log goes on from (`LogEnd`), so that each
+  /// log has a version of it. A transaction that changes no row begins no log: opening would wait for the disk.
   private var owesFirstPage: Bool
   private var begunLogs: UInt32 = 0
 
@@ -236,9 +236,9 @@ public import CSQLite
     let changes = changeCount
     try run("BEGIN IMMEDIATE")
     do throws(StoreError) {
-      let writesFirstPage = owesFirstPage
-      if writesFirstPage { try writeFirstPage() }
       let value = try body()
+      let writesFirstPage = owesFirstPage && changeCount != changes
+      if writesFirstPage { try writeFirstPage() }
       try run("COMMIT")
       if !isInMemory { noteLog(hasFirstPage: writesFirstPage) }
       if changeCount - changes >= Self.manyRows { growCache() }
