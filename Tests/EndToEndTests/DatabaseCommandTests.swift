@@ -115,6 +115,39 @@ extension EndToEndTests.InPipes {
       #expect(same.status == 64 && same.errors.contains("the database would be copied to itself"), "\(same.errors)")
     }
 
+    @Test("copy, move, diff, export, import and the shell name another database in the same words")
+    func places() async throws {
+      let folder = path("elsewhere")
+      _ = try await hearth("set", "c/1", "n=1")
+      #expect(try await hearth("copy", "/", "data:\(folder)", "--recursive").status == 0)
+      let back = try await hearth("copy", "\(folder)/c", "restored")
+      #expect(back.status == 0 && back.errors.contains("1 document copied to restored of "), "\(back.errors)")
+      #expect(try await hearth("diff", "\(folder)/c", "restored").status == 0)
+      let export = try await hearth("export", "\(folder)/c")
+      #expect(export.output == "{\"path\": \"c/1\", \"data\": {\"n\": 1}}\n", "\(export.errors)")
+
+      let input = path("c.jsonl")
+      try export.output.write(toFile: input, atomically: true, encoding: .utf8)
+      let third = path("third")
+      #expect(try await hearth("import", input, "--into", "data:\(third)").status == 0)
+      #expect(try await hearth("diff", folder, third).status == 0)
+      #expect(try await hearth("move", "restored", "\(third)/c/1/moved").status == 0)
+      #expect(try await hearth("ls").output == "c\n")
+      let shell = try await hearth("shell", "-c", "\\c data:\(third)", "-c", "ls c/1")
+      #expect(shell.output == "c/1/moved\n", "\(shell.output)\(shell.errors)")
+
+      for (arguments, reason) in [
+        (["copy", "/", "backup"], "say data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
+        (["copy", "c", "d@-1m"], "nothing is written to the past"), (["move", "c@-1m", "d"], "cannot be moved"),
+        (["copy", "c", "data:\(third)", "--to-data", folder], "says already where it goes"),
+        (["export", "c@-1m", "--at", "-2m"], "leave out --at"),
+      ] {
+        let run = try await HeadlessRun(arguments, surroundings)
+        #expect(run.status != 0 && run.errors.contains(reason), "\(arguments): \(run.status) \(run.errors)")
+      }
+      #expect(try await hearth("ls").output == "c\n")
+    }
+
     @Test("An export is of the moment of its beginning, and says so where a server has no past to read")
     func moment() async throws {
       _ = try await hearth("set", "c/1", "n=1")

@@ -152,7 +152,7 @@ import Testing
     try ConnectionsFile.$given.withValue(file) {
       let here = try StorageOptions.parse(["--data", "/d", "--database", "b"]).locations
       let options = try DestinationOptions.parse(["--to-connection", "there"])
-      #expect(options.name(try options.locations(from: here)) == "p/(default) at localhost:81")
+      #expect(try options.locations(from: here).name == "p/(default) at localhost:81")
       let kept = try DestinationOptions.parse(["--to-connection", "kept"])
       let failure = #expect(throws: CommandFailure.self) { try kept.locations(from: here) }
       #expect(failure?.status == .permissionDenied && failure?.message.contains("kept") == true)

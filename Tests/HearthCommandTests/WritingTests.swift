@@ -245,7 +245,7 @@ private struct Ground {
     let here = try StorageOptions.parse(["--data", "/d", "--project", "p", "--database", "b"]).locations
     func there(_ arguments: String...) throws -> String {
       let options = try DestinationOptions.parse(arguments)
-      return options.isNamed ? options.name(try options.locations(from: here)) : "nowhere"
+      return options.isNamed ? try options.locations(from: here).name : "nowhere"
     }
     #expect(try there() == "nowhere")
     #expect(try there("--to-database", "c") == "p/c in /d")

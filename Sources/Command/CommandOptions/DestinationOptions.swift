@@ -6,30 +6,40 @@ import FirestoreModel
 import Foundation
 
 /// Another database to write to. The options are those of the source with `--to-` before them; options that are left
-/// out are as at the source.
+/// out are as at the source. The help shows those alone that a place on the command line cannot say.
 package struct DestinationOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Write to a connection of connections.toml.", valueName: "name"))
+  @Option(help: ArgumentHelp("Write to a connection of connections.toml.", valueName: "name", visibility: .hidden))
   var toConnection: String?
 
-  @Option(help: ArgumentHelp("Write to the embedded backend's data in this folder.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp(
+      "Write to the embedded backend's data in this folder.", valueName: "dir", visibility: .hidden))
   var toData: String?
 
-  @Option(help: ArgumentHelp("Write to the emulator or 'hearth serve' at this address.", valueName: "host:port"))
+  @Option(
+    help: ArgumentHelp(
+      "Write to the emulator or 'hearth serve' at this address.", valueName: "host:port", visibility: .hidden))
   var toEmulator: String?
 
-  @Flag(help: "Write to Cloud Firestore, as the application's default credentials.")
+  @Flag(
+    help: ArgumentHelp("Write to Cloud Firestore, as the application's default credentials.", visibility: .hidden))
   var toCloud = false
 
-  @Option(help: ArgumentHelp("Write to Cloud Firestore as the account of this key file.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Write to Cloud Firestore as the account of this key file.", valueName: "file", visibility: .hidden))
   var toCredentials: String?
 
   @Option(
-    help: ArgumentHelp("With --to-emulator: be an administrator there by the secret in this file.", valueName: "file"))
+    help: ArgumentHelp(
+      "With --to-emulator: be an administrator there by the secret in this file.", valueName: "file",
+      visibility: .hidden))
   var toAdminSecret: String?
 
   @Option(
-    help: ArgumentHelp("With --to-emulator: speak TLS, and trust the certificates in this PEM file.", valueName: "file")
-  )
+    help: ArgumentHelp(
+      "With --to-emulator: speak TLS, and trust the certificates in this PEM file.", valueName: "file",
+      visibility: .hidden))
   var toTrust: String?
 
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
@@ -39,7 +49,7 @@ package struct DestinationOptions: ParsableArguments {
   var toDatabase: String?
 
   /// Whether the options name a backend.
-  private var namesBackend: Bool {
+  package var namesBackend: Bool {
     toConnection != nil || toData != nil || toEmulator != nil || toCloud || toCredentials != nil
   }
 
@@ -72,11 +82,8 @@ package struct DestinationOptions: ParsableArguments {
     var locations = source
     let named = try storage()
     if namesBackend { locations = named.locations }
-    if let toConnection {
-      if named.isReadOnly {
-        throw CommandFailure(
-          .permissionDenied, "the connection \(toConnection) is read-only: nothing is written to it.")
-      }
+    if toConnection != nil {
+      try locations.requireWritable()
       return locations
     }
     // A key file names a project, and so may the machine's own credentials.
@@ -86,16 +93,6 @@ package struct DestinationOptions: ParsableArguments {
     locations.database = DatabaseID(
       project: project ?? source.database.project, database: toDatabase ?? source.database.database)
     return locations
-  }
-
-  /// The destination's name in messages.
-  package func name(_ locations: StorageOptions.Locations) -> String {
-    let database = "\(locations.database.project)/\(locations.database.database)"
-    switch locations.backend {
-    case .embedded(let folder?): return "\(database) in \(folder)"
-    case .embedded(nil): return database
-    case .remote(let remote): return "\(database) at \(remote.endpoint.text)"
-    }
   }
 
   package init() {}

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import ArgumentParser
 import ByteCompression
 package import CommandOptions
 package import CommandOutput
 import FirestoreBackend
 import FirestoreExports
-import FirestoreGRPC
 import FirestoreJSON
 package import FirestoreModel
 import FirestoreProtocol
-import FirestoreText
 import Foundation
 
 /// One side of a comparison, as it is named on the command line.
@@ -21,54 +18,26 @@ package enum ComparedSide: Sendable {
   ///   - time: the time as of which the data is read; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// A file of documents, a folder of data, `connection:NAME`, `emulator:HOST:PORT`, or else a path in a database, `/`
-  /// for all of it; all but a file may be followed by `@` and a moment.
+  /// A file of documents, a folder of data, or else a place.
   package init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
-    var locations = locations
-    let isFile = text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text)
-    let (text, time) = isFile ? (text, nil) : Self.moment(of: text)
-    if text.hasPrefix("connection:") {
-      self = .database(try Self.connection(String(text.dropFirst("connection:".count))), .root, at: time)
-    } else if text.hasPrefix("emulator:") {
-      do throws(ModelError) {
-        let address = String(text.dropFirst("emulator:".count))
-        let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
-        locations.backend = .remote(RemoteBackend(endpoint: endpoint, identity: .owner))
-      } catch {
-        throw CommandFailure(.usage, error.message)
-      }
-      self = .database(locations, .root, at: time)
-    } else if isFile {
+    if text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text) {
       self = .file(text)
-    } else if LocalBackend.exists(in: text) {
-      (locations.backend, locations.isDataNamed) = (.embedded(folder: text), true)
-      self = .database(locations, .root, at: time)
-    } else if text.hasPrefix(".") || text.hasPrefix("~") || text.contains(".json")
-      || CompressionFormat(fileName: text) != nil
+      return
+    }
+    var place = PlaceText(text)
+    if place.database == nil, let folder = place.path, LocalBackend.exists(in: folder) {
+      (place.database, place.path) = (.folder(folder), nil)
+    }
+    if case .folder(let folder) = place.database, !LocalBackend.exists(in: folder) {
+      throw CommandFailure(.noInput, "there is no file or folder of data \(folder).")
+    }
+    if place.database == nil, let path = place.path,
+      path.hasPrefix("~") || path.contains(".json") || CompressionFormat(fileName: path) != nil
     {
-      throw CommandFailure(.noInput, "there is no file or folder of data \(text).")
-    } else {
-      self = .database(locations, try DataPath.orRoot(text), at: time)
+      throw CommandFailure(.noInput, "there is no file or folder of data \(path).")
     }
-  }
-
-  private static func connection(_ name: String) throws(CommandFailure) -> StorageOptions.Locations {
-    let failure = ParsingFailure()
-    do {
-      return try ParsingFailure.$current.withValue(failure) {
-        try StorageOptions.parse(["--connection=\(name)"]).locations
-      }
-    } catch {
-      throw failure.failure ?? CommandFailure(.usage, StorageOptions.message(for: error))
-    }
-  }
-
-  /// `cities@-10m`: what is before the last `@`, if a moment is behind it.
-  private static func moment(of text: String) -> (text: String, time: Timestamp?) {
-    guard let mark = text.lastIndex(of: "@"), mark > text.startIndex,
-      let time = try? MomentText.parse(String(text[text.index(after: mark)...]))
-    else { return (text, nil) }
-    return (String(text[..<mark]), time)
+    let named = try NamedPlace(place, in: locations)
+    self = .database(named.locations, named.path ?? .root, at: named.time)
   }
 
   /// The same at another time.

@@ -32,7 +32,7 @@ enum ValueKind: Hashable, Sendable {
     case ("name", nil) where command == "use": self = .connection
     case (_, "theme"): self = .theme
     case (_, "frame"): self = .values(["80x24", "120x36", "160x48"])
-    case ("path", _), ("collection", _), ("source", _), ("destination", _), ("before", _), ("after", _): self = .path
+    case ("path", _), ("collection", _), ("place", _), ("after", _): self = .path
     case ("condition", _): self = .condition
     case ("field[:desc]", _): self = .order
     case ("field,...", _): self = .fields

@@ -24,7 +24,11 @@ enum BackslashCommand: String, CaseIterable {
     switch self {
     case .help: ("\\?", "this list")
     case .commandHelp: ("\\h [COMMAND]", "help for a command, or all commands")
-    case .connect: ("\\c [NAME|-]", "go to a connection, or --emulator HOST:PORT, or back; alone: say where")
+    case .connect:
+      (
+        "\\c [NAME|PLACE|-]",
+        "go to a connection, emulator:HOST:PORT, cloud:PROJECT, ./FOLDER, or back; alone: say where"
+      )
     case .connections: ("\\l", "list the connections of connections.toml")
     case .describe: ("\\d [PATH]", "list collections, or what is below a path")
     case .expanded: ("\\x [on|off]", "show documents with a line for each field")

@@ -114,8 +114,19 @@ extension ShellSession {
     return lastStorage
   }
 
+  /// The options that a single word stands for: a place, or the name of a connection.
+  private static func arguments(_ words: [String]) throws(CommandFailure) -> [String] {
+    guard words.count == 1, !words[0].hasPrefix("-") else { return words }
+    let place = PlaceText(words[0])
+    guard let database = place.database else { return ["--connection", words[0]] }
+    if place.path != nil || place.time != nil {
+      throw CommandFailure(.usage, "\\c goes to a database: leave out what is behind it in \(words[0]).")
+    }
+    return database.options
+  }
+
   private static func storage(_ words: [String]) throws -> StorageOptions {
-    let arguments = words.count == 1 && !words[0].hasPrefix("-") ? ["--connection", words[0]] : words
+    let arguments = try arguments(words)
     let failure = ParsingFailure()
     do {
       return try ParsingFailure.$current.withValue(failure) { try StorageOptions.parse(arguments) }

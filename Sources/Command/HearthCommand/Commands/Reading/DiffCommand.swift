@@ -18,7 +18,7 @@ struct DiffCommand: AsyncParsableCommand {
       """,
     discussion: """
       A side is a file that 'hearth export' wrote (- for standard input), a folder of the embedded backend's data, \
-      connection:NAME, emulator:HOST:PORT, or else a path in the database that the options name, / for all of it. What \
+      connection:NAME, emulator:HOST:PORT, cloud:PROJECT, each with /PATH behind it or alone for all of it, or else a path in the database that the options name, / for all of it. What \
       is below documents is compared too. Two paths are compared by what is below them, a path and something else by \
       what that has below the path. Files are held in memory; they may be compressed.
 
@@ -39,7 +39,8 @@ struct DiffCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "File, folder of data, connection:NAME, emulator:HOST:PORT or path; all but a file may end with @ and a time."))
+      "File, path, ./FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT; all but a file may have /PATH behind "
+        + "it, and end with @ and a time.", valueName: "place"))
   var before: String
 
   @Argument(help: "The same; with --at there is none.")

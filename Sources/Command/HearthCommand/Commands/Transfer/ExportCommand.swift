@@ -12,7 +12,7 @@ import Glibc
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
-    usage: "hearth export <path>|--all [--no-recursive] [--output <file>] [<options>]",
+    usage: "hearth export <place>|--all [--no-recursive] [--output <file>] [<options>]",
     discussion: """
       One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
       gives the same bytes. A file of -o appears when it is complete, in place of one with the same name; an export \
@@ -22,14 +22,20 @@ struct ExportCommand: AsyncParsableCommand {
       With --format google, -o names a folder: an export as Cloud Firestore's managed exports are, which Google's emulator \
       reads, too. It takes its name when it is whole, in place of an older export; a folder of other things is not replaced.
 
-      An export is of one moment, that of its beginning or of --at, whatever others write meanwhile. A backend that cannot \
+      A place is a path in the database that the options name, / for all of it, or another database, alone or with /PATH \
+      behind it: ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.
+
+      An export is of one moment, that of its beginning or of --at, or of cities@-10m, whatever others write meanwhile. A backend that cannot \
       be asked about the past gives each document as it is when its turn comes, which is said; --live asks for that.
 
       Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
       74 if the output cannot be created or written, 75 if what was there at the beginning is no longer kept.
       """)
 
-  @Argument(help: "Path of a collection or a document; / for the whole database.")
+  @Argument(
+    help: ArgumentHelp(
+      "Path of a collection or a document, / for the whole database, or another database, as in connection:prod/cities.",
+      valueName: "place"))
   var path: String?
 
   @Flag(help: "All collections of the database.")
@@ -54,8 +60,7 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    let locations = storage.locations
-    let path = path == "/" ? nil : try path.map { try DataPath.any($0) }
+    let (locations, path) = try place()
     let output = output == "-" ? nil : output
     let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
     if format == .google { return try await exportFolder(locations, path) }
@@ -82,6 +87,19 @@ struct ExportCommand: AsyncParsableCommand {
     let elapsed = progress.elapsed
     try target.commit()
     report(written, elapsed)
+  }
+
+  /// The database and the path that are exported; no path is all of it. The time of the place becomes the one of `--at`.
+  private mutating func place() throws -> (StorageOptions.Locations, ResourcePath?) {
+    guard let text = self.path else { return (storage.locations, nil) }
+    let place = try NamedPlace(text, in: storage.locations)
+    if let time = place.time {
+      if wholeness.moment.at != nil || wholeness.live {
+        throw CommandFailure(.usage, "\(text) says as of when; leave out --at and --live.")
+      }
+      wholeness.moment.at = time
+    }
+    return (place.locations, place.path.flatMap { $0.isRoot ? nil : $0 })
   }
 
   private func exportFolder(_ locations: StorageOptions.Locations, _ path: ResourcePath?) async throws {

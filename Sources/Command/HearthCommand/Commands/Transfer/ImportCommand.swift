@@ -42,7 +42,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   var file: String
 
   @Option(
-    help: ArgumentHelp("Collection for plain documents, or for those of an export of one.", valueName: "collection"))
+    help: ArgumentHelp(
+      "Collection for plain documents, or for those of an export of one; or another database, as in "
+        + "emulator:localhost:8080, alone or with /COLLECTION behind it.", valueName: "place"))
   var into: String?
 
   @Option(
@@ -91,13 +93,14 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
-  var writes: Bool { !dryRun }
+  var writes: Bool { !dryRun && PlaceText(into ?? "").database == nil }
 
   mutating func validate() throws {
-    if idField != nil, into == nil {
+    let isCollectionNamed = into.map { PlaceText($0).path != nil } ?? false
+    if idField != nil, !isCollectionNamed {
       throw ValidationError("--id-field is for plain documents: add --into COLLECTION.")
     }
-    if into != nil, !rename.isEmpty {
+    if isCollectionNamed, !rename.isEmpty {
       throw ValidationError("--into and --rename both say where documents go; leave one of them out.")
     }
     for (index, one) in rename.enumerated() where rename[..<index].contains(where: { $0.from == one.from }) {
@@ -110,9 +113,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   }
 
   mutating func run() async throws {
-    let locations = storage.locations
+    let (locations, collection) = try place()
     let rules = ImportRules(
-      database: locations.database, collection: try into.map { try DataPath.collection($0) }, idField: try idPath(),
+      database: locations.database, collection: collection, idField: try idPath(),
       paths: PathRules(renames: rename))
     let format = format ?? TransferFormat(input: file)
     let job = ImportJob(
@@ -146,6 +149,14 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       headless.note("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
     }
     try report(outcome.done, since: outcome.before, .now - start)
+  }
+
+  private func place() throws -> (StorageOptions.Locations, ResourcePath?) {
+    guard let into else { return (storage.locations, nil) }
+    let place = try NamedPlace(into, in: storage.locations)
+    if !dryRun { try place.requireWritable(into) }
+    guard let path = place.path else { return (place.locations, nil) }
+    return (place.locations, try DataPath.collection(path.isRoot ? "/" : path.text))
   }
 
   private static func interruption(goesOn: Bool) -> @Sendable (Int) -> String {

@@ -10,27 +10,26 @@ import Foundation
 struct CopyCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy", abstract: "Copy a document, or the documents of a collection, to another database too.",
-    usage: """
-      hearth copy <source> <destination> [--recursive] [<options>]
-      hearth copy <source>|/ [<destination>] --to-data <dir>|--to-emulator <host:port>|... [--recursive] [<options>]
-      """,
+    usage: "hearth copy <place> <place> [--recursive] [<options>]",
     discussion: """
       A document is copied to a document's path, or into a collection, where it keeps its id; a collection's documents \
       to another collection, or with the collection's id below a document. Without --recursive the subcollections of \
       documents are left out.
 
-      With an option that begins with --to- the copy is written to another database, at the same path if no other is \
-      named; / is all of it. What these options do not name is as at the source. References into the database of the \
+      A place is a path in the database that the options name, or another database: ./FOLDER or data:FOLDER with the \
+      embedded backend's data, connection:NAME, emulator:HOST:PORT, cloud:PROJECT, each with /PATH behind it, or alone for \
+      all of it as a source, and for the same path as a destination. A folder and an emulator have the project and the database \
+      of the options, unless --to-project and --to-database say others. References into the database of the \
       source become references into the other one; else references stay as they are.
 
       The documents are copied as they are when the command begins, whatever others write meanwhile, or with --live each \
       as it is when its turn comes. With --at they are copied as they were at that time, to their own path as well: this \
-      brings back what was changed or deleted. An interrupted copy says how far it came; the same command with --overwrite completes it.
+      brings back what was changed or deleted; cities@-10m is the same as cities --at -10m. An interrupted copy says how far it came; the same command with --overwrite completes it.
 
       Exit status 5, and nothing is written, if something is at the destination; 4 if there is nothing to copy.
 
-      Examples: hearth copy cities archive/2026 --recursive; hearth copy / --to-data backup --recursive; \
-      hearth copy cities/SF cities/SF --at -10m --overwrite
+      Examples: hearth copy cities archive/2026 --recursive; hearth copy / ./backup --recursive; \
+      hearth copy connection:prod/cities cities; hearth copy cities/SF@-10m cities/SF --overwrite
       """)
 
   @OptionGroup var paths: CopyPaths
@@ -43,7 +42,7 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var writing: WritingOptions
 
   var storage: StorageOptions { writing.storage }
-  var writes: Bool { !paths.dryRun }
+  var writes: Bool { !paths.dryRun && !paths.writesElsewhere && !destination.isNamed }
 
   mutating func run() async throws {
     let run = CopyRun(
@@ -57,12 +56,9 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
 struct MoveCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Move a document, or a collection, with all that is below, to another database too.",
-    usage: """
-      hearth move <source> <destination> [<options>]
-      hearth move <source>|/ [<destination>] --to-data <dir>|--to-emulator <host:port>|... [<options>]
-      """,
+    usage: "hearth move <place> <place> [<options>]",
     discussion: """
-      Paths and destinations are those of 'hearth copy'. Inside of a database each document is deleted in the commit that \
+      Places are those of 'hearth copy', without a time. Inside of a database each document is deleted in the commit that \
       writes it at its new place, so that it is always at one of the places and never at both; to another database it is \
       written first and deleted then. One that is changed by others meanwhile stays where it was. If that happened to \
       some, or the move was interrupted, the same command with --overwrite moves the rest.
@@ -76,7 +72,7 @@ struct MoveCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var writing: WritingOptions
 
   var storage: StorageOptions { writing.storage }
-  var writes: Bool { !paths.dryRun }
+  var writes: Bool { !paths.dryRun && !(paths.readsElsewhere && (paths.writesElsewhere || destination.isNamed)) }
 
   mutating func run() async throws {
     let run = CopyRun(
@@ -88,10 +84,14 @@ struct MoveCommand: AsyncParsableCommand, WritingCommand {
 
 /// The arguments that both commands share.
 struct CopyPaths: ParsableArguments {
-  @Argument(help: "Path of a document or a collection; / for all of a database, to another one.")
+  @Argument(
+    help: ArgumentHelp(
+      "Where the documents are: a path of a document or a collection, / for all of a database, or another database, "
+        + "as in connection:prod/cities.", valueName: "place"))
   var source: String
 
-  @Argument(help: "Where it goes: a document or a collection; in another database the same path, unless named.")
+  @Argument(
+    help: ArgumentHelp("Where they go; in another database to the same path, unless named.", valueName: "place"))
   var destination: String?
 
   @Flag(help: "Replace documents at the destination; others there stay.")
@@ -99,6 +99,10 @@ struct CopyPaths: ParsableArguments {
 
   @Flag(help: "Only say how many documents there are to be written.")
   var dryRun = false
+
+  /// Whether the source, or the destination, names a database other than the one of the options.
+  var readsElsewhere: Bool { PlaceText(source).database != nil }
+  var writesElsewhere: Bool { destination.map { PlaceText($0).database != nil } ?? false }
 }
 
 /// One run of `hearth copy` or `hearth move`.
@@ -113,11 +117,9 @@ struct CopyRun {
   /// The options for the time as of which the source is read; `nil` reads each document when its turn comes.
   let wholeness: WholenessOptions?
 
-  /// The time that a user named.
-  private var time: Timestamp? { wholeness?.moment.at }
-
   func run() async throws {
-    let copy = try await copy()
+    let route = try route()
+    let copy = try await copy(route)
     let isQuiet = writing.headless.quiet
     if paths.dryRun {
       let count = try await writing.timeLimit.limit {
@@ -125,7 +127,7 @@ struct CopyRun {
         defer { progress.end() }
         return try await copy.count { progress.show($0) }
       }
-      return try reportDry(count, copy)
+      return try reportDry(count, copy, route)
     }
     let outcome: (done: BulkWriter.Outcome, elapsed: Duration)
     let (done, advice) = (verb.participle.capitalized, "with --overwrite the same command goes on")
@@ -139,66 +141,103 @@ struct CopyRun {
     } catch let interruption as BulkWriter.Interruption {
       throw interruption.failure(verb.participle, advice: advice)
     }
-    try report(outcome.done, outcome.elapsed, copy)
+    try report(outcome.done, outcome.elapsed, copy, route)
   }
 
-  private func copy() async throws -> DocumentCopy {
-    let here = writing.storage.locations
-    let (source, destination) = try places()
-    try here.requireData()
-    let connection = try here.connect()
-    let past = try await wholeness?.view(of: connection) { writing.headless.note(ShownText($0)) } ?? connection
-    var copy = DocumentCopy(
-      source: DocumentCopy.Place(datastore: past.datastore, database: past.database, path: source),
-      destination: DocumentCopy.Place(
-        datastore: connection.datastore, database: connection.database, path: destination),
-      isElsewhere: time != nil, isRecursive: isRecursive, isMove: isMove, overwrites: paths.overwrite)
-    if self.destination.isNamed {
-      let there = try self.destination.locations(from: here)
-      let target =
-        there.backend == here.backend
-        ? try connection.sibling(there.database, of: here.backend) : try there.connect()
-      (copy.destination.datastore, copy.destination.database) = (target.datastore, target.database)
-      if there.backend != here.backend || there.database != here.database { copy.isElsewhere = true }
-    }
+  /// The two ends of a copy.
+  private struct Route {
+    var source: StorageOptions.Locations
+    var path: ResourcePath
+    var time: Timestamp?
+    var destination: StorageOptions.Locations
+    var newPath: ResourcePath
+
+    var isElsewhere: Bool { source.backend != destination.backend || source.database != destination.database }
+  }
+
+  private func copy(_ route: Route) async throws -> DocumentCopy {
+    let connection = try route.source.connect()
+    var view = wholeness
+    view?.moment.at = route.time
+    let past = try await view?.view(of: connection) { writing.headless.note(ShownText($0)) } ?? connection
+    let target =
+      route.destination.backend == route.source.backend
+      ? try connection.sibling(route.destination.database, of: route.source.backend)
+      : try route.destination.connect()
+    let copy = DocumentCopy(
+      source: DocumentCopy.Place(datastore: past.datastore, database: past.database, path: route.path),
+      destination: DocumentCopy.Place(datastore: target.datastore, database: target.database, path: route.newPath),
+      isElsewhere: route.isElsewhere || route.time != nil, isRecursive: isRecursive, isMove: isMove,
+      overwrites: paths.overwrite)
     try copy.check()
     return copy
   }
 
-  private func places() throws(CommandFailure) -> (source: ResourcePath, destination: ResourcePath) {
-    let source = try DataPath.orRoot(paths.source)
-    guard let named = paths.destination else {
-      if destination.isNamed || time != nil { return (source, source) }
-      throw CommandFailure(
-        .usage, "name where \(source.isRoot ? "all of it" : source.text) goes: a path, or a --to- option.")
+  private func route() throws -> Route {
+    let here = writing.storage.locations
+    let source = try NamedPlace(paths.source, in: here)
+    let path = source.path ?? .root
+    let time = try time(of: source)
+    if isMove { try source.locations.requireWritable() }
+    try source.locations.requireData()
+    guard let text = paths.destination else {
+      let there = destination.isNamed ? try destination.locations(from: source.locations) : source.locations
+      guard destination.isNamed || time != nil else {
+        throw CommandFailure(
+          .usage,
+          "name where \(path.isRoot ? "all of it" : path.text) goes: \(PlaceText.forms).")
+      }
+      try there.requireWritable()
+      return Route(source: source.locations, path: path, time: time, destination: there, newPath: path)
     }
-    let path = try DataPath.orRoot(named)
-    if source.isRoot || path.isRoot {
-      if source == path { return (source, path) }
-      throw CommandFailure(.usage, "a whole database goes to the root of another one, and nothing else does.")
+    let named = try NamedPlace(text, in: here)
+    if named.namesDatabase, destination.namesBackend {
+      throw CommandFailure(.usage, "\(text) says already where it goes; leave out the option that begins with --to-.")
     }
-    return (source, DocumentCopy.destination(of: source, path))
+    var there = named.locations
+    if destination.isNamed { there = try destination.locations(from: named.namesDatabase ? there : source.locations) }
+    if named.time == nil { try there.requireWritable() } else { try named.requireWritable(text) }
+    var newPath = named.path ?? path
+    if path.isRoot || newPath.isRoot {
+      if path != newPath {
+        let folder = path.isRoot && !named.namesDatabase ? " To write into a folder say data:\(text)." : ""
+        throw CommandFailure(
+          .usage, "a whole database goes to the root of another one, and nothing else does.\(folder)")
+      }
+    } else {
+      newPath = DocumentCopy.destination(of: path, newPath)
+    }
+    return Route(source: source.locations, path: path, time: time, destination: there, newPath: newPath)
+  }
+
+  private func time(of source: NamedPlace) throws(CommandFailure) -> Timestamp? {
+    guard let time = source.time else { return wholeness?.moment.at }
+    guard let wholeness else { throw CommandFailure(.usage, "what was in the past cannot be moved; copy it.") }
+    if wholeness.moment.at != nil || wholeness.live {
+      throw CommandFailure(.usage, "\(paths.source) says as of when; leave out --at and --live.")
+    }
+    return time
   }
 
   // MARK: Reports
 
   /// The destination in words for people.
-  private func place(_ copy: DocumentCopy) -> String {
+  private func place(_ copy: DocumentCopy, _ route: Route) -> String {
     let path = copy.destination.path
-    guard destination.isNamed, let there = try? destination.locations(from: writing.storage.locations) else {
-      return path.isRoot ? "the whole database" : path.text
-    }
-    return (path.isRoot ? "" : "\(path) of ") + destination.name(there)
+    guard route.isElsewhere else { return path.isRoot ? "the whole database" : path.text }
+    return (path.isRoot ? "" : "\(path) of ") + route.destination.name
   }
 
-  private func reportDry(_ count: Int, _ copy: DocumentCopy) throws {
-    writing.headless.note("\(count.documents) would be \(verb.participle) to \(place(copy)).")
+  private func reportDry(_ count: Int, _ copy: DocumentCopy, _ route: Route) throws {
+    writing.headless.note("\(count.documents) would be \(verb.participle) to \(place(copy, route)).")
     if writing.json { try OutputFile.print(data: "{\"documents\": \(count), \"dryRun\": true}\n") }
   }
 
-  private func report(_ outcome: BulkWriter.Outcome, _ elapsed: Duration, _ copy: DocumentCopy) throws {
+  private func report(
+    _ outcome: BulkWriter.Outcome, _ elapsed: Duration, _ copy: DocumentCopy, _ route: Route
+  ) throws {
     let pace = TransferProgress.summary(outcome.written, in: elapsed)
-    writing.headless.note("\(outcome.written.documents) \(verb.participle) to \(place(copy)) in \(pace).")
+    writing.headless.note("\(outcome.written.documents) \(verb.participle) to \(place(copy, route)) in \(pace).")
     if writing.json {
       try OutputFile.print(data: "{\"documents\": \(outcome.written), \"skipped\": \(outcome.skipped.count)}\n")
     }
