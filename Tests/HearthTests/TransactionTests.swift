@@ -156,6 +156,54 @@ struct TransactionTests {
     }
   }
 
+  @Test("Transactions of one client that change one document take turns, without a delay, and none is lost")
+  func turns() async throws {
+    try await withClients { db, _ async throws in
+      let counter = db.document("counters/a")
+      try await counter.setData(["n": 0])
+      let rounds = 4
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<10 {
+          group.addTask {
+            for _ in 0..<rounds {
+              try await db.runTransaction { transaction in
+                let n = try await transaction.getDocument(counter).get("n") as? Int ?? 0
+                transaction.updateData(["n": n + 1], forDocument: counter)
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await counter.getDocument(source: .server).get("n") as? Int == 10 * rounds)
+      #expect(backend.clock.delays == [])
+    }
+  }
+
+  @Test("A transaction whose block runs another one on the same document ends")
+  func nested() async throws {
+    try await withClients { db, _ async throws in
+      let counter = db.document("counters/a")
+      try await counter.setData(["n": 0])
+      let isFirst = Mutex(true)
+      try await db.runTransaction { transaction in
+        let n = try await transaction.getDocument(counter).get("n") as? Int ?? 0
+        let runsAnother = isFirst.withLock { first in
+          defer { first = false }
+          return first
+        }
+        if runsAnother {
+          try await db.runTransaction { inner in
+            let n = try await inner.getDocument(counter).get("n") as? Int ?? 0
+            inner.updateData(["n": n + 1], forDocument: counter)
+          }
+        }
+        transaction.updateData(["n": n + 10], forDocument: counter)
+      }
+      #expect(try await counter.getDocument(source: .server).get("n") as? Int == 11)
+    }
+  }
+
   @Test("A Firestore error of the block that may pass leads to another attempt, others do not")
   func errorsOfTheBlock() async throws {
     try await withClients { db, _ async throws in

@@ -117,11 +117,16 @@ package struct TransactionRetries: Sendable {
   /// `TransactionRunner::IsRetryableTransactionError`).
   package func allowsAttempt(after code: StatusCode) -> Bool {
     guard remaining > 0 else { return false }
+    if code.isConflict { return true }
     switch code {
-    case .aborted, .alreadyExists, .failedPrecondition: return true
     // This code means that the caller has lost interest.
     case .cancelled: return false
     default: return !code.isPermanentForWrites
     }
   }
+}
+
+extension StatusCode {
+  /// Whether a transaction ends so whose documents have changed since it read them.
+  package var isConflict: Bool { self == .aborted || self == .alreadyExists || self == .failedPrecondition }
 }

@@ -12,6 +12,7 @@ package final class Client: Sendable {
   package let database: DatabaseID
   let callbackTasks = CallbackTasks()
   let callbackListeners = CallbackListeners()
+  let transactionTurns = TransactionTurns()
   let log: ClientLog
   let outages: OutageReporter
   /// The part that shows the client to watchers; `nil` if none may watch it.

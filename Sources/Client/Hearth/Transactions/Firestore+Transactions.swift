@@ -11,7 +11,8 @@ import Synchronization
 #endif
 
 // A transaction reads from the backend and commits if no document that it read has changed meanwhile; otherwise the
-// block is run again, after a delay, up to `TransactionOptions.maxAttempts` times. It needs the backend: while the
+// block is run again, after a delay, up to `TransactionOptions.maxAttempts` times. If another transaction of this client
+// has changed the document, it is run again in turn, without a delay. It needs the backend: while the
 // network is disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
 //
 // A block that ends with a `FirestoreError` that may pass (such as `aborted`) is run again; any other error ends the
@@ -30,17 +31,30 @@ extension Firestore {
     var retries = TransactionRetries(attempts: try (options ?? TransactionOptions()).checkedAttempts())
     var random = SystemRandomNumberGenerator()
     let client = try client()
+    let turns = client.transactionTurns
+    let number = turns.begin()
+    var isCommitted = false
+    defer { turns.end(number, isCommitted: isCommitted) }
+    var overtaken: Set<DocumentKey>?
     while true {
       do { try await client.engine.requireNetwork() } catch { throw FirestoreError(error) }
       let delay = retries.begin(using: &random)
-      if delay > .zero { try await client.engine.clock.sleep(for: delay) }
-      let transaction = Transaction(firestore: self, client: client)
+      if let overtaken {
+        await turns.turn(number, overtaken, atMost: delay)
+        try Task.checkCancellation()
+      } else if delay > .zero {
+        try await client.engine.clock.sleep(for: delay)
+      }
+      let transaction = Transaction(firestore: self, client: client, number: number)
       do {
         let result = try await attempt(transaction, body)
         try await transaction.commit()
+        isCommitted = true
         return result
       } catch {
         guard let code = Self.code(of: error), retries.allowsAttempt(after: code) else { throw error }
+        overtaken = code.isConflict ? turns.fails(number) : nil
+        if overtaken == nil { turns.end(number, isCommitted: false) }
       }
     }
   }

@@ -9,11 +9,14 @@ import Synchronization
 public final class Transaction: DocumentWriter, Sendable {
   private let firestore: Firestore
   private let client: Client
+  /// Its number among the client's `transactionTurns`.
+  private let number: UInt64
   private let state = Mutex(OptimisticTransaction())
 
-  init(firestore: Firestore, client: Client) {
+  init(firestore: Firestore, client: Client, number: UInt64) {
     self.firestore = firestore
     self.client = client
+    self.number = number
   }
 
   // MARK: Reading
@@ -40,6 +43,7 @@ public final class Transaction: DocumentWriter, Sendable {
     let key = try firestore.key(of: document)
     do {
       try with { state throws(RPCStatus) in try state.checkReadable() }
+      await client.transactionTurns.reads([key], number)
       let documents = try await client.engine.lookup([key])
       try with { state throws(RPCStatus) in try state.note(documents) }
       return SingleDocumentSnapshot(
@@ -72,6 +76,7 @@ public final class Transaction: DocumentWriter, Sendable {
     do {
       let mutations = try with { state throws(RPCStatus) in try state.finish() }
       if mutations.isEmpty { return }
+      client.transactionTurns.commits(Set(mutations.filter { $0.operation != .verify }.map(\.key)), number)
       try await client.engine.commitDirectly(mutations)
     } catch {
       throw FirestoreError(error)

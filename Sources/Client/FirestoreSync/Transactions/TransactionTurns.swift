@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import Synchronization
+
+/// The order in which transactions of one client try again that overtook each other.
+///
+/// A transaction whose documents another one of this client has changed needs no delay before it tries again: the backend
+/// is not busy, and nobody else is in the way. It waits until those that failed before it at the same documents have
+/// ended, and transactions that would read these documents for the first time wait behind it. No wait lasts longer than
+/// the delay it takes the place of, so that a block that waits for another transaction itself ends.
+package final class TransactionTurns: Sendable {
+  private struct Attempt {
+    var reads: Set<DocumentKey> = []
+    var writes: Set<DocumentKey> = []
+    var isOvertaken = false
+  }
+
+  private struct Wait {
+    var transaction: UInt64
+    var keys: Set<DocumentKey>
+    var continuation: CheckedContinuation<Void, Never>
+  }
+
+  private struct State {
+    var lastTransaction: UInt64 = 0
+    var lastWait: UInt64 = 0
+    var attempts: [UInt64: Attempt] = [:]
+    /// The transactions that try again, in the order in which they failed first, with the documents they read.
+    var queue: [(transaction: UInt64, keys: Set<DocumentKey>)] = []
+    var waits: [UInt64: Wait] = [:]
+    /// The waits that ended before they had begun.
+    var ended: Set<UInt64> = []
+
+    /// Whether nobody who failed before the transaction has one of the documents; who never failed is behind all.
+    func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64) -> Bool {
+      for waiting in queue {
+        if waiting.transaction == transaction { return true }
+        if !waiting.keys.isDisjoint(with: keys) { return false }
+      }
+      return true
+    }
+
+    mutating func takeFree() -> [Wait] {
+      let free = waits.filter { isFree($0.value.keys, $0.value.transaction) }
+      for number in free.keys { waits[number] = nil }
+      return Array(free.values)
+    }
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// The number of transactions that are running or wait.
+  package var count: Int { state.withLock { Set($0.attempts.keys).union($0.queue.map(\.transaction)).count } }
+
+  /// Whether a transaction waits for its turn.
+  package func isWaiting(_ transaction: UInt64) -> Bool {
+    state.withLock { $0.waits.values.contains { $0.transaction == transaction } }
+  }
+
+  // MARK: Attempts
+
+  /// Returns the number of a new transaction.
+  package func begin() -> UInt64 {
+    state.withLock { state in
+      state.lastTransaction += 1
+      return state.lastTransaction
+    }
+  }
+
+  /// Has a transaction read documents, after those that try again with them.
+  package func reads(_ keys: Set<DocumentKey>, _ transaction: UInt64) async {
+    await wait(for: keys, transaction, atMost: Backoff.initial)
+    state.withLock { $0.attempts[transaction, default: Attempt()].reads.formUnion(keys) }
+  }
+
+  /// Notes that a commit of a transaction is on its way.
+  package func commits(_ keys: Set<DocumentKey>, _ transaction: UInt64) {
+    state.withLock { $0.attempts[transaction, default: Attempt()].writes = keys }
+  }
+
+  /// Ends an attempt that failed because a document has changed.
+  /// - Returns: the documents it read, if another transaction of this client is the cause; `nil` if it is not.
+  package func fails(_ transaction: UInt64) -> Set<DocumentKey>? {
+    state.withLock { state in
+      guard let attempt = state.attempts.removeValue(forKey: transaction) else { return nil }
+      let isOvertaken =
+        attempt.isOvertaken || state.attempts.values.contains { !$0.writes.isDisjoint(with: attempt.reads) }
+      return isOvertaken ? attempt.reads : nil
+    }
+  }
+
+  /// Waits for the turn to try again.
+  /// - Parameter longest: the delay that the wait takes the place of.
+  package func turn(_ transaction: UInt64, _ keys: Set<DocumentKey>, atMost longest: Duration) async {
+    state.withLock { state in
+      if let index = state.queue.firstIndex(where: { $0.transaction == transaction }) {
+        state.queue[index].keys.formUnion(keys)
+      } else {
+        state.queue.append((transaction, keys))
+      }
+    }
+    await wait(for: keys, transaction, atMost: longest)
+  }
+
+  /// Ends a transaction.
+  /// - Parameter isCommitted: whether the documents of `commits` have changed.
+  package func end(_ transaction: UInt64, isCommitted: Bool) {
+    let free = state.withLock { state in
+      let attempt = state.attempts.removeValue(forKey: transaction)
+      if isCommitted, let attempt {
+        for (other, reads) in state.attempts.mapValues(\.reads) where !reads.isDisjoint(with: attempt.writes) {
+          state.attempts[other]?.isOvertaken = true
+        }
+      }
+      state.queue.removeAll { $0.transaction == transaction }
+      return state.takeFree()
+    }
+    for wait in free { wait.continuation.resume() }
+  }
+
+  // MARK: Waiting
+
+  private func wait(for keys: Set<DocumentKey>, _ transaction: UInt64, atMost longest: Duration) async {
+    let number: UInt64? = state.withLock { state in
+      if state.isFree(keys, transaction) { return nil }
+      state.lastWait += 1
+      return state.lastWait
+    }
+    guard let number else { return }
+    let limit = Task { [self] in
+      try? await Task.sleep(for: longest)
+      if !Task.isCancelled { end(wait: number) }
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.ended.contains(number) || state.isFree(keys, transaction) { return true }
+          state.waits[number] = Wait(transaction: transaction, keys: keys, continuation: continuation)
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      end(wait: number)
+    }
+    limit.cancel()
+    _ = state.withLock { $0.ended.remove(number) }
+  }
+
+  private func end(wait number: UInt64) {
+    let wait = state.withLock { state in
+      state.ended.insert(number)
+      return state.waits.removeValue(forKey: number)
+    }
+    wait?.continuation.resume()
+  }
+}
