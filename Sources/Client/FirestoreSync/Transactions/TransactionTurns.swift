@@ -4,10 +4,10 @@ import Synchronization
 
 /// The order in which transactions of one client try again that overtook each other.
 ///
-/// A transaction whose documents another one of this client has changed needs no delay before it tries again: the backend
-/// is not busy, and nobody else is in the way. It waits until those that failed before it at the same documents have
-/// ended, and transactions that would read these documents for the first time wait behind it. No wait lasts longer than
-/// the delay it takes the place of, so that a block that waits for another transaction itself ends.
+/// A transaction whose documents another one of this client has changed needs no delay before it tries again, because
+/// the backend is not busy and no other client is in the way. It waits until the transactions that failed before it at
+/// the same documents have ended, and transactions that read these documents for the first time wait behind it. No wait
+/// lasts longer than the delay it takes the place of, so that a block that waits for another transaction itself ends.
 package final class TransactionTurns: Sendable {
   private struct Attempt {
     var reads: Set<DocumentKey> = []
@@ -31,7 +31,7 @@ package final class TransactionTurns: Sendable {
     /// The waits that ended before they had begun.
     var ended: Set<UInt64> = []
 
-    /// Whether nobody who failed before the transaction has one of the documents; who never failed is behind all.
+    /// Whether no transaction that failed earlier has one of the documents. A transaction that never failed is last.
     func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64) -> Bool {
       for waiting in queue {
         if waiting.transaction == transaction { return true }
