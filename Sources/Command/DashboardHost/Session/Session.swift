@@ -83,7 +83,7 @@ package final class Session {
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
       reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
-      beginsWithWall: options.isWall ? true : nil)
+      beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)

@@ -60,6 +60,9 @@ struct DashboardCommand: AsyncParsableCommand {
       """)
   var plain = false
 
+  @Flag(help: "With --plain: print a JSON object a line, of the feed, the queue, the status and answers to words.")
+  var json = false
+
   @Option(
     help: ArgumentHelp(
       "With --plain: a collection or document to listen to; repeatable. Default: every collection at the root; none at "
@@ -100,6 +103,9 @@ struct DashboardCommand: AsyncParsableCommand {
     try recording.validate(isPlain: plain, isDemo: demo, isPicture: picture.frame != nil)
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
+    }
+    if json, !plain {
+      throw ValidationError("--json goes with --plain; the commands that print JSON have the option of their own.")
     }
     if plain, listen.isEmpty, listeners.isEmpty,
       storage.remote.cloud || storage.remote.credentials != nil
@@ -194,7 +200,7 @@ struct DashboardCommand: AsyncParsableCommand {
         listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
           + definitions,
         keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
-        isReadOnly: readonly || storage.isReadOnly,
+        report: json ? .lines : .sentences, isReadOnly: readonly || storage.isReadOnly,
         words: { line in try PlainWordParser(database: database).word(line) }))
     try await session.run()
   }

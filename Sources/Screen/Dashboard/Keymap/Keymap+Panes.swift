@@ -49,6 +49,9 @@ extension Keymap {
       hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel" }, 1,
       writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(
+      "set-aside", "s", in: .pane(.writes), "set a waiting write aside: it is not sent, and kept to be sent again",
+      hint: "set aside", 12, writes: true, unless: { $0.reasonAgainstSettingAside }, run: { $0.setWritesAside() }),
+    Command(
       "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },
       change: { $0.markWrite() }),
     Command(

@@ -230,7 +230,7 @@ package struct DashboardSession: Sendable {
     if shown.screen.theme != live.screen.theme || shown.screen.isMouseOn != live.screen.isMouseOn {
       let preferences = DashboardPreferences(
         themes: live.configuration.themes, theme: shown.screen.theme, keymap: live.configuration.keymap,
-        glyphs: live.configuration.glyphs, isMouseOn: shown.screen.isMouseOn)
+        glyphs: live.configuration.glyphs, isMouseOn: shown.screen.isMouseOn, inside: live.configuration.inside)
       _ = happen(.configured(preferences, at: now))
     }
     self.past = nil

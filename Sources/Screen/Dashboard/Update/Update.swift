@@ -41,6 +41,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = state.takeDueReview()
     effects += state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
     effects += state.network.isOffline ? [] : state.browser.renewals.takeDue(at: state.now)
+    effects += state.takeDueLifetimes()
     effects += state.takeDuePreview()
     effects += state.takeDueQuestion()
     effects += state.takeNetworkReturn()
