@@ -140,6 +140,12 @@ extension Keymap {
       "newer-version", ".", in: .pane(.detail), "compare with a newer version",
       change: { $0.stepVersion(by: 1) }),
     Command(
+      "compare-from", "b", in: .pane(.detail), "let Diff compare with this version, or with the one before again",
+      unless: { $0.reasonAgainstMarkingVersion }, change: { $0.toggleBaseVersion() }),
+    Command(
+      "way", "#", in: .pane(.detail), "the way of the write that caused this version",
+      unless: { $0.reasonAgainstVersionWay }, change: { $0.openVersionWrite() }),
+    Command(
       "listen", "space", in: .pane(.detail), "listen to the document, or stop", run: { $0.toggleListener() }),
     Command(
       "edit", "e", in: .pane(.detail), "edit the document in $EDITOR", hint: "edit", 2,

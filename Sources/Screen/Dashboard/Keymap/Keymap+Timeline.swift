@@ -5,6 +5,7 @@ import DashboardModel
 extension Keymap {
   static let timeline: [Command] =
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
+    + [.pane(.collections), .pane(.feed), .past, .replay].flatMap(snapshots)
 
   /// The contexts that have the keys for the session; in an open document these keys mean its versions.
   private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane) + [.requests]
@@ -19,6 +20,20 @@ extension Keymap {
         "later", ".", in: context, "show all panes as of the next event", hint: isLive ? nil : "later", 2,
         unless: { $0.past == nil ? "this is the present; , shows what was before" : nil },
         run: { _ in [.timeline(.later)] }),
+    ]
+  }
+
+  /// The keys that go through the snapshots of one listener, in its result or from its rows in the feed.
+  private static func snapshots(_ context: KeyContext) -> [Command] {
+    [
+      Command(
+        "earlier-snapshot", "(", in: context, "the result and all panes as of this listener's snapshot before",
+        unless: { $0.reasonAgainstSnapshots },
+        run: { state in state.steppedListener.map { [.timeline(.earlierSnapshot($0))] } ?? [] }),
+      Command(
+        "later-snapshot", ")", in: context, "the result and all panes as of this listener's next snapshot",
+        unless: { $0.past == nil ? "this is the present; ( shows what was before" : $0.reasonAgainstSnapshots },
+        run: { state in state.steppedListener.map { [.timeline(.laterSnapshot($0))] } ?? [] }),
     ]
   }
 

@@ -172,6 +172,20 @@ package struct DashboardSession: Sendable {
         return leave()
       }
       move(to: target)
+    case .earlierSnapshot(let tag):
+      guard let target = log.earlier(than: past?.position ?? log.end, of: tag) else {
+        return nothing("no earlier snapshot of this listener is kept")
+      }
+      move(to: target)
+      tellSnapshot(of: tag)
+    case .laterSnapshot(let tag):
+      guard let past else { return }
+      guard let target = log.later(than: past.position, of: tag) else {
+        if playback != nil { return move(to: log.end) }
+        return leave()
+      }
+      move(to: target)
+      tellSnapshot(of: tag)
     case .seek(let place): seek(place)
     case .leave: if playback == nil { leave() }
     case .togglePlaying: togglePlaying()
@@ -179,6 +193,15 @@ package struct DashboardSession: Sendable {
       guard let past else { return }
       playback?.change(by: effect == .faster ? 1 : -1, shown: past.state.now, at: now)
     }
+  }
+
+  /// Says which of the kept snapshots of a listener is shown.
+  private mutating func tellSnapshot(of tag: ListenerTag) {
+    guard let past else { return }
+    let shown = log.snapshots(of: tag, in: log.start..<past.position).count
+    let all = shown + log.snapshots(of: tag, in: past.position..<log.end).count
+    let name = past.state.listening[tag]?.name ?? "listener"
+    say(.info, "\(name): snapshot \(grouped(shown)) of the \(grouped(all)) that are kept")
   }
 
   private mutating func seek(_ place: TimelinePlace) {

@@ -4,6 +4,9 @@ package import FirestoreModel
 /// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
+  /// The moment after the snapshot of a listener before the shown one, and after the next.
+  case earlierSnapshot(ListenerTag)
+  case laterSnapshot(ListenerTag)
   case seek(TimelinePlace)
   /// Return to the present.
   case leave
