@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreText
 
 /// The commands that move through the time of a session, and keep sessions in files.
 extension Keymap {
@@ -65,5 +66,21 @@ extension Keymap {
     Command(
       "cast", "", in: .screen, "record the screen, as asciicast: cast FILE, cast stop",
       change: { $0.openPalette(typed: "cast ") }),
+    Command(
+      "caption", "explain the screen to those who watch, in the last row and in the cast",
+      CommandArgument(
+        name: "TEXT", hint: "what is to be seen; without a text the keys come back", isOptional: true,
+        read: { text, _ throws(TextError) in
+          CommandArgument.Meaning(account: "caption: \(text)") { $0.show(caption: text) }
+        }),
+      alone: { $0.show(caption: "") }),
   ]
+}
+
+extension DashboardState {
+  /// Explains the screen to those who watch a demo; an empty text ends that.
+  mutating func show(caption: String) -> [Effect] {
+    screen.show(caption: caption)
+    return caption.isEmpty ? [] : [.recording(.mark(caption))]
+  }
 }

@@ -19,6 +19,8 @@ package enum RecordingEffect: Equatable, Sendable {
   case stop
   case startCast(String)
   case stopCast
+  /// Name the moment in the recording of the screen.
+  case mark(String)
   /// Write the screen, or its last seconds, to a file; `without` names fields whose values are left out.
   case shot(String, without: String?)
 }
