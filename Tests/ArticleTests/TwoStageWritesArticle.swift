@@ -42,6 +42,18 @@ extension ArticleTests {
       }
       // Until here.
       #expect(try await db.document("cities/SF").getDocument().exists)
+      // Shown in TwoStageWrites.md:
+      do {
+        let bid = try db.document("auctions/7").enqueueData(
+          ["bid": 120], options: WriteOptions(deadline: .seconds(10), failsIfOffline: true))
+        try await bid.acknowledged
+      } catch FirestoreErrorCode.unavailable {
+        print("offline: nothing was written")
+      } catch FirestoreErrorCode.deadlineExceeded {
+        print("too late: taken back before it was sent")
+      }
+      // Until here.
+      #expect(try await db.pendingWrites.current.isEmpty)
     }
   }
 }

@@ -58,4 +58,25 @@ struct BundleCommandTests {
     }
     #expect(file == "orders.bundle")
   }
+
+  @Test("freeze writes what the cache has, or a part of it, offline too")
+  func freeze() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.client(.status(Scenario.status(30, isEnabled: false)), at: 30)
+    for (text, request) in [
+      ("freeze all.jsonl", TransferRequest.freezing(nil, file: "all.jsonl")),
+      ("freeze o.bundle of orders", .freezing(ResourcePath("orders"), file: "o.bundle")),
+    ] {
+      driver.press(":")
+      driver.type(text)
+      driver.press("enter")
+      #expect(driver.effects.contains(.client(.transfer(request))), "\(text): \(driver.effects)")
+    }
+    driver.press(":")
+    driver.type("freeze")
+    driver.press("enter")
+    #expect(driver.screen.contains("Freeze the cache") && driver.screen.contains("cache.jsonl"))
+    driver.press("enter")
+    #expect(driver.effects == [.client(.transfer(.freezing(nil, file: "cache.jsonl")))])
+  }
 }

@@ -59,11 +59,51 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(ResourcePath("users")))])
   }
 
+  @Test("evict takes what is older than a time, of a path or of everything")
+  func older() {
+    var driver = driver("1 g j j")
+    run("evict orders older than 2h", &driver)
+    #expect(driver.effects.contains(.client(.evict(ResourcePath("orders"), olderThan: .seconds(7_200)))))
+    run("evict older than 1h30m", &driver)
+    #expect(driver.effects.contains(.client(.evict(nil, olderThan: .seconds(5_400)))))
+    for wrong in ["evict orders older", "evict orders older than", "evict older than soon", "evict a b older than 2h"] {
+      run(wrong, &driver)
+      #expect(!driver.effects.contains { if case .client(.evict) = $0 { true } else { false } }, "\(wrong)")
+      driver.press("esc")
+    }
+    driver.client(.status(Scenario.status(30, isEnabled: false)), at: 30)
+    run("evict older than 2h", &driver)
+    #expect(driver.screen.contains("What is in the cache that is older than 2 h cannot be read again"))
+  }
+
+  @Test("A lifetime is looked at at once and each minute, online only, until it is taken away")
+  func lifetime() {
+    var driver = driver("1")
+    run("lifetime orders 2h", &driver)
+    let expiry = Effect.client(.expire(ResourcePath("orders"), after: .seconds(7_200)))
+    #expect(driver.effects.contains(expiry))
+    driver.tick(50)
+    #expect(!driver.effects.contains(expiry))
+    driver.tick(90)
+    #expect(driver.effects.contains(expiry))
+    driver.client(.status(Scenario.status(91, isEnabled: false)), at: 91)
+    driver.tick(200)
+    #expect(!driver.effects.contains(expiry))
+    driver.client(.status(Scenario.status(201)), at: 201)
+    driver.tick(202)
+    #expect(driver.effects.contains(expiry))
+    run("lifetime orders off", &driver)
+    driver.tick(300)
+    #expect(!driver.effects.contains(expiry) && driver.state.storage.lifetimes.isEmpty)
+    run("lifetime users/ada 2h", &driver)
+    #expect(driver.state.storage.lifetimes.isEmpty)
+  }
+
   @Test("Another program's cache is left alone")
   func attached() {
     var driver = driver("1 g j j")
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)
-    for command in ["evict users", "pin users"] {
+    for command in ["evict users", "pin users", "lifetime users 2h"] {
       run(command, &driver)
       let isAsked = driver.effects.contains { if case .client = $0 { true } else { false } }
       #expect(!isAsked && driver.screen.contains("the cache is shop's"), "\(command)")

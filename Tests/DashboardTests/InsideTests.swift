@@ -44,7 +44,7 @@ struct InsideTests {
           .init(limit: 1_000, runs: 12, median: .microseconds(420), p99: .microseconds(900)),
           .init(limit: 10_000, runs: 3, median: .microseconds(3_100), p99: .milliseconds(31)),
         ], runs: 15, plan: .scan, scanned: 1_204, found: 1_204)
-    ])
+    ], beginning: ClientInside.Beginning(opening: .milliseconds(130), firstSnapshot: .milliseconds(12)))
 
   static let survey = CacheSurvey(
     time: at(0), policy: .leastRecentlyUsed, bytes: 3 << 20, freeBytes: 1 << 20, limit: 40 << 20,
@@ -52,8 +52,12 @@ struct InsideTests {
       .init(path: ResourcePath("users"), documents: 40, bytes: 9_000),
       .init(
         path: ResourcePath("orders"), documents: 1_204, names: 2, bytes: 700_000, leavingDocuments: 12,
-        leavingBytes: 7_000),
-    ], targets: 9, leavingTargets: 1)
+        leavingBytes: 7_000, coverage: CacheSurvey.Coverage(wholeAsOf: at(-65), results: 2)),
+    ], targets: 9, leavingTargets: 1,
+    victims: [
+      CacheSurvey.Victim(.document(key("orders/zz"), bytes: 2_048), lastUse: 3),
+      CacheSurvey.Victim(.result(Query(path: ResourcePath("chat"), limit: 5).target, documents: 5), lastUse: 7),
+    ])
 
   static func opened(_ size: Size = Size(width: 120, height: 36), answered: Bool = true) -> Driver {
     var driver = Driver(size)
@@ -116,10 +120,93 @@ struct InsideTests {
     driver.press("r")
     #expect(driver.effects == [.client(.surveyCache)])
     driver.press("tab")
+    #expect(driver.effects.isEmpty && driver.screen.contains("the longest unused first"))
+    driver.press("tab")
     #expect(lines(driver).contains { $0.contains("orders") && $0.contains("to 1 000") && $0.contains("0.420 ms") })
     #expect(lines(driver).contains { $0.contains("to 10 000") && $0.contains("31.0 ms") })
-    driver.press("shift-tab")
+    driver.press("shift-tab shift-tab")
     #expect(driver.screen.contains("counted 0:0"))
+  }
+
+  private func section(_ section: InsideSection, _ driver: inout Driver) {
+    while driver.state.insidePanel?.section != section { driver.press("tab") }
+    if section.isSurvey { driver.client(.surveyed(.success(Self.survey)), at: 1) }
+  }
+
+  @Test("The cache tells what of each collection can be asked for offline, and which it has nothing of")
+  func coverage() {
+    var driver = Driver(Size(width: 120, height: 36))
+    driver.client(.collections(below: .root, ["orders", "drafts"]), at: 0)
+    driver.client(.counted(ResourcePath("orders"), 1_300), at: 0)
+    driver.client(.counted(ResourcePath("drafts"), 7), at: 0)
+    driver.press("I")
+    section(.cache, &driver)
+    #expect(lines(driver).contains { $0.contains("orders") && $0.contains("1 300") && $0.contains("all, 1:06 ago") })
+    #expect(lines(driver).contains { $0.contains("users") && $0.contains("?") })
+    #expect(lines(driver).contains { $0.contains("drafts") && $0.contains("7") && $0.contains("nothing") })
+    driver.press("G")
+    #expect(driver.screen.contains("nothing of it is in the cache: offline it is empty"))
+  }
+
+  @Test("What the next collection takes is listed, the least recently used first; enter goes there")
+  func leaving() throws {
+    var driver = Self.opened()
+    section(.leaving, &driver)
+    let rows = lines(driver)
+    let first = try #require(rows.firstIndex { $0.contains("orders/zz") && $0.contains("2.0 kB") })
+    let second = try #require(rows.firstIndex { $0.contains("chat") && $0.contains("result") })
+    #expect(first < second && driver.screen.contains("would take 1 of 9 results and 12 documents"))
+    driver.press("enter")
+    #expect(driver.state.detail?.key == key("orders/zz"))
+
+    var older = Self.opened()
+    section(.leaving, &older)
+    var survey = Self.survey
+    survey.victims = nil
+    older.client(.surveyed(.success(survey)), at: 1)
+    #expect(older.screen.contains("a program of an earlier version does not tell"))
+  }
+
+  @Test("The bill tells reads, the last minute, what was saved, and money at the price of the configuration")
+  func bill() {
+    var driver = Self.opened()
+    let orders = Self.inside.targets[0].target
+    driver.client(.status(status(reads: 0, of: orders)), at: 0)
+    driver.client(.status(status(reads: 1_204, of: orders)), at: 30)
+    section(.bill, &driver)
+    // 1 204 reads at 0.06 USD for 100 000.
+    #expect(lines(driver).contains { $0.contains("orders") && $0.contains("0.000722 USD") })
+    #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204     1 204") }, "\(driver.screen)")
+    #expect(driver.screen.contains("0.06 USD for 100 000 reads: an assumption, as of 2025-06"))
+    #expect(driver.screen.contains("0.000180 USD saved by the cache"))
+    #expect(driver.screen.contains("this server bills nothing"))
+
+    var settings = InsideSettings()
+    settings.price = ReadPrice(millionths: 1_000_000_000, currency: "EUR", asOf: "2026-11")
+    driver.state.configuration.inside = settings
+    #expect(lines(driver).contains { $0.contains("orders") && $0.contains("12.04 EUR") })
+    #expect(driver.screen.contains("as of 2026-11"))
+    driver.tick(91)
+    #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
+  }
+
+  private func status(reads: Int, of target: Target) -> ClientStatus {
+    ClientStatus(since: at(0), reads: [ReadMeter(target: target, sent: reads, kept: 0)])
+  }
+
+  @Test("Opening, the first snapshot and each query stand beside their budget, and what is over it is marked")
+  func budget() {
+    var driver = Self.opened()
+    section(.queries, &driver)
+    #expect(lines(driver).contains { $0.contains("(opening the cache)") && $0.contains("130.0 ms  over 100.0 ms") })
+    let snapshot = lines(driver).first { $0.contains("(first snapshot)") }
+    #expect(snapshot?.contains("12.0 ms") == true && snapshot?.contains("over") == false)
+    #expect(lines(driver).contains { $0.contains("to 10 000") && $0.contains("kept") })
+    var settings = InsideSettings()
+    settings.budget.p99 = .milliseconds(30)
+    driver.state.configuration.inside = settings
+    #expect(lines(driver).contains { $0.contains("to 10 000") && $0.contains("over 30.0 ms") })
+    #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
   @Test("A selected stream is begun anew by K; elsewhere K says what it wants; it takes control of a program")

@@ -19,8 +19,8 @@ struct ReadOnlyTests {
     let writing = Keymap.standard.commands.filter(\.writes)
     #expect(
       Set(writing.map(\.name)) == [
-        "edit", "edit-fields", "add-field", "remove-field", "accept", "delete", "cancel-write", "drop-rejected", "undo",
-        "redo",
+        "edit", "edit-fields", "add-field", "remove-field", "accept", "delete", "cancel-write", "set-aside",
+        "drop-rejected", "undo", "redo",
       ])
     var driver = driver()
     for command in writing {

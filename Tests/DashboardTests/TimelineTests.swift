@@ -72,6 +72,52 @@ struct TimelineTests {
     var panes: [String] { panes(view(session.shown)) }
   }
 
+  @Test("( and ) go through the snapshots of one listener, whatever others do between them")
+  func snapshotsOfOneListener() {
+    var run = Run()
+    run.keepsScreens = false
+    run.send(.listen(Query(path: ResourcePath("users")), name: "users", ListenerOptions(), at: run.now))
+    func users(at second: Double, _ name: String) {
+      let user = document("users/ada", at: second, ["name": .string(name)])
+      run.now = at(second)
+      run.send(
+        .client(
+          .snapshot(
+            ListenerSnapshot(
+              listener: run.session.live.listeners[1].tag, changes: [.init(.modified, user, previous: nil)],
+              isFromCache: false, syncStateChanged: false, hasPendingWrites: false, count: 1,
+              causes: [.server(SnapshotVersion(run.now))])),
+          at: run.now))
+    }
+    users(at: 1, "Ada")
+    run.change(at: 2, "state 2")
+    users(at: 4, "Grace")
+    run.change(at: 6, "state 6")
+    users(at: 8, "Edsger")
+    run.change(at: 9, "state 9")
+    run.press("W j enter")
+    #expect(run.screen.contains("Edsger"))
+
+    run.press("(")
+    #expect(run.screen.contains("Grace") && !run.screen.contains("Edsger"), "\(run.screen)")
+    #expect(run.screen.contains("users: snapshot 2 of the 3 that are kept"))
+    run.press("(")
+    #expect(run.screen.contains("Ada") && run.screen.contains("snapshot 1 of the 3"))
+    run.press("(")
+    #expect(run.screen.contains("no earlier snapshot of this listener is kept"))
+    run.press(")")
+    #expect(run.screen.contains("Grace"))
+    run.press(") )")
+    #expect(run.session.shown.past == nil && run.screen.contains("Edsger"))
+  }
+
+  @Test("Without a listener's result ( says what it wants")
+  func noListener() {
+    var run = Run()
+    run.press("1 (")
+    #expect(run.screen.contains("show the result of a listener first"))
+  }
+
   private func run(limit: SessionLog.Limit = .standard) -> Run {
     var run = Run(limit: limit)
     for second in 1...9 { run.change(at: Double(second), "state \(second)") }

@@ -167,6 +167,62 @@ struct VersionHistoryTests {
     #expect(large.newest(of: key("orders/a20")) != nil && large.count == 1)
   }
 
+  /// An open document with four versions: new, paid, sent, lost.
+  private func fourVersions() -> Driver {
+    var driver = opened()
+    for (index, status) in ["paid", "sent", "lost"].enumerated() {
+      let order = order(status, at: 5 + Double(index))
+      driver.client(.detail(key("orders/a"), remote: order, overlay: nil, local: order), at: 5 + Double(index))
+    }
+    return driver
+  }
+
+  @Test("Any two versions are compared: b marks one, the other is stepped to or chosen in the history")
+  func anyTwo() {
+    var driver = fourVersions()
+    // The newest is marked, and the first one stepped to: of two the older one stands before.
+    driver.press("] b , , ,")
+    #expect(driver.screen.contains("from 12:04:07") && driver.state.detail?.base != nil)
+    #expect(driver.screen.contains("\"new\"") && driver.screen.contains("\"lost\""), "\(driver.screen)")
+    let pair = driver.state.detail.map { DetailContent.comparedVersions($0, driver.state) }
+    #expect(pair?.old?.document.data?.fields["status"] == "new" && pair?.new?.document.data?.fields["status"] == "lost")
+
+    // The second one is marked in the history, the third one opened there.
+    driver.press("] j j b")
+    #expect(driver.screen.contains("from here"))
+    driver.press("k enter")
+    #expect(driver.state.detail?.tab == .diff)
+    #expect(driver.screen.contains("\"paid\"") && driver.screen.contains("\"sent\""))
+
+    // The mark is taken away where it was set.
+    driver.press("] g j j b [")
+    #expect(driver.state.detail?.base == nil)
+  }
+
+  @Test("A marked version that is no longer kept is told, and not replaced by another")
+  func lostMark() {
+    var driver = fourVersions()
+    driver.state.detail?.base = 100_000
+    driver.press("]")
+    #expect(driver.screen.contains("the marked version is no longer kept"))
+  }
+
+  @Test("# leads from a version to the way of the write that caused it; what others wrote has none")
+  func causingWrite() {
+    var driver = opened()
+    let patch = Mutation(
+      key: key("orders/a"), operation: .patch(["status": "paid"], FieldMask([FieldPath("status")])))
+    driver.client(.pendingWrites([pendingWrite(4, .update, "orders/a", at: at(2), .inFlight)]), at: 2)
+    driver.client(
+      .detail(
+        key("orders/a"), remote: order("new", at: 0), overlay: patch, local: order("paid", at: 2, pending: .local)),
+      at: 2)
+    driver.press("#")
+    #expect(driver.screen.contains("#4 update orders/a"), "\(driver.screen)")
+    driver.press("esc ] ] j #")
+    #expect(driver.state.toasts.last?.text.contains("no write of this client caused it") == true)
+  }
+
   @Test("A version that is no longer kept says so, and not that none was seen")
   func forgotten() {
     var driver = opened()

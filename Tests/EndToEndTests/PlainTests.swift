@@ -90,6 +90,41 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
     }
 
+    @Test("--json prints an object a line, of everything that happens and of each part that is asked for")
+    func json() async throws {
+      let surroundings = try Surroundings()
+      let run = try await HeadlessRun(
+        ["--plain", "--json", "--in-memory", "--listen", "cities"],
+        input: """
+          expect synced
+          offline
+          set cities/SF {"state": "CA"}
+          expect added cities/SF
+          aside 1
+          expect removed cities/SF
+          queue
+          again 1
+          expect added cities/SF
+          network
+          inside
+          online
+          expect acknowledged cities/SF
+          quit
+
+          """, surroundings)
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)\(run.output)")
+      for line in run.lines {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        #expect(object?["type"] is String, "\(line)")
+      }
+      for said in [
+        #""type": "feed""#, #""type": "status""#, #""met": true"#, #""setAside": true"#, #""type": "network""#,
+        #""type": "inside""#, #""path": "cities/SF""#,
+      ] {
+        #expect(run.output.contains(said), "\(said) is not in:\n\(run.output)")
+      }
+    }
+
     @Test("An expectation that is not met is told, and ends with 1; a read-only session refuses to write")
     func unmet() async throws {
       let surroundings = try Surroundings()
@@ -115,6 +150,7 @@ extension EndToEndTests.InShells {
     func refused() async throws {
       for (arguments, status, word) in [
         (["--plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "--plain"),
+        (["--json"], 64, "--plain"),
         (["--plain", "--in-memory", "--listen", "a//b"], 64, "a//b"),
       ] {
         let run = try await HeadlessRun(arguments, Surroundings())

@@ -82,4 +82,34 @@ struct EvictionTests {
     #expect(try evict("rooms", from: &store).removed == 0)
     try close(store)
   }
+
+  @Test("By age only what the server has neither sent nor confirmed since leaves", arguments: Storage.allCases)
+  func age(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try place.open()
+    _ = try store.apply(event(at: 10, [doc("rooms/old", at: 10), doc("rooms/member", at: 10)]))
+    _ = try store.apply(event(at: 30, [doc("rooms/new", at: 30)]))
+    let rooms = try store.allocateTarget(collection("rooms", [field("open", .equal, .boolean(true))]).target).id
+    _ = try store.apply(event(at: 40, [doc("rooms/member", at: 10)], addedTo: rooms, token: token("t")))
+    try store.releaseTarget(rooms)
+
+    var eviction = Eviction(of: ResourcePath("rooms"), unconfirmedSince: version(20))
+    while !eviction.isFinished { try store.continueEviction(&eviction) }
+
+    #expect(eviction.removed == 1 && eviction.fresh == 2)
+    #expect(try store.remoteDocument(key("rooms/old")) == nil)
+    #expect(try store.remoteDocument(key("rooms/new")) != nil && store.remoteDocument(key("rooms/member")) != nil)
+    try close(store)
+  }
+
+  @Test("The fact that a document does not exist leaves as well, and is counted apart", arguments: Storage.allCases)
+  func tombstones(_ storage: Storage) throws {
+    var store = try Place(storage).open()
+    _ = try store.apply(event(at: 1, [doc("rooms/a", at: 1), doc("rooms/gone", at: 1, nil)]))
+    let eviction = try evict("rooms", from: &store)
+    #expect(eviction.removed == 1 && eviction.tombstones == 1)
+    #expect(try store.remoteDocument(key("rooms/gone")) == nil)
+    #expect(try store.collectionPaths().map(\.text) == ["rooms"])
+    try close(store)
+  }
 }

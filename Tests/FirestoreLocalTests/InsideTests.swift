@@ -128,4 +128,92 @@ struct InsideTests {
     #expect(result.documentsRemoved == 40)
     try close(store)
   }
+
+  @Test("What a collection would take is listed in the order of its last use, results and documents")
+  func victims() throws {
+    var store = try Place(.memory).open()
+    _ = try store.apply(event(at: 4, [doc("loose/a", at: 4), doc("loose/b", at: 4)]))
+    for (time, name) in ["old", "new"].enumerated() {
+      let id = try store.allocateTarget(collection(name).target).id
+      _ = try store.apply(event(at: Int64(time + 5), [doc("\(name)/x", at: 5)], addedTo: id, token: token("t")))
+      try store.releaseTarget(id)
+    }
+    // A waiting write keeps its document.
+    _ = try store.write([patch("loose/b", ["n": .integer(1)])], at: now)
+
+    var plan = try #require(
+      try store.beginGarbageCollection(
+        thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000, isDryRun: true))
+    while !plan.isFinished { try store.continueGarbageCollection(&plan) }
+    let victims = store.victims(of: plan.plan)
+
+    #expect(victims.map(\.lastUse) == victims.map(\.lastUse).sorted())
+    let names = victims.map { victim in
+      switch victim.subject {
+      case .result(let target, let documents): "result \(target.path.text) \(documents)"
+      case .document(let key, _): key.path.text
+      }
+    }
+    #expect(names.first == "loose/a" && !names.contains("loose/b"))
+    #expect(names.filter { $0.hasPrefix("result") } == ["result old 1", "result new 1"])
+    #expect(names.filter { !$0.hasPrefix("result") } == ["loose/a", "old/x", "new/x"])
+    try close(store)
+  }
+
+  @Test("A collection that was listened to as a whole can be asked for offline; else its results can, as of their time")
+  func coverage() throws {
+    var store = try Place(.memory).open()
+    for (query, time) in [
+      (collection("all"), Int64(5)), (collection("all", [field("n", .equal, .integer(1))]), 6),
+      (collection("some", [field("n", .equal, .integer(1))]), 7), (Query(path: ResourcePath("some"), limit: 3), 8),
+    ] {
+      let id = try store.allocateTarget(query.target).id
+      let documents = [doc("\(query.path.text)/x", at: 5)]
+      _ = try store.apply(event(at: time, documents, addedTo: id, token: token("t\(time)")))
+      try store.releaseTarget(id)
+    }
+    _ = try store.apply(event(at: 9, [doc("single/x", at: 9)]))
+    // A listener that the server has not answered has no result.
+    _ = try store.allocateTarget(collection("single").target)
+
+    var run = store.beginSurvey()
+    while !run.isFinished { try store.continueSurvey(&run) }
+    let shares = try store.shares(of: run, leaving: GarbageCollectionPlan()).sorted { $0.path < $1.path }
+
+    #expect(
+      shares.map(\.coverage) == [
+        CacheSurvey.Coverage(wholeAsOf: version(5).timestamp, results: 1, newestResult: version(6).timestamp),
+        CacheSurvey.Coverage(), CacheSurvey.Coverage(results: 2, newestResult: version(8).timestamp),
+      ])
+    try close(store)
+  }
+
+  private func all(
+    _ path: String?, in store: inout LocalStore
+  ) throws -> (documents: [CachedDocument], pages: Int) {
+    var pages = CachePages(of: path.map { ResourcePath($0) })
+    var (documents, count): ([CachedDocument], Int) = ([], 0)
+    while !pages.isFinished {
+      documents += try store.nextPage(&pages)
+      count += 1
+    }
+    return (documents, count)
+  }
+
+  @Test("All documents are read page by page, as the backend had them, with the time of the cache's knowledge")
+  func pages() throws {
+    var store = try Place(.memory).open()
+    _ = try store.apply(event(at: 3, (0..<450).map { doc("rooms/\($0)", at: 2) } + [doc("halls/gone", at: 3, nil)]))
+    _ = try store.apply(event(at: 4, [doc("rooms/1/desks/a", at: 4)]))
+    _ = try store.write([patch("rooms/1", ["n": .integer(9)])], at: now)
+    let (documents, count) = try all(nil, in: &store)
+    #expect(documents.count == 451 && count == 3)
+    #expect(documents.allSatisfy { !$0.document.hasPendingWrites })
+    #expect(documents.first { $0.document.key == key("rooms/1") }?.readTime == version(3))
+    let part = try all("rooms/1", in: &store).documents
+    #expect(part.map(\.document.key.path.text) == ["rooms/1", "rooms/1/desks/a"])
+    let none = try all("nothere", in: &store).documents
+    #expect(none.isEmpty)
+    try close(store)
+  }
 }

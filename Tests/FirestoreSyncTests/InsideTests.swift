@@ -63,6 +63,24 @@ struct InsideTests {
     }
   }
 
+  @Test("The first snapshot is timed from the first listener on, and the first in sync with the server")
+  func beginning() async throws {
+    try await EngineHarness.run { test in
+      #expect(try await test.engine.inside().beginning?.firstSnapshot == nil)
+      let (_, mailbox) = test.listen("rooms")
+      let (watch, target) = try await test.nextWatch()
+      test.clock.advance(by: .seconds(2))
+      await watch.sync(target, [doc("rooms/a", at: 5)], at: 5)
+      while try await mailbox.snapshot().isFromCache {}
+      let first = try #require(try await test.engine.inside().beginning)
+      #expect(first.firstSnapshot == .seconds(2) && first.firstInSync == .seconds(2))
+      test.clock.advance(by: .seconds(2))
+      await watch.update(target, [doc("rooms/b", at: 6)], at: 6)
+      _ = try await mailbox.snapshot()
+      #expect(try await test.engine.inside().beginning == first)
+    }
+  }
+
   @Test("Messages are counted both ways, and the silence is the time since the last")
   func meters() async throws {
     try await EngineHarness.run { test in

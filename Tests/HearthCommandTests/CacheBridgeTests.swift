@@ -3,7 +3,9 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSync
 import FirestoreTesting
+import Foundation
 import Testing
 
 @testable import DashboardHost
@@ -57,6 +59,80 @@ struct CacheBridgeTests {
         if case .windowLoaded(WindowTag(2), let documents, false, _) = $0 { documents } else { nil }
       }
       #expect(documents.map(\.key.documentID) == ["a", "b"])
+    }
+  }
+
+  @Test(
+    "What the cache has is frozen offline, and another client and a server read it back",
+    arguments: ["bundle", "jsonl"])
+  func freeze(_ kind: String) async throws {
+    let folder = try TemporaryFolder.made()
+    let file = folder("cache.\(kind)")
+    let written: [String: Fields] = [
+      "rooms/a": ["n": 1, "name": "A"], "rooms/b": ["n": 2.5, "tags": .array(["x", .null])],
+    ]
+    try await BridgeHarness.run { test in
+      for (path, fields) in written.sorted(by: { $0.key < $1.key }) { try await test.others(set(path, fields)) }
+      try await test.others(set("halls/a", ["n": 3]))
+      try await read("rooms", test)
+      test.bridge.perform(.setNetwork(enabled: false))
+      try await test.isOffline(true)
+      // What waits is not in it.
+      test.bridge.perform(.write([patch("rooms/a", ["n": 9])]))
+      _ = try await test.next { if case .pendingWrites(let writes, _) = $0, !writes.isEmpty { () } else { nil } }
+      test.bridge.perform(.transfer(.freezing(nil, file: file)))
+      let account = try await test.next { if case .transferred(let account) = $0 { account } else { nil } }
+      #expect(account.end == .complete && account.documents == 2, "\(account)")
+    }
+    try await BridgeHarness.run { other in
+      if kind == "bundle" {
+        other.bridge.perform(.setNetwork(enabled: false))
+        try await other.isOffline(true)
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
+        _ = try await other.bridge.engine.loadBundle(bytes)
+        for (path, fields) in written {
+          #expect(try await other.bridge.engine.cachedDocument(key(path))?.data?.fields == fields)
+        }
+      } else {
+        other.bridge.perform(.transfer(.importing(file: file, into: nil)))
+        let account = try await other.next { if case .transferred(let account) = $0 { account } else { nil } }
+        #expect(account.documents == 2, "\(account)")
+        for (path, fields) in written { #expect(try await other.stored(path) == fields) }
+      }
+    }
+  }
+
+  @Test("By age nothing leaves that the server has just sent; a lifetime says so only if something left")
+  func ages() async throws {
+    try await BridgeHarness.run { test in
+      try await test.others(set("rooms/a", ["n": 1]))
+      try await read("rooms", test)
+      test.bridge.perform(.evict(nil, olderThan: .seconds(3_600)))
+      let account = try await test.notice("left the cache")
+      #expect(account.contains("0 documents left the cache") && account.contains("confirmed within 1 h"), "\(account)")
+      test.bridge.perform(.expire(ResourcePath("rooms"), after: .seconds(3_600)))
+      test.bridge.perform(.evict(ResourcePath("rooms/none")))
+      #expect(try await test.notice("rooms") == "rooms/none is not in the cache")
+    }
+  }
+
+  @Test("A write that is set aside is kept among the refused ones, and sent again from there")
+  func aside() async throws {
+    try await BridgeHarness.run { test in
+      test.bridge.perform(.setNetwork(enabled: false))
+      try await test.isOffline(true)
+      test.bridge.perform(.write([set("rooms/a", ["n": 1])]))
+      let batch = try await test.next { if case .pendingWrites(let writes, _) = $0 { writes.first?.id } else { nil } }
+      test.bridge.perform(.setWriteAside(batch))
+      let cancelled = try await test.next { if case .writeCancelled(let batch) = $0 { batch } else { nil } }
+      let rejected = try await test.next {
+        if case .rejectedWrites(let writes) = $0, !writes.isEmpty { writes } else { nil }
+      }
+      #expect(cancelled == batch && rejected.map(\.id) == [batch] && rejected.allSatisfy(\.isSetAside))
+      test.bridge.perform(.setNetwork(enabled: true))
+      test.bridge.perform(.resend(batch))
+      try await test.acknowledged()
+      #expect(try await test.stored("rooms/a") == ["n": 1])
     }
   }
 }

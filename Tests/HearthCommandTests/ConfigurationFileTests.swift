@@ -20,6 +20,30 @@ struct ConfigurationFileTests {
     #expect(file.theme == nil && file.mouse == true && file.glyphs == .auto && file.keys == [])
   }
 
+  @Test("A budget and a price are taken, and what is wrong in them is told with its line")
+  func inside() {
+    let file = parse(
+      """
+      [budget]
+      opening = "20ms"
+      p99 = 5
+      p98 = "5ms"
+      [bill]
+      reads = 0.03
+      currency = "EUR"
+      as-of = 2026
+      """)
+    #expect(file.inside?.budget.opening == .milliseconds(20) && file.inside?.budget.p99 == LatencyBudget().p99)
+    #expect(file.inside?.price == ReadPrice(millionths: 30_000, currency: "EUR", asOf: ReadPrice().asOf))
+    #expect(
+      file.problems == [
+        "config.toml:3: p99 must be a time in quotes, such as \"50ms\"",
+        "config.toml:4: unknown budget \"p98\"; known are opening, first-snapshot, p50 and p99",
+        "config.toml:8: as-of must be a date in quotes, such as \"2025-06\"",
+      ])
+    #expect(parse(ConfigurationFile.template).inside == InsideSettings())
+  }
+
   @Test("A wrong setting is told with its line and reason, and everything else is taken")
   func wrong() {
     let file = parse(

@@ -38,6 +38,25 @@ struct PlainWordTests {
     #expect(try parser.word("  ") == nil && parser.word("# no word") == nil)
   }
 
+  @Test("Each part of the dashboard is a word, and JSON with --json behind it")
+  func parts() throws {
+    for subject in PlainSubject.allCases {
+      for (line, wantsJSON) in [(subject.rawValue, false), ("\(subject.rawValue)  --json", true)] {
+        guard case .tell(subject, wantsJSON)? = try parser.word(line) else {
+          Issue.record("\(line)")
+          continue
+        }
+      }
+    }
+    #expect(throws: CommandFailure.self) { _ = try parser.word("queue --yaml") }
+    guard case .perform([.setWriteAside(BatchID(3))])? = try parser.word("aside 3"),
+      case .perform([.resend(BatchID(3), as: nil)])? = try parser.word("again #3")
+    else {
+      Issue.record("aside, again")
+      return
+    }
+  }
+
   @Test(
     "What is no word is told in one sentence, with the way to the words",
     arguments: [("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain")])
@@ -49,7 +68,7 @@ struct PlainWordTests {
 
   @Test("Words that write are known as such, so that a read-only session refuses them")
   func writing() throws {
-    for line in ["set a/b {}", "delete a/b", "undo", "redo", "drop 1"] {
+    for line in ["set a/b {}", "delete a/b", "undo", "redo", "drop 1", "aside 1", "again 1"] {
       #expect(try parser.word(line)?.writes == true, "\(line)")
     }
     for line in ["offline", "queue", "listen a", "expect nothing", "retry", "quit"] {

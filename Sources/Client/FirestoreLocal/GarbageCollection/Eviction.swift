@@ -10,6 +10,8 @@ package struct Eviction: Sendable {
   static let documentsPerSlice = 100
 
   let path: ResourcePath
+  /// The server's time since which the server must not have confirmed a document that leaves; `nil` for all documents.
+  let bound: SnapshotVersion?
   /// The document from which the next slice goes on.
   var next: DocumentNumber?
   /// The number of documents that were removed.
@@ -18,10 +20,19 @@ package struct Eviction: Sendable {
   package internal(set) var listened = 0
   /// The number of those that stay because of pending writes.
   package internal(set) var modified = 0
+  /// The number of those that stay because the server has confirmed them since the bound.
+  package internal(set) var fresh = 0
+  /// The number of documents known not to exist whose traces were removed.
+  package internal(set) var tombstones = 0
   package internal(set) var isFinished = false
 
-  /// - Parameter path: a document, or the collection that directly has the documents.
-  package init(of path: ResourcePath) { self.path = path }
+  /// - Parameters:
+  ///   - path: a document, or the collection that directly has the documents.
+  ///   - bound: the server's time since which the server must not have confirmed a document that leaves.
+  package init(of path: ResourcePath, unconfirmedSince bound: SnapshotVersion? = nil) {
+    self.path = path
+    self.bound = bound
+  }
 }
 
 extension LocalStore {
@@ -49,6 +60,10 @@ extension LRUGarbageCollector {
     let references = try references()
     for row in try rows(of: &eviction) {
       let collection = row.number.collection
+      if let bound = eviction.bound, try database.confirmed(row.number) > bound.microseconds {
+        if row.exists { eviction.fresh += 1 }
+        continue
+      }
       if try database.mutations.affects(collection, row.name) {
         eviction.modified += 1
         continue
@@ -61,12 +76,12 @@ extension LRUGarbageCollector {
       for id in targets { try database.targets.makeUnknown(id) }
       try database.targets.removeMemberships(of: row.number)
       try database.documents.remove(row.number)
-      eviction.removed += 1
+      if row.exists { eviction.removed += 1 } else { eviction.tombstones += 1 }
     }
   }
 
   /// The documents of the next slice; rows without content only give a target its numbers, and stay.
-  private func rows(of eviction: inout Eviction) throws(StoreError) -> [(number: DocumentNumber, name: String)] {
+  private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)
     guard let collection = try database.collections.number(of: key?.collection ?? eviction.path) else {
       eviction.isFinished = true
@@ -77,20 +92,53 @@ extension LRUGarbageCollector {
       guard let header = try database.documents.header(collection, key.documentID), header.state != .placeholder else {
         return []
       }
-      return [(header.number, key.documentID)]
+      return [EvictedRow(number: header.number, name: key.documentID, exists: header.state != .missing)]
     }
-    var rows: [(number: DocumentNumber, name: String)] = []
+    var rows: [EvictedRow] = []
     var next: DocumentNumber?
     try database.documents.scan(collection, from: eviction.next ?? collection.documents.lowerBound) { row in
       guard rows.count < Eviction.documentsPerSlice else {
         next = row.number
         return false
       }
-      if row.isFound { rows.append((row.number, row.name)) }
+      if row.isFound || row.isTombstone {
+        rows.append(EvictedRow(number: row.number, name: row.name, exists: row.isFound))
+      }
       return true
     }
     eviction.next = next
     eviction.isFinished = next == nil
     return rows
+  }
+}
+
+/// A row that may leave the cache.
+private struct EvictedRow {
+  var number: DocumentNumber
+  var name: String
+  /// Whether the row is a document, and not the fact that there is none.
+  var exists: Bool
+}
+
+extension CacheDatabase {
+  /// The server's time, in microseconds, at which it last sent a document, or confirmed a result that has it.
+  fileprivate func confirmed(_ number: DocumentNumber) throws(StoreError) -> Int64 {
+    try connection.integer(
+      """
+      SELECT max(read_time, ifnull((
+        SELECT max(snapshot_version) FROM target_documents AS members JOIN targets ON targets.id = members.target
+        WHERE members.document = ?1), 0))
+      FROM documents WHERE id = ?1
+      """, number) ?? 0
+  }
+}
+
+extension LocalStore {
+  /// The paths of all collections that the cache has seen.
+  package func collectionPaths() throws(StoreError) -> [ResourcePath] {
+    let database = database
+    return try database.read { () throws(StoreError) in
+      try database.connection.all("SELECT path FROM collection_parents ORDER BY path") { ResourcePath($0.text(0)) }
+    }
   }
 }

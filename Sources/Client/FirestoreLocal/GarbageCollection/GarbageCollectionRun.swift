@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
@@ -55,6 +55,8 @@ package struct GarbageCollectionRun: Sendable {
   var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
   var candidates = NumberSet()
+  /// The candidates that were used least recently; of a dry run.
+  var oldest = OldestDocuments()
   /// SQLite's count of changes after the last slice. Any other number later means that other changes were made.
   var changeCount: Int64?
   var isUndisturbed = true
@@ -127,6 +129,16 @@ package struct GarbageCollectionPlan: Sendable {
   package var bytes: Int64 = 0
   /// The same documents by collection; known after a dry run.
   var parts: [CollectionNumber: Part] = [:]
+  /// Some of these documents, the least recently used first; known after a dry run.
+  package internal(set) var oldest: [LeavingDocument] = []
+
+  /// A document among those that were used least recently.
+  package struct LeavingDocument: Sendable {
+    package var key: DocumentKey
+    /// The sequence number of the document's last use, on the cache's own scale.
+    package var sequenceNumber: Int64
+    package var bytes: Int64
+  }
 
   /// A plan that takes nothing.
   package init() {}

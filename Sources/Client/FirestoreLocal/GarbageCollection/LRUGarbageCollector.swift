@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -137,7 +138,9 @@ struct LRUGarbageCollector {
     }
     let limit = GarbageCollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: bound, limit: limit) { age in
-      if !run.members.contains(age.number) { run.candidates.insert(age.number) }
+      if run.members.contains(age.number) { return }
+      run.candidates.insert(age.number)
+      if run.isDryRun { run.oldest.add(age.number, age.sequenceNumber) }
     }
     if let last {
       run.phase = .candidates(after: last)
@@ -173,7 +176,23 @@ struct LRUGarbageCollector {
       run.plan.parts[number.collection, default: GarbageCollectionPlan.Part()].documents += 1
       run.plan.parts[number.collection]?.bytes += bytes
     }
-    run.phase = numbers.count == GarbageCollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
+    if numbers.count == GarbageCollectionRun.Piece.documentsMeasured {
+      run.phase = .remove(after: numbers.last)
+    } else {
+      try nameOldest(&run, references)
+      run.phase = .done
+    }
+  }
+
+  /// Names the first of the documents that leave, in the order of their last use.
+  private func nameOldest(_ run: inout GarbageCollectionRun, _ references: References) throws(StoreError) {
+    for (sequenceNumber, number) in run.oldest.sorted where run.plan.oldest.count < ClientInside.listed {
+      guard try !references.contains(number), let name = try database.documents.name(number) else { continue }
+      run.plan.oldest.append(
+        GarbageCollectionPlan.LeavingDocument(
+          key: try database.collections.key(number.collection, name), sequenceNumber: sequenceNumber,
+          bytes: try database.documents.byteCount(number)))
+    }
   }
 
   private func isStillOrphan(_ number: DocumentNumber, upTo bound: Int64?) throws(StoreError) -> Bool {

@@ -35,20 +35,34 @@ extension LocalStore {
     run = next
   }
 
+  /// The things that a garbage collection would take, the least recently used first.
+  package func victims(of plan: GarbageCollectionPlan) -> [CacheSurvey.Victim] {
+    let results = plan.targets.sorted { $0.sequenceNumber < $1.sequenceNumber }.prefix(ClientInside.listed).map {
+      CacheSurvey.Victim(.result($0.target, documents: $0.documents), lastUse: $0.sequenceNumber)
+    }
+    let documents = plan.oldest.map {
+      CacheSurvey.Victim(.document($0.key, bytes: $0.bytes), lastUse: $0.sequenceNumber)
+    }
+    return (results + documents).sorted { $0.lastUse < $1.lastUse }
+  }
+
   /// The collections that a survey found.
   /// - Parameter leaving: the documents that a garbage collection would take.
   package func shares(
     of run: CacheSurveyRun, leaving: GarbageCollectionPlan
   ) throws(StoreError) -> [CacheSurvey.Share] {
     let database = database
+    let coverage = try coverage()
     return try database.read { () throws(StoreError) in
       var shares: [CacheSurvey.Share] = []
       for (collection, tally) in run.tallies {
         let part = leaving.parts[collection] ?? GarbageCollectionPlan.Part()
+        let path = try database.collections.path(of: collection)
         shares.append(
           CacheSurvey.Share(
-            path: try database.collections.path(of: collection), documents: tally.documents, names: tally.names,
-            bytes: tally.bytes, leavingDocuments: part.documents, leavingBytes: part.bytes))
+            path: path, documents: tally.documents, names: tally.names, bytes: tally.bytes,
+            leavingDocuments: part.documents, leavingBytes: part.bytes,
+            coverage: coverage[path] ?? CacheSurvey.Coverage()))
       }
       return shares
     }

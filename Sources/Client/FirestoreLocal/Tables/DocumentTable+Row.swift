@@ -111,6 +111,9 @@ struct DocumentRow {
     return state == DocumentTable.State.found.rawValue || state == DocumentTable.State.foundCommitted.rawValue
   }
 
+  /// Whether the row only says that the backend has no such document.
+  var isTombstone: Bool { row.integer(5) == DocumentTable.State.missing.rawValue }
+
   /// - Throws: `corrupt` if the row, besides its fields, is not the one that was stored.
   func check() throws(StoreError) {
     let header = DocumentChecksum.Header(

@@ -66,6 +66,8 @@ extension SyncCore {
       let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
       for wait in waits { output.append(.finishWait(wait, status)) }
       emit(result.affected, causes: [.userChanged])
+      // Deadlines of this user's writes may have passed meanwhile.
+      if !writes.deadlines.isEmpty { output.append(.schedule(.writeDeadline, after: .zero)) }
     }
     network.clear(.userChanging)
     restartStreams()

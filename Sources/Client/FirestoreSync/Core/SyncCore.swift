@@ -112,7 +112,8 @@ package struct SyncCore: ~Copyable {
     case .storeRetry: retryOldest()
     case .garbageCollection: collectGarbage()
     case .indexBackfill: backfillIndexes()
-    case .leaseRefresh: break  // Handled by `refreshLease`, which needs the time.
+    // Handled by `refreshLease` and `expireWrites`, which need the time.
+    case .leaseRefresh, .writeDeadline: break
     }
   }
 }

@@ -55,6 +55,8 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   case indexBackfill
   /// Announces that this client is there, and finds out whether it is primary.
   case leaseRefresh
+  /// Takes back writes that were not sent before their deadline.
+  case writeDeadline
 }
 
 /// Names a listener for as long as the engine lives.

@@ -15,6 +15,24 @@ struct StatusRecord: Sendable {
   var lastSnapshotAt: Timestamp?
   /// The use of the streams.
   var meters = StreamMeters()
+  private(set) var beginning = ClientInside.Beginning()
+  /// The time since the first listener; `nil` before it.
+  private var sinceFirstListener: (@Sendable () -> Duration)?
+
+  /// Notes a part of the time that opening took.
+  mutating func opened(in time: Duration) { beginning.opening += time }
+
+  /// Notes that a listener is there.
+  mutating func listened(_ clock: any Clock<Duration>) {
+    if sinceFirstListener == nil { sinceFirstListener = clock.stopwatch() }
+  }
+
+  /// Notes snapshots.
+  mutating func delivered(_ deliveries: [SnapshotDelivery]) {
+    guard beginning.firstInSync == nil, let sinceFirstListener, !deliveries.isEmpty else { return }
+    if beginning.firstSnapshot == nil { beginning.firstSnapshot = sinceFirstListener() }
+    if deliveries.contains(where: { !$0.snapshot.isFromCache }) { beginning.firstInSync = sinceFirstListener() }
+  }
 
   mutating func note(_ state: OnlineState, at now: Timestamp) {
     if state != onlineState { (onlineState, since) = (state, now) }
@@ -103,5 +121,14 @@ extension SyncCore {
     if let error = watchStream.lastError ?? writeStream.lastError ?? network.failure { return .failed(error) }
     if network.onlineState == .offline { return .noAnswer }
     return watchStream.isStarted || writeStream.isStarted ? .connecting : .idle
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// Begins to measure.
+  /// - Returns: a function that tells the time since then.
+  func stopwatch() -> @Sendable () -> Duration {
+    let start = now
+    return { start.duration(to: self.now) }
   }
 }

@@ -125,9 +125,12 @@ extension SyncEngine {
 
   /// Removes a document, or those directly in a collection, from the cache, unless a listener or a pending write holds
   /// them; in slices, between which all other waiting work has its turn.
+  /// - Parameter age: only what the server has not sent or confirmed for so long, by this machine's clock; `nil` for
+  ///   everything.
   /// - Throws: `failed-precondition` if another client of the cache has the streams, which knows what all listen to.
-  package func evict(_ path: ResourcePath) async throws(RPCStatus) -> Eviction {
-    var eviction = Eviction(of: path)
+  package func evict(_ path: ResourcePath, olderThan age: Duration? = nil) async throws(RPCStatus) -> Eviction {
+    let bound = age.map { SnapshotVersion(now() + (Duration.zero - $0)) }
+    var eviction = Eviction(of: path, unconfirmedSince: bound)
     while !eviction.isFinished {
       let begun = eviction
       let next = try change { core throws(StoreError) -> Eviction? in
@@ -144,6 +147,26 @@ extension SyncEngine {
       await Task.yield()
     }
     return eviction
+  }
+
+  /// The next documents that the cache has, as the backend had them; between two pages other waiting work has its turn.
+  package nonisolated func nextPage(_ pages: inout CachePages) async throws(RPCStatus) -> [CachedDocument] {
+    let (next, documents) = try await page(after: pages)
+    pages = next
+    return documents
+  }
+
+  private func page(after pages: CachePages) async throws(RPCStatus) -> (CachePages, [CachedDocument]) {
+    try change { core throws(StoreError) in
+      var next = pages
+      let documents = try core.store.nextPage(&next)
+      return (next, documents)
+    }
+  }
+
+  /// The paths of all collections that the cache has seen.
+  package func cachedCollections() async throws(RPCStatus) -> [ResourcePath] {
+    try change { core throws(StoreError) in try core.store.collectionPaths() }
   }
 
   /// Removes the least recently used tenth from the cache if it is as large as it may be; in slices, between which all

@@ -34,8 +34,13 @@ extension SyncEngine {
 
   private func fire(_ timer: SyncTimer, _ generation: Int) {
     guard jobs.isCurrent(timer, generation) else { return }
-    if timer == .leaseRefresh { return refreshLease() }
-    transition { core in core.fire(timer) }
+    switch timer {
+    case .leaseRefresh: refreshLease()
+    case .writeDeadline:
+      let time = now()
+      transition { core in core.expireWrites(at: time) }
+    default: transition { core in core.fire(timer) }
+    }
   }
 
   /// The backoff is over.

@@ -36,6 +36,14 @@ extension SyncEngine {
     return handle
   }
 
+  /// Takes a write out of the queue that was not sent, and keeps it among the rejected ones.
+  /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight, or if another
+  ///   client of the cache has the streams.
+  package func setWriteAside(_ id: BatchID) async throws(RPCStatus) {
+    let time = now()
+    try change { core throws(RPCStatus) in try core.setWriteAside(id, at: time) }
+  }
+
   /// Forgets a rejected write.
   /// - Throws: `not-found` for a write that is not among the rejected ones.
   package func dropRejectedWrite(_ id: BatchID) async throws(RPCStatus) {

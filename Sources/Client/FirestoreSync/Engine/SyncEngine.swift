@@ -68,7 +68,9 @@ package actor SyncEngine {
     if case .leastRecentlyUsed(let threshold) = configuration.store.policy {
       settings.garbageCollectionThreshold = threshold
     }
+    let opening = clock.stopwatch()
     let store = LocalStore(openingOrFallingBack: configuration.store)
+    record.opened(in: opening())
     cacheProblem = store.fallback.map { CacheProblem(error: $0, isInMemory: store.movedAside == nil) }
     isDurable =
       if case .directory = configuration.store.location {
@@ -84,10 +86,12 @@ package actor SyncEngine {
 
   private func start(_ user: String?) {
     let tell: @Sendable () -> Void = { [weak self] in self?.submit { engine in engine.storeWasLost() } }
+    let opening = clock.stopwatch()
     transition { core in
       core.startOrRetry(user: user)
       core.watchFiles(tell)
     }
+    record.opened(in: opening())
     beginSharing()
   }
 
@@ -109,6 +113,7 @@ package actor SyncEngine {
     submit { engine in
       guard engine.core != nil else { return mailbox.fail(.terminated) }
       engine.mailboxes[id] = mailbox
+      engine.record.listened(engine.clock)
       engine.tap?.open(ListenerState(id: id.rawValue, query: query, options: options))
       engine.transition { core in core.listen(id, to: query, options: options) }
     }
@@ -128,17 +133,16 @@ package actor SyncEngine {
   /// - Parameter onAnswer: called as `WriteHandle.whenAnswered` says. It is registered before anything happens:
   ///   registered later, on the returned handle, it may come after the snapshot that shows the result.
   package nonisolated func write(
-    _ mutations: [Mutation], onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
+    _ mutations: [Mutation], _ conditions: WriteConditions = .none,
+    onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
   ) -> WriteHandle {
     let handle = WriteHandle()
     if let onAnswer { handle.whenAnswered(onAnswer) }
-    submit { engine in engine.write(mutations, handle) }
+    submit { engine in
+      let time = engine.now()
+      engine.queue(handle) { core throws(RPCStatus) in try core.write(mutations, conditions, at: time) }
+    }
     return handle
-  }
-
-  private func write(_ mutations: [Mutation], _ handle: WriteHandle) {
-    let time = now()
-    queue(handle) { core throws(StoreError) in try core.write(mutations, at: time) }
   }
 
   /// Runs a transition that puts a batch into the queue; the handle gets both its stages.
@@ -248,7 +252,7 @@ package actor SyncEngine {
     guard let waiting = cancellations.removeValue(forKey: id) else { return }
     let sent = RPCStatus(.failedPrecondition, "Write \(id) was sent before it could be cancelled.")
     for wait in waiting {
-      if case .failure(let status) = result, status.code == .cancelled {
+      if case .failure(let status) = result, status.endsWriteHere {
         wait.resolve(.success(()))
       } else {
         wait.resolve(.failure(sent))
@@ -332,6 +336,7 @@ package actor SyncEngine {
     case .refuseCancellation(let batch, let status):
       for wait in cancellations.removeValue(forKey: batch) ?? [] { wait.resolve(.failure(status)) }
     case .deliver(let deliveries):
+      record.delivered(deliveries)
       for delivery in deliveries { mailboxes[delivery.listener]?.put(delivery.snapshot) }
       if let tap { tap.deliver(deliveries, at: now()) }
     case .fail(let listeners, let status):

@@ -20,7 +20,7 @@ extension SyncEngine {
       return ClientInside(
         time: time, targets: core.targetStates(limit: ClientInside.listed), targetCount: core.watching.plan.count,
         lookups: core.lookups, company: try core.store.company(at: time), streams: streams,
-        queries: core.store.queryLedger.queries())
+        queries: core.store.queryLedger.queries(), beginning: record.beginning)
     }
   }
 
@@ -45,7 +45,7 @@ extension SyncEngine {
         time: time, policy: CacheSurvey.Policy(occupancy.policy), bytes: occupancy.bytes,
         freeBytes: occupancy.freeBytes, limit: core.configuration.garbageCollectionThreshold,
         shares: try core.store.shares(of: counted, leaving: plan), targets: occupancy.targets,
-        leavingTargets: plan.targets.count)
+        leavingTargets: plan.targets.count, victims: core.store.victims(of: plan))
     }
   }
 

@@ -43,15 +43,17 @@ extension SyncCore {
     return isPrimary
   }
 
-  private func objectionToCancelling(_ id: BatchID) -> RPCStatus? {
+  func objectionToCancelling(_ id: BatchID) -> RPCStatus? {
     if !writes.queue.contains(id) { return RPCStatus(.notFound, "Write \(id) is not pending.") }
     guard writes.queue.isInFlight(id) || health.waiting.contains(where: { $0.batch == id }) else { return nil }
     return RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
   }
 
-  private mutating func takeBack(_ id: BatchID) throws(StoreError) {
+  /// - Parameter status: the reason, if it is not that the user cancelled the write.
+  mutating func takeBack(_ id: BatchID, _ status: RPCStatus? = nil) throws(StoreError) {
     let changes = try store.reject(id)
-    finish(id, .failure(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")), at: nil, changes)
+    let cancelled = RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")
+    finish(id, .failure(status ?? cancelled), at: nil, changes)
   }
 
   /// Takes a write back, or refuses to, for another client of the cache.
@@ -149,6 +151,7 @@ extension SyncCore {
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
     output.statusChanged()
+    let result = writes.deadlines.ended(id, result)
     // A batch that another client sent may have been dealt with before.
     guard let waits = writes.finish(id, result, at: time, isShared: sharing != nil) else {
       return emit(changes, causes: [])
@@ -157,7 +160,7 @@ extension SyncCore {
     for wait in waits { output.append(.finishWait(wait, nil)) }
     switch result {
     case .success: emit(changes, causes: [.acknowledged(id)])
-    case .failure(let status) where status.code == .cancelled: emit(changes, causes: [.cancelled(id)])
+    case .failure(let status) where status.endsWriteHere: emit(changes, causes: [.cancelled(id)])
     case .failure(let status): emit(changes, causes: [.rejected(id, status)])
     }
   }

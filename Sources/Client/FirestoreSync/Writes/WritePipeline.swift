@@ -15,6 +15,7 @@ struct WritePipeline: Sendable {
   private(set) var queue = PendingWrites()
   private(set) var stream = ClientStream()
   var answers = WriteAnswers()
+  var deadlines = WriteDeadlines()
 
   // MARK: The user
 

@@ -5,8 +5,10 @@ import FirestoreSync
 
 extension Firestore {
   /// Puts writes into the queue, in call order.
-  func submit(_ mutations: [Mutation]) throws(FirestoreError) -> WriteHandle {
-    WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations))
+  func submit(
+    _ mutations: [Mutation], _ options: WriteOptions = WriteOptions()
+  ) throws(FirestoreError) -> WriteHandle {
+    WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations, options.conditions))
   }
 
   /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the reason

@@ -8,22 +8,29 @@ extension DocumentReference {
   // MARK: Both stages
 
   /// Replaces the document, or merges fields into it.
+  /// - Parameter options: how long the write may wait, and whether it is made offline.
   /// - Throws: `invalidArgument` for wrong data. Then nothing is written.
   @discardableResult
-  public func enqueueData(_ data: [String: Any], merge: Bool = false) throws -> WriteHandle {
-    try firestore.submit([merge ? mergeMutation(data) : setMutation(data)])
+  public func enqueueData(
+    _ data: [String: Any], merge: Bool = false, options: WriteOptions = WriteOptions()
+  ) throws -> WriteHandle {
+    try firestore.submit([merge ? mergeMutation(data) : setMutation(data)], options)
   }
 
   /// Changes fields of a document that exists.
+  /// - Parameter options: how long the write may wait, and whether it is made offline.
   @discardableResult
-  public func enqueueUpdate(_ fields: [AnyHashable: Any]) throws -> WriteHandle {
-    try firestore.submit([updateMutation(fields)])
+  public func enqueueUpdate(
+    _ fields: [AnyHashable: Any], options: WriteOptions = WriteOptions()
+  ) throws -> WriteHandle {
+    try firestore.submit([updateMutation(fields)], options)
   }
 
   /// Deletes the document; a document that does not exist is no error.
+  /// - Parameter options: how long the write may wait, and whether it is made offline.
   @discardableResult
-  public func enqueueDelete() throws -> WriteHandle {
-    try firestore.submit([deleteMutation()])
+  public func enqueueDelete(options: WriteOptions = WriteOptions()) throws -> WriteHandle {
+    try firestore.submit([deleteMutation()], options)
   }
 
   // MARK: With a completion
@@ -118,10 +125,13 @@ extension CollectionReference {
   }
 
   /// Writes a document with a new id, and returns both stages of the write.
+  /// - Parameter options: how long the write may wait, and whether it is made offline.
   @discardableResult
-  public func enqueueDocument(data: [String: Any]) throws -> (reference: DocumentReference, write: WriteHandle) {
+  public func enqueueDocument(
+    data: [String: Any], options: WriteOptions = WriteOptions()
+  ) throws -> (reference: DocumentReference, write: WriteHandle) {
     let document = document()
-    return (document, try document.enqueueData(data))
+    return (document, try document.enqueueData(data, options: options))
   }
 }
 

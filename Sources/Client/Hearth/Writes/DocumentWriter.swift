@@ -134,11 +134,13 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges the value into it, and returns both stages of the write.
+  /// - Parameter options: how long the write may wait, and whether it is made offline.
   @discardableResult
   public func enqueueData<T: Encodable>(
-    from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder()
+    from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder(),
+    options: WriteOptions = WriteOptions()
   ) throws -> WriteHandle {
-    try enqueueData(try encoder.encode(value), merge: merge)
+    try enqueueData(try encoder.encode(value), merge: merge, options: options)
   }
 }
 
@@ -154,10 +156,11 @@ extension CollectionReference {
   }
 
   /// Writes a document with a new id, and returns both stages of the write.
+  /// - Parameter options: how long the write may wait, and whether it is made offline.
   @discardableResult
   public func enqueueDocument<T: Encodable>(
-    from value: T, encoder: Firestore.Encoder = Firestore.Encoder()
+    from value: T, encoder: Firestore.Encoder = Firestore.Encoder(), options: WriteOptions = WriteOptions()
   ) throws -> (reference: DocumentReference, write: WriteHandle) {
-    try enqueueDocument(data: try encoder.encode(value))
+    try enqueueDocument(data: try encoder.encode(value), options: options)
   }
 }

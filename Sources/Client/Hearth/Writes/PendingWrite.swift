@@ -96,7 +96,8 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 
 extension Firestore {
   /// The writes that the backend refused for good, oldest first, now and after each change; a consumer that falls
-  /// behind gets the newest state. Writes that were taken back with `cancelPendingWrite` are not among them.
+  /// behind gets the newest state. Writes that were taken back with `cancelPendingWrite`, or for their deadline, are not
+  /// among them; those that the dashboard set aside in the same cache are, with the code `cancelled`.
   ///
   /// Rejected writes are kept per user, in the same transaction that undoes their local change. Of more than 1 000
   /// writes or 10 MiB the oldest are forgotten, but never the one that was refused last.

@@ -36,9 +36,12 @@ public final class WriteBatch: DocumentWriter, Sendable {
   // MARK: Committing
 
   /// Queues the batch to be sent; see `WriteHandle`.
+  /// - Parameter options: how long the batch may wait, and whether it is made offline.
   /// - Throws: `invalidArgument` for a wrong argument, or `failedPrecondition` for a second commit.
   @discardableResult
-  public func enqueue() throws -> WriteHandle { try submit() }
+  public func enqueue(options: WriteOptions = WriteOptions()) throws -> WriteHandle {
+    try firestore.submit(try take(), options)
+  }
 
   /// Queues the batch to be sent.
   /// - Parameter completion: called when the backend has committed or rejected the batch; not while offline.
@@ -83,13 +86,15 @@ public struct WriteHandle: Sendable {
   }
 
   /// Returns once the write survives the process (with a durable cache) and is visible to listeners. Throws if the
-  /// cache cannot store the write; then nothing was written.
+  /// cache cannot store the write, or with `unavailable` for one that is not to be made offline
+  /// (``WriteOptions/failsIfOffline``); then nothing was written.
   public var local: Void {
     get async throws { _ = try await id }
   }
 
   /// Returns when the backend has committed the write; throws its rejection, after which the local change is undone.
-  /// Waits while the client is offline.
+  /// Waits while the client is offline; a write that was not sent before its ``WriteOptions/deadline`` is taken back, and
+  /// this throws `deadlineExceeded`.
   public var acknowledged: Void {
     get async throws {
       do { _ = try await handle.acknowledged } catch { throw FirestoreError(error) }

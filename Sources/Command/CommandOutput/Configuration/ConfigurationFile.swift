@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dashboard
+package import DashboardModel
 import Foundation
 import Spelling
 import TOMLReading
@@ -28,6 +29,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var glyphs: GlyphSet?
   /// Whether listeners come back at the next start.
   package var restoresListeners: Bool?
+  /// The user's budget and price; `nil` for the standard ones.
+  package var inside: InsideSettings?
   package var keys: [KeyBinding] = []
   /// The entries that were left out, each as `file:line: reason`, in the order of the lines.
   package var problems: [String] = []
@@ -41,6 +44,19 @@ package struct ConfigurationFile: Hashable, Sendable {
     glyphs = "auto"     # auto, unicode or ascii
 
     restore-listeners = true   # whether the listeners that were open come back at the next start
+
+    # What page I compares the client's times with, and marks where they are over it.
+    [budget]
+    opening = "100ms"          # opening the cache
+    first-snapshot = "250ms"   # from the first listener to its first snapshot
+    p50 = "5ms"                # half of the runs of a query at the cache
+    p99 = "50ms"
+
+    # What page I estimates the bill with: the price of 100 000 reads, and since when you know it.
+    [bill]
+    reads = 0.06
+    currency = "USD"
+    as-of = "2025-06"
 
     # Other keys for commands; --print-keys lists the names of all. A list, or keys parted by blanks; [] for none.
     [keys]
@@ -111,7 +127,7 @@ private struct ConfigurationReader {
   }
 
   mutating func read() -> ConfigurationFile {
-    let known = ["theme", "mouse", "glyphs", "restore-listeners", "keys"]
+    let known = ["theme", "mouse", "glyphs", "restore-listeners", "budget", "bill", "keys"]
     for key in table.keys {
       switch key {
       case "theme":
@@ -127,12 +143,18 @@ private struct ConfigurationReader {
       case "restore-listeners":
         file.restoresListeners = table[key]?.bool
         if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }
+      case "budget", "bill":
+        guard let part = table[key]?.table else {
+          refuse(key, "\(key) must be a table")
+          break
+        }
+        for (name, reason) in file.readInside(part, isBudget: key == "budget") { refuse(name, in: key, reason) }
       case "keys":
         if let table = table[key]?.table { readKeys(table, section: nil) } else { refuse(key, "keys must be a table") }
       default:
         let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
-        refuse(
-          key, "unknown setting \"\(key)\"; \(hint ?? "known are theme, mouse, glyphs, restore-listeners and keys")")
+        let all = "known are theme, mouse, glyphs, restore-listeners, budget, bill and keys"
+        refuse(key, "unknown setting \"\(key)\"; \(hint ?? all)")
       }
     }
     file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }

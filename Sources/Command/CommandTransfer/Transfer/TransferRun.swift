@@ -6,6 +6,7 @@ package import DashboardModel
 import FirestoreJSON
 package import FirestoreModel
 package import FirestoreProtocol
+package import FirestoreSync
 import Foundation
 
 /// An import or export that the dashboard asks for: the jobs of `hearth import --keep-going` and `hearth export
@@ -21,9 +22,15 @@ package struct TransferRun: Sendable {
   package var database: DatabaseID
   /// The name of the backend in notes of an import's progress; `nil` if the data ends with the process.
   package var backend: String?
+  /// The client whose cache is frozen; `nil` where there is none.
+  package var client: SyncEngine?
 
-  package init(request: TransferRequest, datastore: any Datastore, database: DatabaseID, backend: String? = nil) {
+  package init(
+    request: TransferRequest, datastore: any Datastore, database: DatabaseID, backend: String? = nil,
+    client: SyncEngine? = nil
+  ) {
     (self.request, self.datastore, self.database, self.backend) = (request, datastore, database, backend)
+    self.client = client
   }
 
   /// - Parameter tell: called now and then with the progress.
@@ -32,6 +39,7 @@ package struct TransferRun: Sendable {
     case .export(let paths, let file, _): await export(paths, to: file, tell)
     case .importing(let file, let path): await importing(file, into: path, tell)
     case .bundle(let contents, let file, _): await bundle(contents, into: file, tell)
+    case .freezing(let path, let file, _): await freeze(path, into: file, tell)
     }
   }
 
@@ -105,6 +113,19 @@ package struct TransferRun: Sendable {
       try target.file.data(String(decoding: bytes, as: UTF8.self))
       try target.file.flush()
       return notes
+    }
+  }
+
+  // MARK: The cache
+
+  private func freeze(
+    _ path: ResourcePath?, into file: String, _ tell: @escaping (TransferState) -> Void
+  ) async -> TransferAccount {
+    await write(file, tell) { target, progress in
+      guard let client else { throw CommandFailure(.unavailable, "there is no cache here.") }
+      let job = CacheFreezing(path: path, isBundle: file.lowercased().hasSuffix(".bundle"), database: database)
+      try await job.run(of: client, to: target.file, progress)
+      return ["As the server had each document when the cache last heard of it; waiting writes are not in it."]
     }
   }
 

@@ -46,7 +46,9 @@ package struct AttachedLines {
     case .snapshot(let snapshot): return [line(snapshot)]
     case .ended(let id, let status):
       return [
-        line("stopped", [Member("listener", Self.integer(id)), Member("error", status.map(Self.status) ?? Self.null)])
+        line(
+          "stopped",
+          [Member("listener", Self.integer(id)), Member("error", status.map(ClientJSON.status) ?? Self.null)])
       ]
     case .missed(let count, let results):
       let listeners = results.sorted { $0.key < $1.key }.map { id, result in
@@ -60,17 +62,7 @@ package struct AttachedLines {
       lastStatus = status
       return lines(of: status)
     case .cacheProblem(let message): return [line("cache", [Member("problem", Self.string(message))])]
-    case .faults(let settings):
-      return [
-        line(
-          "faults",
-          [
-            Member("offline", Self.boolean(settings.isOffline)), Member("halfOpen", Self.boolean(settings.isHalfOpen)),
-            Member("latencyMilliseconds", Self.integer(Int(settings.latency.wholeMicroseconds / 1000))),
-            Member("jitterMilliseconds", Self.integer(Int(settings.jitter.wholeMicroseconds / 1000))),
-            Member("lostAcknowledgements", Self.integer(settings.lostAcknowledgements)),
-          ])
-      ]
+    case .faults(let settings): return [line("faults", ClientJSON.faults(settings))]
     case .answer, .refused, .closed: return []
     }
   }
@@ -83,7 +75,7 @@ package struct AttachedLines {
       let document = change.document
       return Self.object([
         Member("type", Self.string(kind)), Member("path", Self.string(document.key.path.text)),
-        Member("data", Self.data(document, greeting.database)),
+        Member("data", ClientJSON.data(document, greeting.database)),
         Member("pendingWrites", Self.boolean(document.hasPendingWrites)),
       ])
     }
@@ -111,6 +103,7 @@ package struct AttachedLines {
       switch outcome.rejection?.code {
       case nil: word = "acknowledged"
       case .cancelled?: word = "cancelled"
+      case .deadlineExceeded?: word = "expired"
       case _?: word = "rejected"
       }
       lines.append(
@@ -118,7 +111,7 @@ package struct AttachedLines {
           "write",
           [
             Member("batch", Self.integer(Int(outcome.batch.rawValue))), Member("outcome", Self.string(word)),
-            Member("error", outcome.rejection.map(Self.status) ?? Self.null),
+            Member("error", outcome.rejection.map(ClientJSON.status) ?? Self.null),
           ]))
     }
     for event in news.changes(in: status) {
@@ -129,55 +122,22 @@ package struct AttachedLines {
             "pending",
             [
               Member("count", Self.integer(size?.count ?? writes.count)),
-              Member("writes", JSONSyntax(.array(writes.map(Self.write)))),
+              Member("writes", JSONSyntax(.array(writes.map(ClientJSON.write)))),
             ]))
       case .rejectedWrites(let writes):
-        lines.append(line("rejected", [Member("writes", JSONSyntax(.array(writes.map(Self.rejected))))]))
+        lines.append(line("rejected", [Member("writes", JSONSyntax(.array(writes.map(ClientJSON.rejected))))]))
       case .indexes(let indexes):
         let texts = indexes.map { Self.string($0.definition.description) }
         lines.append(line("indexes", [Member("indexes", JSONSyntax(.array(texts)))]))
       default: break
       }
     }
-    let state = line(
-      "status",
-      [
-        Member("online", Self.string(status.onlineState.rawValue)),
-        Member("networkEnabled", Self.boolean(status.isNetworkEnabled)),
-        Member("reason", status.reason.map { Self.string("\($0)") } ?? Self.null),
-        Member("targets", Self.integer(status.activeTargets)), Member("pending", Self.integer(status.queue.count)),
-        Member("inFlight", Self.integer(status.inFlightWrites)),
-        Member("rejected", Self.integer(status.rejectedWrites.count)),
-        Member("cacheBytes", status.cacheByteCount.map { Self.integer(Int($0)) } ?? Self.null),
-        Member("durable", Self.boolean(status.isDurable)),
-      ])
+    let state = line("status", ClientJSON.status(status))
     if state != lastState {
       lastState = state
       lines.append(state)
     }
     return lines
-  }
-
-  private static func write(_ write: PendingWrite) -> JSONSyntax {
-    let state: String =
-      switch write.state {
-      case .held: "held"
-      case .queued: "queued"
-      case .inFlight: "in-flight"
-      case .backoff: "backoff"
-      }
-    return object([
-      Member("batch", integer(Int(write.id.rawValue))), Member("state", string(state)),
-      Member("paths", paths(write.mutations)), Member("attempts", integer(write.attempts)),
-      Member("time", time(write.localWriteTime)), Member("error", write.lastError.map(Self.status) ?? null),
-    ])
-  }
-
-  private static func rejected(_ write: RejectedWrite) -> JSONSyntax {
-    object([
-      Member("batch", integer(Int(write.id.rawValue))), Member("paths", paths(write.mutations)),
-      Member("error", status(write.rejection.status)), Member("time", time(write.rejection.time)),
-    ])
   }
 
   // MARK: Parts
@@ -191,22 +151,6 @@ package struct AttachedLines {
       Member("count", result.count.map(integer) ?? null), Member("fromCache", boolean(result.isFromCache)),
       Member("pendingWrites", boolean(result.hasPendingWrites)),
     ]
-  }
-
-  private static func data(_ document: Document, _ database: DatabaseID) -> JSONSyntax {
-    // Text that `DocumentJSON` wrote is always valid JSON; `null` stands in if it ever is not.
-    guard let fields = document.data?.fields,
-      let value = try? JSONSyntax(parsing: DocumentJSON.line(of: fields, relativeTo: database))
-    else { return null }
-    return value
-  }
-
-  private static func paths(_ mutations: [Mutation]) -> JSONSyntax {
-    JSONSyntax(.array(mutations.map { string($0.key.path.text) }))
-  }
-
-  private static func status(_ status: RPCStatus) -> JSONSyntax {
-    object([Member("code", string(status.code.name)), Member("message", string(status.message))])
   }
 
   private static let null = JSONSyntax(.null)

@@ -20,7 +20,8 @@ extension ClientBridge {
           action: "Replace", HeldEffects([again])))
     }
     let run = TransferRun(
-      request: request, datastore: datastore, database: transferPlace.database, backend: transferPlace.backend)
+      request: request, datastore: datastore, database: transferPlace.database, backend: transferPlace.backend,
+      client: engine)
     let (news, continuation) = AsyncStream.makeStream(of: TransferState.self, bufferingPolicy: .bufferingNewest(1))
     emit(.transferring(TransferState(request)))
     // The work reads and writes files, which must not block the screen's thread.

@@ -147,6 +147,7 @@ final class ClientBridge {
     case .write(let mutations): write(mutations)
     case .edit(let edit): write(edit)
     case .cancelWrite(let batch): request { try await $0.engine.cancelWrite(batch) }
+    case .setWriteAside(let batch): request { try await $0.engine.setWriteAside(batch) }
     case .undo(let allowed): undo(over: allowed)
     case .redo(let allowed): redo(over: allowed)
     case .resend(let batch, let mutations): resend(batch, as: mutations)
@@ -167,7 +168,8 @@ final class ClientBridge {
     case .lookInside: lookInside()
     case .surveyCache: surveyCache()
     case .countFieldTypes(let path): countFieldTypes(in: path)
-    case .evict(let path): evict(path)
+    case .evict(let path, let age): evict(path, olderThan: age)
+    case .expire(let path, let age): expire(path, after: age)
     case .pin(let query): pin(query)
     case .unpin(let query): subscriptions.close(.pin(query))
     case .restartStream(let kind): request { try await $0.engine.restartStream(kind) }

@@ -35,7 +35,7 @@ struct StatusNews {
     guard let rejection = outcome.rejection else {
       return .writeAcknowledged(outcome.batch, after: outcome.after, of: outcome.documents)
     }
-    return rejection.code == .cancelled ? .writeCancelled(outcome.batch) : .writeRejected(outcome.batch, rejection)
+    return rejection.endsWriteHere ? .writeCancelled(outcome.batch) : .writeRejected(outcome.batch, rejection)
   }
 
   /// The events for the queue and for the rejected writes.

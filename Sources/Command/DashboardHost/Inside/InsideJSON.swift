@@ -16,6 +16,7 @@ enum InsideJSON {
       Member("limbo", lookups(inside.lookups)), Member("streams", JSONSyntax(.array(inside.streams.map(stream)))),
       Member("lease", inside.company.map(company) ?? null), Member("cache", cache(survey)),
       Member("queries", JSONSyntax(.array(inside.queries.map(query)))),
+      Member("beginning", inside.beginning.map(beginning) ?? null),
     ]).lineText
   }
 
@@ -77,6 +78,7 @@ enum InsideJSON {
         Member("names", integer(share.names)), Member("bytes", integer(Int(clamping: share.bytes))),
         Member("leavingDocuments", integer(share.leavingDocuments)),
         Member("leavingBytes", integer(Int(clamping: share.leavingBytes))),
+        Member("offline", share.coverage.map(coverage) ?? null),
       ])
     }
     return object([
@@ -84,8 +86,36 @@ enum InsideJSON {
       Member("freeBytes", integer(Int(clamping: survey.freeBytes))),
       Member("limit", survey.limit.map { integer(Int(clamping: $0)) } ?? null),
       Member("targets", integer(survey.targets)), Member("leavingTargets", integer(survey.leavingTargets)),
+      Member("leavesNext", survey.victims.map { JSONSyntax(.array($0.map(victim))) } ?? null),
       Member("collections", JSONSyntax(.array(collections))),
     ])
+  }
+
+  private static func beginning(_ beginning: ClientInside.Beginning) -> JSONSyntax {
+    func microseconds(_ time: Duration?) -> JSONSyntax {
+      time.map { integer(Int(clamping: $0.wholeMicroseconds)) } ?? null
+    }
+    return object([
+      Member("opening", microseconds(beginning.opening)),
+      Member("firstSnapshot", microseconds(beginning.firstSnapshot)),
+      Member("firstInSync", microseconds(beginning.firstInSync)),
+    ])
+  }
+
+  private static func coverage(_ coverage: CacheSurvey.Coverage) -> JSONSyntax {
+    object([
+      Member("wholeAsOf", coverage.wholeAsOf.map(time) ?? null), Member("results", integer(coverage.results)),
+      Member("newestResult", coverage.newestResult.map(time) ?? null),
+    ])
+  }
+
+  private static func victim(_ victim: CacheSurvey.Victim) -> JSONSyntax {
+    switch victim.subject {
+    case .result(let target, let documents):
+      object([Member("query", string(QueryText.line(target))), Member("documents", integer(documents))])
+    case .document(let key, let bytes):
+      object([Member("path", string(key.path.text)), Member("bytes", integer(Int(clamping: bytes)))])
+    }
   }
 
   private static func query(_ times: QueryTimes) -> JSONSyntax {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 package import FirestoreInspection
 import FirestoreJSON
@@ -12,11 +12,15 @@ package struct InsideReport {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
   private let link: InspectionLink
+  private let settings: InsideSettings
 
-  package init(_ address: InspectionAddress, _ greeting: InspectionGreeting, _ link: InspectionLink) {
+  package init(
+    _ address: InspectionAddress, _ greeting: InspectionGreeting, _ link: InspectionLink, _ settings: InsideSettings
+  ) {
     self.address = address
     self.greeting = greeting
     self.link = link
+    self.settings = settings
   }
 
   static func untold(of name: String) -> RPCStatus {
@@ -60,7 +64,10 @@ package struct InsideReport {
 
   private func print(_ inside: ClientInside, _ survey: CacheSurvey, to output: OutputFile) throws {
     for section in InsideSection.allCases {
-      guard let table = InsideTable.of(section, inside, survey, at: inside.time) else { continue }
+      var context = InsideContext(inside.time)
+      context.settings = settings
+      context.isBilled = greeting.backend == .cloud
+      guard let table = InsideTable.of(section, inside, survey, context) else { continue }
       if section != InsideSection.allCases.first { try output.line("") }
       if table.rows.isEmpty {
         try output.line(ShownText("\(section.rawValue): \(table.empty)"))

@@ -9,8 +9,10 @@ import FirestoreModel
 /// Words that a user types to a session without a screen.
 extension PlainSession {
   private static let help = [
-    "words: offline, online", "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME, listeners",
-    "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo", "  queue, drop NUMBER, retry",
+    "words: offline, online", "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
+    "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
+    "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (what was refused or set aside), retry",
+    "  queue, network, listeners, feed, inside; with --json behind it: for programs",
     "  expect added|modified|removed|acknowledged|rejected [PATH] [within TIME], expect synced, expect nothing",
     "  help, quit",
   ]
@@ -47,9 +49,8 @@ extension PlainSession {
       }
       stop(listener)
     case .drop(let batch): drop(batch, in: await present())
-    case .queue: PlainAccount.queue(await present()).forEach(say)
-    case .listeners: PlainAccount.listeners(state).forEach(say)
-    case .help: Self.help.forEach(say)
+    case .tell(let subject, let asJSON): await tell(subject, asJSON: asJSON || options.report == .lines)
+    case .help: for line in Self.help { say(line) }
     case .expect(let pattern, let limit):
       let isMet = await waits(for: pattern, within: limit)
       tell(isMet, isMet ? "\(pattern.words) happened" : "\(pattern.words) did not happen within \(limit)")
@@ -60,17 +61,35 @@ extension PlainSession {
     }
   }
 
+  private func tell(_ subject: PlainSubject, asJSON: Bool) async {
+    if subject == .inside {
+      do {
+        guard let (inside, survey) = try await inside() else { return }
+        if asJSON { return print([InsideJSON.line(inside, survey)]) }
+        for line in PlainAccount.inside(inside, survey) { say(line) }
+      } catch {
+        say("the client does not tell: \(error)")
+      }
+      return
+    }
+    let present = await present()
+    if asJSON { return print(SessionLines.lines(of: subject, present)) }
+    for line in PlainAccount.lines(of: subject, present) { say(line) }
+  }
+
   /// Says whether an expectation was met, and remembers one that was not for the exit status.
   private func tell(_ isMet: Bool, _ what: String) {
     if !isMet { failedExpectations += 1 }
-    say((isMet ? "as expected: " : "not as expected: ") + what)
+    say((isMet ? "as expected: " : "not as expected: ") + what, isMet: isMet)
   }
 
   /// The state with the queue as it is at this moment: a listener may show a write before the queue that has it.
   private func present() async -> DashboardState {
     let status = await status()
     var present = state
-    for event in status.map({ StatusNews.lists(of: $0) }) ?? [] { _ = update(&present, .client(event, at: .now)) }
+    for event in status.map({ StatusNews.lists(of: $0) + [.status($0)] }) ?? [] {
+      _ = update(&present, .client(event, at: .now))
+    }
     return present
   }
 

@@ -8,6 +8,7 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSync
 import Foundation
 import TerminalCanvas
 
@@ -21,6 +22,8 @@ package final class PlainSession {
   package enum Report {
     /// A line of words for each event.
     case sentences
+    /// A line of JSON for each event.
+    case lines
     /// The figures of the wall each second, as JSON.
     case wall
   }
@@ -75,6 +78,7 @@ package final class PlainSession {
   private let output = OutputFile.standard()
   var state: DashboardState
   private var transcript = Transcript()
+  private var lines = SessionLines()
   private var bridge: ClientBridge?
   private var rootListening: RootListening?
   /// The reason why output is no longer possible; `nil` while it is.
@@ -203,7 +207,11 @@ package final class PlainSession {
       say("nothing was undone: \(paths) changed since")
     }
     if let awaited, awaited.pattern.map({ events.take($0) }) ?? false { finish(awaited.waiter, true) }
-    if options.report == .sentences { print(transcript.news(of: state)) }
+    switch options.report {
+    case .sentences: print(transcript.news(of: state))
+    case .lines: print(lines.news(of: state))
+    case .wall: break
+    }
     for query in rootListening?.queries(after: action) ?? [] {
       perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
     }
@@ -238,12 +246,14 @@ package final class PlainSession {
 
   private func giveUp() { if let awaited { finish(awaited.waiter, false) } }
 
-  /// Prints a line with the time.
-  func say(_ line: String) {
+  /// Prints a line with the time, or as JSON.
+  /// - Parameter isMet: whether the expectation that it is about was met; `nil` if it is about none.
+  func say(_ line: String, isMet: Bool? = nil) {
+    if options.report == .lines { return print([SessionLines.answer(line, isMet: isMet)]) }
     print([TimeText.milliseconds(.now, offset: state.configuration.utcOffset, from: .hours) + " " + line])
   }
 
-  private func print(_ lines: [String]) {
+  func print(_ lines: [String]) {
     do {
       for line in lines { try output.line(ShownText(json: line)) }
       try output.flush()
@@ -255,6 +265,12 @@ package final class PlainSession {
 
   /// The client's status at this moment; `nil` after the session's end.
   func status() async -> ClientStatus? { await bridge?.status() }
+
+  /// The client's inside at this moment; `nil` after the session's end.
+  func inside() async throws -> (ClientInside, CacheSurvey)? {
+    guard let engine = bridge?.engine else { return nil }
+    return (try await engine.inside(), try await engine.surveyCache())
+  }
 
   func stop(_ listener: ListenerRecord) {
     perform([.client(.unlisten(listener.tag))])

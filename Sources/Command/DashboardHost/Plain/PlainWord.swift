@@ -14,10 +14,8 @@ package enum PlainWord: Sendable {
   case stop(String)
   /// Cancel a waiting batch, or forget a refused one.
   case drop(BatchID)
-  /// Tell what waits and what was refused.
-  case queue
-  /// Tell the listeners and what they hold.
-  case listeners
+  /// Tell a part of what the dashboard shows, in words or as JSON.
+  case tell(PlainSubject, asJSON: Bool)
   case expect(PlainEvent.Pattern, within: Duration)
   /// No document may change and no write be answered.
   case expectNothing(within: Duration)
@@ -31,13 +29,24 @@ package enum PlainWord: Sendable {
     case .perform(let effects):
       effects.contains { effect in
         switch effect {
-        case .undo, .redo, .resend, .write: true
+        case .undo, .redo, .resend, .write, .setWriteAside: true
         default: false
         }
       }
-    case .listen, .stop, .queue, .listeners, .expect, .expectNothing, .help, .quit: false
+    case .listen, .stop, .tell, .expect, .expectNothing, .help, .quit: false
     }
   }
+}
+
+/// A part of the dashboard that a session without a screen can tell.
+package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
+  /// The writes that wait, were refused, or were set aside.
+  case queue
+  case network, listeners
+  /// The rows of the feed, as far as they are kept.
+  case feed
+  /// Targets, streams, the cache, and the times of queries.
+  case inside
 }
 
 /// An event that a session without a screen can wait for.

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
-import Foundation
-import TerminalCanvas
+package import Foundation
+package import TerminalCanvas
 
 /// The screen as an asciicast, version 2: the bytes of the frames as they were sent, with their times.
 @MainActor
-final class Cast {
-  enum Item: Sendable {
-    case header(Size, Date)
+package final class Cast {
+  package enum Item: Sendable {
+    /// The first line; `term` is the kind of the terminal, this process's if none is given.
+    case header(Size, Date, term: String? = nil)
     case frame(seconds: Double, [UInt8])
     case resize(seconds: Double, Size)
+    /// A name for the moment, at which players can stop.
+    case marker(seconds: Double, String)
   }
 
   let file: FileRecorder<Item>
@@ -26,6 +29,10 @@ final class Cast {
     file = FileRecorder(path, sink, ended: ended)
     self.size = size
     file.note(.header(size, Date()), cost: 256)
+  }
+
+  func mark(_ text: String) {
+    file.note(.marker(seconds: (ContinuousClock.now - start) / .seconds(1), text), cost: 64 + text.utf8.count)
   }
 
   func note(_ frame: [UInt8], _ size: Size) {
@@ -52,12 +59,13 @@ extension Cast.Item {
   package var line: Data {
     get throws {
       switch self {
-      case .header(let size, let date):
-        let environment = ["TERM": ProcessInfo.processInfo.environment["TERM"] ?? "xterm-256color"]
+      case .header(let size, let date, let term):
+        let environment = ["TERM": term ?? ProcessInfo.processInfo.environment["TERM"] ?? "xterm-256color"]
         return try RecordingLine.data(
           Header(
             width: size.width, height: size.height, timestamp: Int(date.timeIntervalSince1970), env: environment))
       case .frame(let seconds, let bytes): return try Self.event(seconds, "o", String(decoding: bytes, as: UTF8.self))
+      case .marker(let seconds, let text): return try Self.event(seconds, "m", text)
       case .resize(let seconds, let size): return try Self.event(seconds, "r", "\(size.width)x\(size.height)")
       }
     }

@@ -5,7 +5,7 @@ package import DashboardModel
 /// The files that keep a session.
 package struct Keeping: Sendable {
   var recording: RecordingRequest?
-  var cast: String?
+  package var cast: String?
   var replaces = false
 }
 

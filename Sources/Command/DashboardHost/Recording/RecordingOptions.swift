@@ -48,14 +48,16 @@ package struct RecordingOptions: ParsableArguments {
       "With --replay: begin at this moment, 12:04:16, or 42 for an event.", valueName: "time"))
   package var at: String?
 
-  package func validate(isPlain: Bool, isDemo: Bool, isPicture: Bool) throws {
+  /// - Parameter playsScript: whether a picture plays a script, of which a cast can be made.
+  package func validate(isPlain: Bool, isDemo: Bool, isPicture: Bool, playsScript: Bool = false) throws {
     if replay != nil {
       let other = [(isPlain, "--plain"), (isDemo, "--demo"), (record != nil, "--record")].first { $0.0 }
       if let other { throw ValidationError("--replay shows a session that is over; leave \(other.1) out.") }
     } else if let option = [(speed, "--speed"), (at, "--at")].first(where: { $0.0 != nil }) {
       throw ValidationError("\(option.1) is about --replay; give both.")
     }
-    if isPlain || isPicture, let option = [(record, "--record"), (cast, "--cast")].first(where: { $0.0 != nil }) {
+    let kept = [(record, "--record"), (isPicture && playsScript ? nil : cast, "--cast")]
+    if isPlain || isPicture, let option = kept.first(where: { $0.0 != nil }) {
       throw ValidationError("\(option.1) keeps what the dashboard shows; leave \(isPlain ? "--plain" : "--frame") out.")
     }
     if record == nil {

@@ -50,6 +50,7 @@ package final class RecordingRedactor: Sendable {
       .listen(redaction.query(query), name: name, options, at: time)
     case .open(let definitions, let time): .open(definitions.map(redaction.definition), at: time)
     case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
+    case .caption(let text, let time): .caption(redaction.isAll && !text.isEmpty ? "x" : text, at: time)
     case .tick, .link, .sent, .configured: action
     }
   }

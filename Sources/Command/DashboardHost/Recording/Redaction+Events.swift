@@ -87,6 +87,7 @@ extension Redaction {
     switch request {
     case .export(let paths, let file, let replaces): .export(paths?.map(path), file: file, replaces: replaces)
     case .importing(let file, let collection): .importing(file: file, into: collection.map(path))
+    case .freezing(let path, let file, let replaces): .freezing(path.map(self.path), file: file, replaces: replaces)
     case .bundle(.documents(let keys), let file, let replaces):
       .bundle(.documents(keys.map(key)), file: file, replaces: replaces)
     case .bundle(.result(let query, let name), let file, let replaces):

@@ -28,6 +28,14 @@ extension Redaction {
     switch result {
     case .success(var survey):
       for index in survey.shares.indices { survey.shares[index].path = path(survey.shares[index].path) }
+      survey.victims = survey.victims?.map { victim in
+        var victim = victim
+        switch victim.subject {
+        case .result(let target, let documents): victim.subject = .result(self.target(target), documents: documents)
+        case .document(let key, let bytes): victim.subject = .document(self.key(key), bytes: bytes)
+        }
+        return victim
+      }
       return .success(survey)
     case .failure(let status): return .failure(self.status(status))
     }

@@ -32,6 +32,8 @@ extension Session {
     package var subject = Subject.client
     /// Whether the wall is on the screen at first. The listeners of earlier sessions are then opened and stay as kept.
     package var isWall = false
+    /// The keys that are pressed by themselves, with captions; `nil` for none.
+    package var script: DemoScript?
     /// Whether the collections at the root are listened to where no listener is open at the start.
     package var listensToRoot = false
 

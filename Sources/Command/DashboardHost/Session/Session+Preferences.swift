@@ -91,6 +91,7 @@ extension Session {
       preferences.file.themeLine = new.file.theme == nil ? old.file.themeLine : new.file.themeLine
       preferences.file.mouse = new.file.mouse ?? old.file.mouse
       preferences.file.glyphs = new.file.glyphs ?? old.file.glyphs
+      preferences.file.inside = new.file.inside ?? old.file.inside
     }
     if new.hasKeyProblems || isBroken && new.file.keys.isEmpty {
       preferences.keymap = old.keymap
@@ -108,6 +109,7 @@ extension Session {
       now.keymap = preferences.keymap
       if preferences.file.glyphs != old.file.glyphs { now.glyphs = preferences.file.glyphs?.choice ?? screen.glyphs }
       if isMouseNew { now.isMouseOn = mouse }
+      if preferences.file.inside != old.file.inside { now.inside = preferences.file.inside }
     }
     let told = Set(old.problems)
     let fresh = problems.map(options.paths.short).filter { !told.contains($0) }
@@ -138,7 +140,7 @@ extension Session {
   private func configure(_ change: (inout DashboardPreferences) -> Void) {
     var now = DashboardPreferences(
       themes: state.configuration.themes, theme: state.screen.theme, keymap: state.configuration.keymap,
-      glyphs: state.configuration.glyphs, isMouseOn: state.screen.isMouseOn)
+      glyphs: state.configuration.glyphs, isMouseOn: state.screen.isMouseOn, inside: state.configuration.inside)
     change(&now)
     apply(.configured(now, at: .now))
   }

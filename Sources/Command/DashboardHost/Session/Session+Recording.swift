@@ -19,6 +19,7 @@ extension Session {
         let file = Self.expanded(path)
         if cast == nil { try Self.requireNew(file) }
         try startCast(file, replaces: false)
+      case .mark(let text): cast?.mark(text)
       case .stopCast:
         stop(cast?.file, "cast") {
           cast = nil

@@ -83,7 +83,7 @@ package final class Session {
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
       reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
-      beginsWithWall: options.isWall ? true : nil)
+      beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)
@@ -122,6 +122,7 @@ package final class Session {
       let notices = source.begin(in: &group, self)
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
+      if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
       let code = await untilExit()
       let deadline = await leaveScreen(code)
       source.close()
@@ -164,7 +165,7 @@ package final class Session {
   /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
   package func apply(_ action: Action) {
     switch action {
-    case .input, .configured, .listen, .open, .adopt:
+    case .input, .configured, .listen, .open, .adopt, .caption:
       perform(happen(action))
       keepListeners()
       setNeedsFrame(for: .input)

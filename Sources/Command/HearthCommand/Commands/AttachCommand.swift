@@ -87,7 +87,10 @@ struct AttachCommand: AsyncParsableCommand {
     guard let program else { return try list(programs) }
     if mirror { return try await showMirror(try programs.process(program), in: folder) }
     let (address, greeting, link) = try programs.entry(program)
-    if inside { return try await InsideReport(address, greeting, link).run(asJSON: json) }
+    if inside {
+      let settings = Preferences.read(Paths.ofProcess).file.inside ?? InsideSettings()
+      return try await InsideReport(address, greeting, link, settings).run(asJSON: json)
+    }
     if json { return try await AttachedStream(address, greeting, link).run() }
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError("standard output is not a terminal, so there is no dashboard. --json prints lines.")

@@ -60,6 +60,9 @@ struct DashboardCommand: AsyncParsableCommand {
       """)
   var plain = false
 
+  @Flag(help: "With --plain: print a JSON object a line, of the feed, the queue, the status and answers to words.")
+  var json = false
+
   @Option(
     help: ArgumentHelp(
       "With --plain: a collection or document to listen to; repeatable. Default: every collection at the root; none at "
@@ -97,9 +100,16 @@ struct DashboardCommand: AsyncParsableCommand {
     if !listeners.isEmpty, picture.frame != nil {
       throw ValidationError("--listeners opens listeners on data, and --frame has none. Leave one of them out.")
     }
-    try recording.validate(isPlain: plain, isDemo: demo, isPicture: picture.frame != nil)
+    if plain, picture.script != nil {
+      throw ValidationError("--script presses keys, and --plain has none. Words on standard input tell it what to do.")
+    }
+    try recording.validate(
+      isPlain: plain, isDemo: demo, isPicture: picture.frame != nil, playsScript: picture.script != nil)
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
+    }
+    if json, !plain {
+      throw ValidationError("--json goes with --plain; the commands that print JSON have the option of their own.")
     }
     if plain, listen.isEmpty, listeners.isEmpty,
       storage.remote.cloud || storage.remote.credentials != nil
@@ -135,6 +145,7 @@ struct DashboardCommand: AsyncParsableCommand {
       let replay = try recording.replayed()
       for problem in replay?.recording.problems ?? [] { StandardError.write("hearth: \(problem)") }
       request.recorded = replay?.state(for: request)
+      if let file = recording.keeping.cast { return try writeCast(of: request, to: file) }
       // Text on a canvas is safe for a terminal, and the rest are the picture's own sequences.
       return try OutputFile.print(ShownText(verbatim: request.rendered()))
     }
@@ -153,7 +164,7 @@ struct DashboardCommand: AsyncParsableCommand {
       + EditorFile.abandoned(below: paths.state).map { folder in
         "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
-    let options = Session.Options(
+    var options = Session.Options(
       storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
       startsOffline: offline, isReadOnly: readonly || storage.isReadOnly,
       restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false
@@ -161,6 +172,7 @@ struct DashboardCommand: AsyncParsableCommand {
       listeners: definitions, appearance: appearance, preferences: preferences, theme: theme,
       paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping,
       subject: replay.map { .recording($0) } ?? .client)
+    options.script = try picture.demoScript()
     let session: Session
     do {
       session = try Session(options)
@@ -169,6 +181,20 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     let code = await session.run()
     if code != 0 { throw ExitCode(code) }
+  }
+
+  /// Writes the script of a picture as a recording of the screen.
+  private func writeCast(of request: FrameRequest, to file: String) throws {
+    if !recording.force, FileManager.default.fileExists(atPath: file) {
+      throw CommandFailure(
+        .cannotCreate, "\(file) is there already: choose another name, or overwrite it with --force.")
+    }
+    let target = try ExportTarget(file)
+    do { try target.file.data(String(decoding: request.cast().data(), as: UTF8.self)) } catch {
+      target.discard()
+      throw error
+    }
+    try target.commit()
   }
 
   /// The listeners in the files of --listeners, and the problems with entries that were left out.
@@ -194,7 +220,7 @@ struct DashboardCommand: AsyncParsableCommand {
         listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
           + definitions,
         keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
-        isReadOnly: readonly || storage.isReadOnly,
+        report: json ? .lines : .sentences, isReadOnly: readonly || storage.isReadOnly,
         words: { line in try PlainWordParser(database: database).word(line) }))
     try await session.run()
   }

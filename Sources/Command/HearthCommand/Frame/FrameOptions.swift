@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOutput
+import DashboardHost
 import TerminalCanvas
 import TerminalTheme
 
@@ -30,6 +31,23 @@ struct FrameOptions: ParsableArguments {
     transform: KeySequenceText.parse)
   var keys: [Key] = []
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Press the keys of a file, each at its time, and show its captions: lines such as 'wait 2s', 'keys 1 j enter', \
+      'type orders', 'caption TEXT', 'pace 200ms', 'quit'. With --frame by a clock of its own, so that --cast writes the \
+      same bytes each time.
+      """, valueName: "file"))
+  var script: String?
+
+  /// - Returns: `nil` without a script.
+  /// - Throws: the error in the script, with its line.
+  func demoScript() throws(CommandFailure) -> DemoScript? {
+    guard let script else { return nil }
+    let name = script == "-" ? "standard input" : script
+    return try DemoScript.parse(try DocumentArgument.text(ofFile: script), name: name)
+  }
+
   /// - Returns: `nil` where no picture is asked for.
   /// - Throws: the error in the scenario, with its line.
   func request(
@@ -40,6 +58,7 @@ struct FrameOptions: ParsableArguments {
       size: frame, format: format, scene: scene, keys: keys, theme: theme,
       glyphs: preferences.file.glyphs?.choice ?? .unicode, keymap: preferences.keymap, themes: preferences.themes,
       depth: appearance.color.depth ?? .trueColor)
+    request.script = try demoScript()
     if let scenario {
       let name = scenario == "-" ? "standard input" : scenario
       request.scenario = try ScenarioParser(database: PlayedShop.database).steps(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Dashboard
+import DashboardHost
 import FirestoreModel
 import TerminalCanvas
 import TerminalTheme
@@ -20,6 +21,8 @@ struct FrameRequest: Sendable {
   var recorded: DashboardState?
   /// Pressed one after the other when the moment has come, as the keymap writes them.
   var keys: [Key] = []
+  /// Played behind the keys.
+  var script: DemoScript?
   var theme: Theme
   var glyphs = Glyphs.unicode
   var keymap = Keymap.standard
@@ -45,10 +48,21 @@ struct FrameRequest: Sendable {
       for key in keys { _ = update(&recorded, .input(.key(key), at: recorded.now)) }
       return view(recorded)
     }
+    return view(script == nil ? shop().state : cast().shop.state)
+  }
+
+  private func shop() -> PlayedShop {
     var shop = PlayedShop(size: size, glyphs: glyphs, themes: themes, theme: theme.slug, keymap: keymap)
     if let scenario { shop.play(scenario) } else { shop.play(to: scene) }
     shop.press(keys)
-    return view(shop.state)
+    return shop
+  }
+
+  /// The script on the shop, as a recording of the screen.
+  func cast() -> ScriptedCast {
+    var cast = ScriptedCast(shop(), theme: theme, depth: depth)
+    if let script { cast.play(script) }
+    return cast
   }
 }
 

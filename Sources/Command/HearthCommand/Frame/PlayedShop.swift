@@ -38,6 +38,9 @@ struct PlayedShop {
   var overlays: [DocumentKey: Mutation] = [:]
   var waiting: [PendingWrite] = []
   var isOnline = true
+  /// Whether the network switch and writes have their effect: keys are those of a script, and not of a scene.
+  var answersKeys = false
+  private var lastBatch: Int64 = 100
   /// The time of the last change of the connection.
   private var since = Timestamp(seconds: 1_772_453_040)
   private var lastSnapshot: Timestamp?
@@ -107,6 +110,10 @@ struct PlayedShop {
   mutating func goOffline() {
     wait(milliseconds: 900)
     press([.character("o")])
+    loseNetwork()
+  }
+
+  private mutating func loseNetwork() {
     setOnline(false)
     hear(.commitsUnheard("offline"))
     hear(.status(status()))
@@ -199,6 +206,13 @@ extension PlayedShop {
       hear(.windowLoaded(tag, Array(limited), isFromCache: !isOnline, total: nil))
     case .count(let path):
       hear(.counted(path, documents(of: Query(path: path)).count, isFromCache: !isOnline))
+    case .setNetwork(let isEnabled) where answersKeys && isEnabled != isOnline: isEnabled ? goOnline() : loseNetwork()
+    case .write(let mutations) where answersKeys:
+      for mutation in mutations {
+        lastBatch += 1
+        write(mutation, as: BatchID(lastBatch))
+      }
+      if isOnline { acknowledgeAll() }
     case .listMissing(let path): hear(.missingDocuments(in: path, []))
     case .openDetail(let key):
       hear(.detail(key, remote: remote[key], overlay: overlays[key], local: local[key]))

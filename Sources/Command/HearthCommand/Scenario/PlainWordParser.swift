@@ -17,8 +17,13 @@ struct PlainWordParser: Sendable {
     if line.isEmpty || line.hasPrefix("#") { return nil }
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     if words.count == 1, let own = Self.own(words[0]) { return own }
+    if let subject = PlainSubject(rawValue: words[0]), words.dropFirst() == [] || words.dropFirst() == ["--json"] {
+      return .tell(subject, asJSON: words.count == 2)
+    }
     switch (words[0], words.count) {
     case ("drop", 2): return .drop(try Self.batch(words[1]))
+    case ("aside", 2): return .perform([.setWriteAside(try Self.batch(words[1]))])
+    case ("again", 2): return .perform([.resend(try Self.batch(words[1]))])
     case ("stop", 2...): return .stop(words.dropFirst().joined(separator: " "))
     default: break
     }
@@ -38,8 +43,6 @@ struct PlainWordParser: Sendable {
 
   private static func own(_ word: String) -> PlainWord? {
     switch word {
-    case "queue": .queue
-    case "listeners": .listeners
     case "undo": .perform([.undo()])
     case "redo": .perform([.redo()])
     case "retry": .perform([.retryNow])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreQuery
 
 /// The content of a cache by collection, and what the next garbage collection would take of it.
 package struct CacheSurvey: Codable, Sendable {
@@ -14,10 +15,13 @@ package struct CacheSurvey: Codable, Sendable {
     /// The part that a garbage collection would take now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
+    /// The part of the collection that can be asked for while the server is out of reach; `nil` from a program of an
+    /// earlier version.
+    package var coverage: Coverage?
 
     package init(
       path: ResourcePath, documents: Int, names: Int = 0, bytes: Int64, leavingDocuments: Int = 0,
-      leavingBytes: Int64 = 0
+      leavingBytes: Int64 = 0, coverage: Coverage? = nil
     ) {
       self.path = path
       self.documents = documents
@@ -25,6 +29,42 @@ package struct CacheSurvey: Codable, Sendable {
       self.bytes = bytes
       self.leavingDocuments = leavingDocuments
       self.leavingBytes = leavingBytes
+      self.coverage = coverage
+    }
+  }
+
+  /// The results of a collection that are whole in the cache.
+  package struct Coverage: Codable, Hashable, Sendable {
+    /// The server's time as of which the cache has all of the collection; `nil` if it never had.
+    package var wholeAsOf: Timestamp?
+    /// The number of the other queries on the collection whose results are here.
+    package var results: Int
+    /// The server's time of the newest of these results.
+    package var newestResult: Timestamp?
+
+    package init(wholeAsOf: Timestamp? = nil, results: Int = 0, newestResult: Timestamp? = nil) {
+      self.wholeAsOf = wholeAsOf
+      self.results = results
+      self.newestResult = newestResult
+    }
+  }
+
+  /// A thing that a garbage collection would take now.
+  package struct Victim: Codable, Hashable, Sendable {
+    package enum Subject: Codable, Hashable, Sendable {
+      /// The result of a query, which no listener wants: its documents stay as long as other results have them.
+      case result(Target, documents: Int)
+      /// A document that is in no result.
+      case document(DocumentKey, bytes: Int64)
+    }
+
+    package var subject: Subject
+    /// The place of its last use among all uses of the cache, by the cache's own count.
+    package var lastUse: Int64
+
+    package init(_ subject: Subject, lastUse: Int64) {
+      self.subject = subject
+      self.lastUse = lastUse
     }
   }
 
@@ -52,10 +92,13 @@ package struct CacheSurvey: Codable, Sendable {
   package var targets: Int
   /// The number of results that a garbage collection would take now.
   package var leavingTargets: Int
+  /// The things that a garbage collection would take now, the least recently used first, no more than
+  /// `ClientInside.listed` of each kind; `nil` from a program of an earlier version.
+  package var victims: [Victim]?
 
   package init(
     time: Timestamp, policy: Policy, bytes: Int64, freeBytes: Int64, limit: Int64?, shares: [Share], targets: Int,
-    leavingTargets: Int
+    leavingTargets: Int, victims: [Victim]? = nil
   ) {
     self.time = time
     self.policy = policy
@@ -66,5 +109,6 @@ package struct CacheSurvey: Codable, Sendable {
     collectionCount = shares.count
     self.targets = targets
     self.leavingTargets = leavingTargets
+    self.victims = victims
   }
 }

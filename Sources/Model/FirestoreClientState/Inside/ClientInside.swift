@@ -16,13 +16,32 @@ package struct ClientInside: Codable, Sendable {
   package var streams: [StreamUse]
   /// The queries that the cache answered lately, the newest first.
   package var queries: [QueryTimes]
+  /// `nil` from a program of an earlier version.
+  package var beginning: Beginning?
+
+  /// The times that a client took before it was of use.
+  package struct Beginning: Codable, Hashable, Sendable {
+    /// The time that opening the cache and its queue of writes took.
+    package var opening: Duration
+    /// The time from the first listener to the first snapshot; `nil` before there was one.
+    package var firstSnapshot: Duration?
+    /// The time from the first listener to the first snapshot that was in sync with the server; `nil` before there was
+    /// one.
+    package var firstInSync: Duration?
+
+    package init(opening: Duration = .zero, firstSnapshot: Duration? = nil, firstInSync: Duration? = nil) {
+      self.opening = opening
+      self.firstSnapshot = firstSnapshot
+      self.firstInSync = firstInSync
+    }
+  }
 
   /// The largest number of entries in each list.
   package static let listed = 200
 
   package init(
     time: Timestamp, targets: [TargetState] = [], targetCount: Int? = nil, lookups: Lookups = Lookups(),
-    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = []
+    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [], beginning: Beginning? = nil
   ) {
     self.time = time
     self.targets = Array(targets.prefix(Self.listed))
@@ -31,6 +50,7 @@ package struct ClientInside: Codable, Sendable {
     self.company = company
     self.streams = streams
     self.queries = queries
+    self.beginning = beginning
   }
 }
 

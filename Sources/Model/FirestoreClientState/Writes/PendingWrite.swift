@@ -103,7 +103,21 @@ package struct RejectedWrite: Codable, Equatable, Sendable {
   }
 }
 
-/// The backend's last word on a batch.
+extension RPCStatus {
+  /// Whether a batch that failed so ended here, and not at the backend: it was taken back or set aside, or its deadline
+  /// passed before it was sent. No backend refuses a write for good with these codes.
+  package var endsWriteHere: Bool { code == .cancelled || code == .deadlineExceeded }
+
+  /// The reason of a batch that was set aside by hand: it stands among the rejected ones, and was not sent.
+  package static let setAside = RPCStatus(.cancelled, "Set aside by hand; it was not sent.")
+}
+
+extension RejectedWrite {
+  /// Whether the batch was set aside by hand, and not refused by the backend.
+  package var isSetAside: Bool { rejection.status.code == .cancelled }
+}
+
+/// The backend's last word on a batch, or the user's.
 package struct Rejection: Codable, Hashable, Sendable {
   package var status: RPCStatus
   /// The time of the rejection, by this device's clock.

@@ -22,8 +22,8 @@ struct InsideDialog {
     let (area, rows) = (geometry.dialog.content, geometry.rows)
     guard area.height > 0 else { return }
     canvas.put(sections, x: area.x, y: area.y, width: area.width)
-    let table = panel.table(at: state.now)
-    if let note = panel.note(at: state.now) {
+    let table = panel.table(state.insideContext)
+    if let note = panel.note(table) {
       let parts = WrappedText.lines(note, width: max(8, area.width - 2), glyphs.ellipsis)
       for (row, part) in parts.prefix(rows.height).enumerated() {
         let place = Point(x: rows.x + 1, y: rows.y + row)
@@ -40,10 +40,16 @@ struct InsideDialog {
   private var sections: Line {
     var line = Line(glyphs)
     line.skip(1)
-    for section in InsideSection.allCases {
+    // Sections before the shown one give way where not all have room.
+    let all = InsideSection.allCases
+    let shown = all.firstIndex(of: panel.section) ?? 0
+    var first = 0
+    while first < shown, all[first...shown].reduce(1, { $0 + $1.rawValue.count + 2 }) > geometry.dialog.content.width {
+      first += 1
+    }
+    for section in all[first...] {
       let isShown = section == panel.section
       line.add(isShown ? "[\(section.rawValue)]" : " \(section.rawValue) ", isShown ? .textStrong : .textMuted)
-      line.skip(1)
     }
     return line
   }
@@ -55,7 +61,8 @@ struct InsideDialog {
     geometry.dialog.rule(at: top, on: &canvas, glyphs)
     let room = area.maxY - top - 1
     let width = max(8, area.width - 2)
-    let detail = panel.row(at: list.cursor.index, state.now)?.detail ?? ""
+    let index = list.cursor.index
+    let detail = table.rows.indices.contains(index) ? table.rows[index].detail : ""
     let selected = detail.isEmpty ? [] : WrappedText.lines(detail, width: width, glyphs.ellipsis)
     let notes = table.notes.flatMap { WrappedText.lines($0, width: width, glyphs.ellipsis) }
     let kept = min(selected.count, max(1, room - notes.count))

@@ -110,25 +110,18 @@ package struct InsidePanel: Sendable {
     return [.client(.surveyCache)]
   }
 
-  /// - Parameter now: the time by which ages are told.
-  func table(at now: Timestamp) -> InsideTable? {
-    switch section {
-    case .targets: inside.map { .targets(of: $0, at: now) }
-    case .limbo: inside.map { .limbo(of: $0) }
-    case .streams: inside.map { .streams(of: $0, at: now) }
-    case .lease: inside.map { .lease(of: $0, at: now) }
-    case .cache: survey.map { .cache($0, at: now) }
-    case .queries: inside.map { .queries(of: $0) }
-    case .fields: types.flatMap { types in path.map { .fields(of: $0, types, arrived: arrived) } }
-    }
+  func table(_ context: InsideContext) -> InsideTable? {
+    if section == .fields { return types.flatMap { types in path.map { .fields(of: $0, types, arrived: arrived) } } }
+    if section.isSurvey { return survey.flatMap { .of(section, $0, context) } }
+    return inside.flatMap { .of(section, $0, context) }
   }
 
   /// The sentence in place of rows; `nil` if there are rows.
-  func note(at now: Timestamp) -> String? {
+  func note(_ table: InsideTable?) -> String? {
     if section == .fields, path == nil { return "select a collection in the tree, and come back" }
     if let failure = failureShown { return failure }
-    guard let table = table(at: now) else {
-      return section == .cache || section == .fields ? "counting the cache" : "asking the client"
+    guard let table else {
+      return section.isSurvey || section == .fields ? "counting the cache" : "asking the client"
     }
     return table.rows.isEmpty ? table.empty : nil
   }
@@ -136,7 +129,7 @@ package struct InsidePanel: Sendable {
   /// The failure to show what the section is about; `nil` if it did not fail.
   private var failureShown: String? {
     switch section {
-    case .cache: surveyFailure
+    case .cache, .leaving: surveyFailure
     case .fields: typesFailure
     default: failure
     }
@@ -148,14 +141,14 @@ package struct InsidePanel: Sendable {
   /// The order to count what the section shows, if that was not done.
   fileprivate mutating func countFirst() -> [Effect] {
     switch section {
-    case .cache: survey == nil ? count() : []
+    case .cache, .leaving: survey == nil ? count() : []
     case .fields: types == nil ? countTypes() : []
     default: []
     }
   }
 
-  func row(at index: Int, _ now: Timestamp) -> InsideTable.Row? {
-    guard let rows = table(at: now)?.rows, rows.indices.contains(index) else { return nil }
+  func row(at index: Int, _ context: InsideContext) -> InsideTable.Row? {
+    guard let rows = table(context)?.rows, rows.indices.contains(index) else { return nil }
     return rows[index]
   }
 }
@@ -172,6 +165,17 @@ extension DashboardState {
   var insidePanel: InsidePanel? {
     get { if case .inside(let panel)? = overlay?.list?.content { panel } else { nil } }
     set { if let newValue, insidePanel != nil { overlay?.list?.content = .inside(newValue) } }
+  }
+
+  /// The circumstances of the page: the user's settings, and what the tree and the listeners know.
+  var insideContext: InsideContext {
+    var context = InsideContext(now)
+    context.settings = configuration.inside ?? InsideSettings()
+    context.lastMinute = listening.reads.lastMinute(at: now)
+    context.isBilled = configuration.backend.kind == .cloud
+    for id in browser.roots ?? [] { context.known[ResourcePath(id)] = .some(nil) }
+    for (path, window) in browser.windows { context.known[path] = .some(window.count.known?.number) }
+    return context
   }
 
   mutating func receive(_ result: ClientEvent.InsideResult) { insidePanel?.take(result) }
@@ -203,7 +207,7 @@ extension DashboardState {
     guard var panel = insidePanel else { return [] }
     let effects =
       switch panel.section {
-      case .cache: panel.count()
+      case .cache, .leaving: panel.count()
       case .fields: panel.countTypes()
       default: panel.ask()
       }
@@ -215,7 +219,8 @@ extension DashboardState {
   var reasonAgainstRestart: String? { restartedStream == nil ? "select a stream in its section first" : nil }
 
   private var restartedStream: StreamUse.Kind? {
-    guard let list = overlay?.list, case .stream(let kind)? = insidePanel?.row(at: list.cursor.index, now)?.subject
+    guard let list = overlay?.list,
+      case .stream(let kind)? = insidePanel?.row(at: list.cursor.index, insideContext)?.subject
     else { return nil }
     return kind
   }

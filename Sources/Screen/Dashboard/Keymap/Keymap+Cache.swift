@@ -6,7 +6,7 @@ import FirestoreText
 
 /// The commands that fill and empty caches.
 extension Keymap {
-  static let cache: [Command] = [bundle, pin, evict]
+  static let cache: [Command] = [bundle, freeze, pin, evict, lifetime]
 
   private static let bundle = Command(
     "bundle", "", in: .screen, "write what is selected as a bundle, from which clients fill their caches",
@@ -51,10 +51,54 @@ extension Keymap {
     run: { $0.evictSelected() }
   ).taking(
     CommandArgument(
-      name: "PATH", hint: "orders or orders/abc; without it, what is selected", isOptional: true,
-      completions: { _, state in state.knownPaths },
+      name: "PATH", hint: "orders, orders/abc, orders older than 2h, or older than 1h30m for everything",
+      isOptional: true,
+      completions: { text, state in
+        text.contains(" ") ? [] : state.knownPaths.flatMap { [$0, $0 + " older than 2h"] } + ["older than 2h"]
+      },
       read: { text, state throws(TextError) in
-        let path = try state.cachedPath(text)
-        return CommandArgument.Meaning(account: "take \(path.text) out of the cache") { $0.evict(path) }
+        let eviction = try EvictionText(text, state)
+        return CommandArgument.Meaning(account: eviction.account) { $0.evict(eviction.path, olderThan: eviction.age) }
+      }))
+
+  private static let lifetime = Command(
+    "lifetime", "let documents of a collection leave the cache some time after the server last confirmed them",
+    CommandArgument(
+      name: "PATH TIME", hint: "orders 2h; orders off ends it; looked at each minute, while you are online",
+      completions: { text, state in
+        let lifetimes = state.storage.lifetimes.keys.map { "\($0.text) off" }.sorted()
+        return text.contains(" ") ? lifetimes : lifetimes + (state.browser.roots ?? []).map { $0 + " 2h" }
+      },
+      read: { text, state throws(TextError) in
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count == 2 else { throw TextError(column: 1, "write: orders 2h, or orders off") }
+        let path = try state.cachedPath(words[0])
+        if path.isDocument { throw TextError(column: 1, "lifetimes are those of collections") }
+        let time = words[1] == "off" ? nil : try DurationText.parse(words[1])
+        let account = time.map { "let \(path.text) leave the cache after \(DurationText.text($0))" }
+        return CommandArgument.Meaning(account: account ?? "let \(path.text) stay in the cache") {
+          $0.setLifetime(time, of: path)
+        }
+      }))
+
+  private static let freeze = Command(
+    "freeze", "", in: .screen, "write what the cache has to a file, offline too: FILE.jsonl or FILE.bundle",
+    title: "freeze the cache in a file",
+    unless: { $0.transfers.running.map { "one thing at a time: \($0.request.title) is under way" } },
+    change: { $0.askForFreezing() }
+  ).taking(
+    CommandArgument(
+      name: "FILE", hint: "cache.jsonl for hearth import, cache.bundle for loadBundle; cache.jsonl of orders: a part",
+      isOptional: true,
+      read: { text, state throws(TextError) in
+        let mark = text.firstRange(of: " of ")
+        let file = String(text[..<(mark?.lowerBound ?? text.endIndex)]).trimmed
+        guard !file.isEmpty else { throw TextError(column: 1, "name the file first") }
+        var path: ResourcePath?
+        if let mark { path = try state.cachedPath(String(text[mark.upperBound...]).trimmed) }
+        let request = TransferRequest.freezing(path, file: file)
+        return CommandArgument.Meaning(account: "write \(path?.text ?? "the cache") as it is to \(file)") {
+          $0.start(request)
+        }
       }))
 }

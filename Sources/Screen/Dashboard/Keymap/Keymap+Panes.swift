@@ -49,6 +49,9 @@ extension Keymap {
       hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel" }, 1,
       writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(
+      "set-aside", "s", in: .pane(.writes), "set a waiting write aside: it is not sent, and kept to be sent again",
+      hint: "set aside", 12, writes: true, unless: { $0.reasonAgainstSettingAside }, run: { $0.setWritesAside() }),
+    Command(
       "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },
       change: { $0.markWrite() }),
     Command(
@@ -136,6 +139,12 @@ extension Keymap {
     Command(
       "newer-version", ".", in: .pane(.detail), "compare with a newer version",
       change: { $0.stepVersion(by: 1) }),
+    Command(
+      "compare-from", "b", in: .pane(.detail), "let Diff compare with this version, or with the one before again",
+      unless: { $0.reasonAgainstMarkingVersion }, change: { $0.toggleBaseVersion() }),
+    Command(
+      "way", "#", in: .pane(.detail), "the way of the write that caused this version",
+      unless: { $0.reasonAgainstVersionWay }, change: { $0.openVersionWrite() }),
     Command(
       "listen", "space", in: .pane(.detail), "listen to the document, or stop", run: { $0.toggleListener() }),
     Command(

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreText
 
 /// The commands that move through the time of a session, and keep sessions in files.
 extension Keymap {
   static let timeline: [Command] =
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
+    + [.pane(.collections), .pane(.feed), .past, .replay].flatMap(snapshots)
 
   /// The contexts that have the keys for the session; in an open document these keys mean its versions.
   private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane) + [.requests]
@@ -19,6 +21,20 @@ extension Keymap {
         "later", ".", in: context, "show all panes as of the next event", hint: isLive ? nil : "later", 2,
         unless: { $0.past == nil ? "this is the present; , shows what was before" : nil },
         run: { _ in [.timeline(.later)] }),
+    ]
+  }
+
+  /// The keys that go through the snapshots of one listener, in its result or from its rows in the feed.
+  private static func snapshots(_ context: KeyContext) -> [Command] {
+    [
+      Command(
+        "earlier-snapshot", "(", in: context, "the result and all panes as of this listener's snapshot before",
+        unless: { $0.reasonAgainstSnapshots },
+        run: { state in state.steppedListener.map { [.timeline(.earlierSnapshot($0))] } ?? [] }),
+      Command(
+        "later-snapshot", ")", in: context, "the result and all panes as of this listener's next snapshot",
+        unless: { $0.past == nil ? "this is the present; ( shows what was before" : $0.reasonAgainstSnapshots },
+        run: { state in state.steppedListener.map { [.timeline(.laterSnapshot($0))] } ?? [] }),
     ]
   }
 
@@ -50,5 +66,21 @@ extension Keymap {
     Command(
       "cast", "", in: .screen, "record the screen, as asciicast: cast FILE, cast stop",
       change: { $0.openPalette(typed: "cast ") }),
+    Command(
+      "caption", "explain the screen to those who watch, in the last row and in the cast",
+      CommandArgument(
+        name: "TEXT", hint: "what is to be seen; without a text the keys come back", isOptional: true,
+        read: { text, _ throws(TextError) in
+          CommandArgument.Meaning(account: "caption: \(text)") { $0.show(caption: text) }
+        }),
+      alone: { $0.show(caption: "") }),
   ]
+}
+
+extension DashboardState {
+  /// Explains the screen to those who watch a demo; an empty text ends that.
+  mutating func show(caption: String) -> [Effect] {
+    screen.show(caption: caption)
+    return caption.isEmpty ? [] : [.recording(.mark(caption))]
+  }
 }

@@ -105,7 +105,7 @@ extension FaultSettings {
   private static func next<T: Comparable>(_ value: T, in values: [T]) -> T { values.first { $0 > value } ?? values[0] }
 
   /// The settings that are on, in a few words.
-  var summary: String {
+  package var summary: String {
     let items = FaultItem.allCases.filter { $0.isOn(self) }
     return items.map { item in
       switch item {

@@ -96,7 +96,7 @@ extension DashboardState {
     case .decision(let decision): decision.items.count
     case .listeners, .wall: listeners.count
     case .request(let decision): requestLines(of: decision, layout(size)).count
-    case .inside(let panel): panel.table(at: now)?.rows.count ?? 0
+    case .inside(let panel): panel.table(insideContext)?.rows.count ?? 0
     }
   }
 
@@ -151,7 +151,7 @@ extension DashboardState {
       let path = decision.path
       if path.isRoot { return [] }
       return path.isDocument ? goTo(DocumentKey(unchecked: path)) : openCollection(path)
-    case .inside(let panel): return openInside(panel.row(at: index, now)?.subject, from: list)
+    case .inside(let panel): return openInside(panel.row(at: index, insideContext)?.subject, from: list)
     }
   }
 

@@ -11,6 +11,7 @@ package struct Prompt: Sendable {
     case openListeners
     case export([ResourcePath]?)
     case bundle(BundleContents)
+    case freeze
     case importFile(into: ResourcePath?)
   }
 
@@ -73,6 +74,7 @@ extension DashboardState {
     case .openListeners: return [.terminal(.openListeners(file: text))]
     case .export(let paths): return start(.export(paths, file: text))
     case .bundle(let contents): return start(.bundle(contents, file: text))
+    case .freeze: return start(.freezing(nil, file: text))
     case .importFile(let path): return start(.importing(file: text, into: path))
     }
   }

@@ -83,6 +83,7 @@ struct DetailLine {
       drawn.add(batch.description, .flagPending)
       drawn.skip(2)
     }
+    if state.detail?.key == version.key, state.detail?.base == version.id { drawn.add("from here  ", .mark) }
     if isConflict { drawn.add("conflict \(glyphs.bullet) ", .warn) }
     drawn.add(version.summary)
     if let why = version.why { drawn.add(" \(glyphs.bullet) \(why)", .textMuted) }

@@ -118,7 +118,10 @@ struct DetailPane {
     if detail.isPreview { return "\(glyphs.enter) opens" }
     if detail.tab == .diff, let id = detail.version {
       let newer = state.versions.versions(of: detail.key).count { $0.id > id }
-      if newer > 0 { return "\(newer) back" }
+      if newer > 0, detail.base == nil { return "\(newer) back" }
+    }
+    if detail.tab == .diff || detail.tab == .history, let base = detail.base.flatMap({ state.versions[$0] }) {
+      return "from \(TimeText.clock(base.time, offset: state.configuration.utcOffset))"
     }
     guard detail.isLoaded else { return "loading" }
     guard let shown = detail.local ?? detail.remote else { return "not cached" }

@@ -72,6 +72,10 @@ struct WritesPane {
     var line = Line(glyphs)
     line.skip(1)
     line.add("\(row.batch) ", .textMuted)
+    if row.isSetAside {
+      line.add("set aside by hand: not sent; r sends it, x drops it", .textMuted)
+      return line
+    }
     line.add(
       error.lineText(beside: row.documents.count == 1 ? row.documents.first : nil), row.isRejected ? .error : .warn)
     return line
@@ -154,6 +158,7 @@ struct WritesPane {
     switch (row.outcome, row.write.state) {
     case (.acknowledged(let time?), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
     case (.acknowledged(nil), _): return "acked"
+    case (.rejected, _) where row.isSetAside: return "set aside"
     case (.rejected(let status, _), _):
       return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
     case (nil, .held): return "held"
@@ -167,7 +172,7 @@ struct WritesPane {
   private func role(of row: QueueRow) -> Role {
     switch (row.outcome, row.write.state) {
     case (.acknowledged, _): .writeAcked
-    case (.rejected, _): .writeRejected
+    case (.rejected, _): row.isSetAside ? .writeQueued : .writeRejected
     case (nil, .held), (nil, .queued): .writeQueued
     case (nil, .inFlight): .writeInflight
     case (nil, .backoff): .writeBackoff
@@ -177,14 +182,15 @@ struct WritesPane {
   /// The summary in the title: `3 · oldest 0:19`, `7 · held`, `2 rejected`.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     let waiting = state.writes.waiting
-    let rejected = state.writes.rejected.count
+    let (rejected, aside) = (state.writes.refusedCount, state.writes.setAsideCount)
     var parts: [String] = []
     if !state.writes.filter.isEmpty {
       parts.append("/\(SafeText.truncated(state.writes.filter.text, to: 12, ellipsis: glyphs.ellipsis))")
     }
-    if waiting > 0 || rejected == 0 { parts.append(grouped(waiting)) }
+    if waiting > 0 || rejected + aside == 0 { parts.append(grouped(waiting)) }
     if state.writes.live.count < waiting { parts.append("\(grouped(state.writes.live.count)) shown") }
     if rejected > 0 { parts.append("\(grouped(rejected)) rejected") }
+    if aside > 0 { parts.append("\(grouped(aside)) aside") }
     if layoutClass == .large, state.writes.byteCount > 0 { parts.append(ByteText.short(state.writes.byteCount)) }
     if let oldest = state.writes.oldest {
       let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: oldest))

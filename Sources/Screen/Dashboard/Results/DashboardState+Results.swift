@@ -48,6 +48,16 @@ extension DashboardState {
     openListeners()
   }
 
+  /// The listener through whose snapshots keys go: that of the shown result, else of the selected row of the feed.
+  var steppedListener: ListenerTag? {
+    if focus != .feed, let listener = resultListener { return listener.tag }
+    return focus == .feed ? selectedEvent?.listener ?? resultListener?.tag : nil
+  }
+
+  var reasonAgainstSnapshots: String? {
+    steppedListener == nil ? "show the result of a listener first: R, or enter in W" : nil
+  }
+
   private var feedListener: ListenerTag? {
     guard focus == .feed, let tag = selectedEvent?.listener, listening[tag] != nil else { return nil }
     return tag

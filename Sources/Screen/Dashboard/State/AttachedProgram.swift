@@ -30,6 +30,7 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
   var listenersReason: String { "attached: the listeners are \(name)'s" }
   var indexesReason: String { "attached: the indexes are \(name)'s" }
   var cacheReason: String { "attached: the cache is \(name)'s" }
+  var asideReason: String { "attached: \(name) keeps its own writes; x cancels one" }
   var transferReason: String { "attached: the backend is \(name)'s to ask" }
   var controlReason: String { "attached to look only: hearth attach --control may change it" }
 }
@@ -39,7 +40,7 @@ extension AttachedProgram {
   private static let listenerCommands: Set = [
     "listen", "query", "new", "open-listeners", "duplicate", "stop", "open-file",
   ]
-  private static let transferCommands: Set = ["export", "export-all", "bundle", "transfer"]
+  private static let transferCommands: Set = ["export", "export-all", "bundle", "freeze", "transfer"]
   private static let controls: Set = [
     "toggle-network", "restart-stream", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
   ]
@@ -54,7 +55,8 @@ extension AttachedProgram {
       command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"
     if editsListener || Self.listenerCommands.contains(command.name) { return listenersReason }
     if command.name == "make-index" { return indexesReason }
-    if ["pin", "evict"].contains(command.name) { return cacheReason }
+    if ["pin", "evict", "lifetime"].contains(command.name) { return cacheReason }
+    if command.name == "set-aside" { return asideReason }
     if Self.transferCommands.contains(command.name) { return transferReason }
     return command.writes ? documentsReason : nil
   }
@@ -97,7 +99,8 @@ extension ClientEffect {
     case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
     case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
     case .transfer, .cancelTransfer: program.transferReason
-    case .evict, .pin, .unpin: program.cacheReason
+    case .evict, .expire, .pin, .unpin: program.cacheReason
+    case .setWriteAside: program.asideReason
     case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault,
       .restartStream:
       program.allowsControl ? nil : program.controlReason

@@ -65,6 +65,8 @@ extension DashboardState {
   package var toasts: [Toast] { notices.shown }
   /// Earlier toasts too, newest last.
   package var messages: [Toast] { notices.kept }
+  /// The number of messages so far.
+  package var messageCount: Int { notices.count }
   /// Commands that were run in the palette, newest last.
   package var commandHistory: [String] { typing.commands }
 }
@@ -110,13 +112,15 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var reachingOptions: String?
   /// Whether the wall is on the screen at first.
   package var beginsWithWall: Bool?
+  /// The user's figures that those of the client are compared with; `nil` for the standard ones.
+  package var inside: InsideSettings?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
     attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil,
-    reachingOptions: String? = nil, beginsWithWall: Bool? = nil
+    reachingOptions: String? = nil, beginsWithWall: Bool? = nil, inside: InsideSettings? = nil
   ) {
     self.database = database
     self.backend = backend
@@ -134,6 +138,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.connections = connections
     self.reachingOptions = reachingOptions
     self.beginsWithWall = beginsWithWall
+    self.inside = inside
   }
 }
 
@@ -144,15 +149,18 @@ package struct DashboardPreferences: Codable, Sendable {
   package var keymap: Keymap
   package var glyphs: Glyphs
   package var isMouseOn: Bool
+  package var inside: InsideSettings?
 
   package init(
-    themes: [DashboardConfiguration.Theme], theme: String, keymap: Keymap, glyphs: Glyphs, isMouseOn: Bool
+    themes: [DashboardConfiguration.Theme], theme: String, keymap: Keymap, glyphs: Glyphs, isMouseOn: Bool,
+    inside: InsideSettings? = nil
   ) {
     self.themes = themes
     self.theme = theme
     self.keymap = keymap
     self.glyphs = glyphs
     self.isMouseOn = isMouseOn
+    self.inside = inside
   }
 }
 

@@ -111,7 +111,7 @@ package struct DashboardSession: Sendable {
     case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
     case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
-    case .input, .client, .tick, .sent, .listen, .open, .adopt: break
+    case .input, .client, .tick, .sent, .listen, .open, .adopt, .caption: break
     }
     _ = past?.age(to: now)
     past?.showToasts()
@@ -172,6 +172,20 @@ package struct DashboardSession: Sendable {
         return leave()
       }
       move(to: target)
+    case .earlierSnapshot(let tag):
+      guard let target = log.earlier(than: past?.position ?? log.end, of: tag) else {
+        return nothing("no earlier snapshot of this listener is kept")
+      }
+      move(to: target)
+      tellSnapshot(of: tag)
+    case .laterSnapshot(let tag):
+      guard let past else { return }
+      guard let target = log.later(than: past.position, of: tag) else {
+        if playback != nil { return move(to: log.end) }
+        return leave()
+      }
+      move(to: target)
+      tellSnapshot(of: tag)
     case .seek(let place): seek(place)
     case .leave: if playback == nil { leave() }
     case .togglePlaying: togglePlaying()
@@ -179,6 +193,15 @@ package struct DashboardSession: Sendable {
       guard let past else { return }
       playback?.change(by: effect == .faster ? 1 : -1, shown: past.state.now, at: now)
     }
+  }
+
+  /// Says which of the kept snapshots of a listener is shown.
+  private mutating func tellSnapshot(of tag: ListenerTag) {
+    guard let past else { return }
+    let shown = log.snapshots(of: tag, in: log.start..<past.position).count
+    let all = shown + log.snapshots(of: tag, in: past.position..<log.end).count
+    let name = past.state.listening[tag]?.name ?? "listener"
+    say(.info, "\(name): snapshot \(grouped(shown)) of the \(grouped(all)) that are kept")
   }
 
   private mutating func seek(_ place: TimelinePlace) {
@@ -230,7 +253,7 @@ package struct DashboardSession: Sendable {
     if shown.screen.theme != live.screen.theme || shown.screen.isMouseOn != live.screen.isMouseOn {
       let preferences = DashboardPreferences(
         themes: live.configuration.themes, theme: shown.screen.theme, keymap: live.configuration.keymap,
-        glyphs: live.configuration.glyphs, isMouseOn: shown.screen.isMouseOn)
+        glyphs: live.configuration.glyphs, isMouseOn: shown.screen.isMouseOn, inside: live.configuration.inside)
       _ = happen(.configured(preferences, at: now))
     }
     self.past = nil

@@ -109,6 +109,25 @@ package struct SessionLog: Sendable {
     return lastStep(before: last).map { min(last, together(with: $0)) } ?? start
   }
 
+  /// The position after the snapshot of a listener before the last one that a position shows.
+  func earlier(than position: Int, of tag: ListenerTag) -> Int? {
+    guard let last = snapshots(of: tag, in: start..<position).last else { return nil }
+    return snapshots(of: tag, in: start..<last).last.map { min(last, together(with: $0)) }
+  }
+
+  /// The position after the next snapshot of a listener.
+  func later(than position: Int, of tag: ListenerTag) -> Int? {
+    snapshots(of: tag, in: position..<end).first.map { together(with: $0) }
+  }
+
+  /// The places of a listener's snapshots.
+  func snapshots(of tag: ListenerTag, in range: Range<Int>) -> [Int] {
+    range.filter { position in
+      guard case .client(.snapshot(let snapshot), _)? = self[position]?.action else { return false }
+      return snapshot.listener == tag
+    }
+  }
+
   /// The number of events between two positions.
   func steps(in range: Range<Int>) -> Int {
     (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)

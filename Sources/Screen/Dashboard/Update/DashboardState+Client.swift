@@ -199,6 +199,7 @@ extension DashboardState {
   private mutating func receive(_ status: ClientStatus) {
     let was = network
     network = status
+    listening.note(status.reads, at: now)
     let ended = outages.note(status, after: was, at: now)
     if was.isOffline != status.isOffline {
       feed.note(isOffline: status.isOffline, at: now)

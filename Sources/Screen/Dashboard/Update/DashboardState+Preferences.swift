@@ -6,6 +6,7 @@ extension DashboardState {
     configuration.themes = preferences.themes
     configuration.keymap = preferences.keymap
     configuration.glyphs = preferences.glyphs
+    configuration.inside = preferences.inside
     screen.adopt(preferences)
   }
 
@@ -29,8 +30,8 @@ extension Effect {
   /// Whether the effect changes documents or pending writes.
   var isWrite: Bool {
     switch self {
-    case .client(.write), .client(.edit), .client(.cancelWrite), .client(.undo), .client(.resend),
-      .client(.dropRejected):
+    case .client(.write), .client(.edit), .client(.cancelWrite), .client(.setWriteAside), .client(.undo),
+      .client(.resend), .client(.dropRejected):
       true
     case .terminal(.edit): true
     case .client(.transfer(let request)): request.isImport

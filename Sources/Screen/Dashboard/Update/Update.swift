@@ -25,6 +25,8 @@ package enum Action: Codable, Sendable {
   case adopt([ListenerRecord], at: Timestamp)
   /// The user's files changed, or the terminal reported its background.
   case configured(DashboardPreferences, at: Timestamp)
+  /// A script explains what follows; an empty text ends that.
+  case caption(String, at: Timestamp)
 }
 
 extension Action {
@@ -41,6 +43,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = state.takeDueReview()
     effects += state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
     effects += state.network.isOffline ? [] : state.browser.renewals.takeDue(at: state.now)
+    effects += state.takeDueLifetimes()
     effects += state.takeDuePreview()
     effects += state.takeDueQuestion()
     effects += state.takeNetworkReturn()
@@ -73,6 +76,9 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.age(to: time)
     state.adopt(preferences)
     effects = []
+  case .caption(let text, let time):
+    state.age(to: time)
+    effects = state.show(caption: text)
   }
   state.followCoach()
   // The program's own listeners come as such actions themselves.

@@ -42,11 +42,12 @@ struct FoldedPanes {
     let waiting = state.writes.waiting
     line.add("\(glyphs.pending)\(grouped(waiting))", waiting == 0 ? .textMuted : .flagPending)
     if waiting > 0, state.network.isOffline { line.add(" held", .flagPending) }
-    let rejected = state.writes.rejected.count
+    let (rejected, aside) = (state.writes.refusedCount, state.writes.setAsideCount)
     if rejected > 0 { line.add(" !\(grouped(rejected)) rejected", .writeRejected) }
-    if waiting == 0, rejected == 0 { line.add(" nothing waits", .textMuted) }
+    if aside > 0 { line.add(" \(grouped(aside)) aside", .textMuted) }
+    if waiting == 0, rejected + aside == 0 { line.add(" nothing waits", .textMuted) }
     for row in state.writes.rejected + state.writes.live {
-      line.add(separator + words(of: row), row.isRejected ? .writeRejected : .text)
+      line.add(separator + words(of: row), row.isRejected && !row.isSetAside ? .writeRejected : .text)
     }
   }
 

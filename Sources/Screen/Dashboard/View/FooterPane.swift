@@ -25,6 +25,11 @@ struct FooterPane {
         hint.word, at: Point(x: hint.x + used + 1, y: area.y), role: isDisabled ? .textMuted : .hint,
         maxWidth: area.width - hint.x - used - 1)
     }
+    if !state.screen.caption.isEmpty {
+      let room = max(0, area.width - footer.badges.width - 2)
+      let text = SafeText.truncated(SafeText.sanitized(state.screen.caption), to: room, ellipsis: glyphs.ellipsis)
+      canvas.put(" \(text)", at: area.origin, role: .toast, maxWidth: room + 1)
+    }
     canvas.put(footer.badges, x: area.width - footer.badges.width, y: area.y, width: footer.badges.width)
   }
 }

@@ -228,7 +228,7 @@ struct VitalSigns {
 
   /// Adds the number of rejected batches, `!2`, if there are any.
   private func addRejected(to line: inout Line, gap: String = " ", word: String = "") {
-    let count = state.writes.rejected.count
+    let count = state.writes.refusedCount
     guard count > 0 else { return }
     line.add(gap, .header)
     line.add("!\(grouped(count))\(word)", .writeRejected)

@@ -49,9 +49,11 @@ package struct Transcript: Sendable {
   private static func status(of state: DashboardState) -> String {
     let word = VitalSigns(state: state, glyphs: state.configuration.glyphs).word.lowercased()
     var parts = ["status: \(word)"]
-    let (waiting, rejected) = (state.writes.waiting, state.writes.rejected.count)
+    let (waiting, rejected) = (state.writes.waiting, state.writes.refusedCount)
     if waiting > 0 { parts.append("\(waiting) write\(waiting == 1 ? " waits" : "s wait")") }
     if rejected > 0 { parts.append("\(rejected) rejected") }
+    let aside = state.writes.setAsideCount
+    if aside > 0 { parts.append("\(aside) set aside") }
     return parts.joined(separator: ", ")
   }
 

@@ -44,6 +44,8 @@ package enum ClientEffect: Equatable, Sendable {
   case edit(FieldEdit)
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
+  /// Take a batch out of the queue that is not in flight, and keep it among the rejected ones.
+  case setWriteAside(BatchID)
   /// Undo the newest of the dashboard's own writes; answers `undoConflict` if that would overwrite changes other than
   /// those that the user has allowed.
   case undo(over: UndoConflict? = nil)
@@ -81,9 +83,11 @@ package enum ClientEffect: Equatable, Sendable {
   case surveyCache
   /// Count the types of the fields of a collection's documents in the cache; answers `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
-  /// Remove a document, or those directly in a collection, from the cache, unless something holds them; a notice tells
-  /// how many left and why others stay.
-  case evict(ResourcePath)
+  /// Remove a document, those directly in a collection, or all for `nil`, from the cache, unless something holds them,
+  /// or the server has confirmed them within a time; a notice tells how many left and why others stay.
+  case evict(ResourcePath?, olderThan: Duration? = nil)
+  /// The same, which is told only if something left.
+  case expire(ResourcePath, after: Duration)
   /// Keep what the cache has of a query's result until `unpin`, or this session's end.
   case pin(Query)
   case unpin(Query)

@@ -58,6 +58,10 @@ package struct QueueRow: Equatable, Sendable {
   package var isHeld: Bool { outcome == nil && write.state == .held }
   package var isFinished: Bool { outcome != nil }
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }
+  /// Whether the batch was set aside by hand, and stands among the rejected ones until it is sent again or dropped.
+  package var isSetAside: Bool {
+    if case .rejected(let status, _) = outcome { status.code == .cancelled } else { false }
+  }
   package var rejectedAt: Timestamp? { if case .rejected(_, let time) = outcome { time } else { nil } }
 
   /// The backend's error for the batch, or the reason why the backend could not be reached.
@@ -89,7 +93,7 @@ package struct QueueRow: Equatable, Sendable {
   private var stateWord: String {
     switch (outcome, write.state) {
     case (.acknowledged, _): "acked"
-    case (.rejected, _): "rejected"
+    case (.rejected, _): isSetAside ? "set aside" : "rejected"
     case (nil, .held): "held"
     case (nil, .queued): "queued"
     case (nil, .inFlight): "in flight"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
+package import FirestoreModel
 package import FirestoreQuery
 
 /// The state of data and cache on disk, and the other processes that have the embedded data open.
@@ -10,7 +11,29 @@ package struct StorageState: Sendable {
   /// The queries whose results stay in the cache until this session ends.
   package private(set) var pins: [Query] = []
 
+  /// The time after which documents leave the cache that the server has not confirmed, by collection, until this session
+  /// ends.
+  package private(set) var lifetimes: [ResourcePath: Duration] = [:]
+  /// The time at which lifetimes are looked at next; `nil` while there are none.
+  package private(set) var expiresAt: Timestamp?
+
   package init() {}
+
+  /// The pause between two looks, in seconds.
+  private static let pause: Int64 = 60
+
+  /// Sets a collection's lifetime, or takes it away; the first look is at once.
+  package mutating func setLifetime(_ lifetime: Duration?, of path: ResourcePath, at now: Timestamp) {
+    lifetimes[path] = lifetime
+    expiresAt = lifetimes.isEmpty ? nil : now
+  }
+
+  /// The lifetimes that are to be looked at.
+  package mutating func takeDueLifetimes(at now: Timestamp) -> [(path: ResourcePath, lifetime: Duration)] {
+    guard let due = expiresAt, due <= now else { return [] }
+    expiresAt = now.advanced(seconds: Self.pause)
+    return lifetimes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
   /// The process that had the data open last, as far as it was open.
   private var lastStanding: DataCompany.Standing?
 

@@ -4,6 +4,9 @@ package import FirestoreModel
 /// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
+  /// The moment after the snapshot of a listener before the shown one, and after the next.
+  case earlierSnapshot(ListenerTag)
+  case laterSnapshot(ListenerTag)
   case seek(TimelinePlace)
   /// Return to the present.
   case leave
@@ -16,6 +19,8 @@ package enum RecordingEffect: Equatable, Sendable {
   case stop
   case startCast(String)
   case stopCast
+  /// Name the moment in the recording of the screen.
+  case mark(String)
   /// Write the screen, or its last seconds, to a file; `without` names fields whose values are left out.
   case shot(String, without: String?)
 }

@@ -11,10 +11,13 @@ package enum TransferRequest: Codable, Hashable, Sendable {
   case importing(file: String, into: ResourcePath?)
   /// A bundle, from which clients fill their caches without asking the server.
   case bundle(BundleContents, file: String, replaces: Bool = false)
+  /// The cache's part of a document or below a collection, or all of it, as the server had it; as a bundle if the
+  /// file's name ends so, else for an import.
+  case freezing(ResourcePath?, file: String, replaces: Bool = false)
 
   package var file: String {
     switch self {
-    case .export(_, let file, _), .importing(let file, _), .bundle(_, let file, _): file
+    case .export(_, let file, _), .importing(let file, _), .bundle(_, let file, _), .freezing(_, let file, _): file
     }
   }
 
@@ -23,7 +26,8 @@ package enum TransferRequest: Codable, Hashable, Sendable {
     switch self {
     case .export(let paths, let file, false): .export(paths, file: file, replaces: true)
     case .bundle(let contents, let file, false): .bundle(contents, file: file, replaces: true)
-    case .export(_, _, true), .bundle(_, _, true), .importing: nil
+    case .freezing(let path, let file, false): .freezing(path, file: file, replaces: true)
+    case .export(_, _, true), .bundle(_, _, true), .freezing(_, _, true), .importing: nil
     }
   }
 

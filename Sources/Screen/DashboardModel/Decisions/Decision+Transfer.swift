@@ -40,6 +40,7 @@ extension TransferRequest {
     case .export(let paths?, let file, _):
       "Export \(paths.count == 1 ? paths[0].text : "\(grouped(paths.count)) paths") to \(file)"
     case .bundle(let contents, let file, _): "Bundle \(contents.text) into \(file)"
+    case .freezing(let path, let file, _): "Freeze \(path?.text ?? "the cache") into \(file)"
     }
   }
 
@@ -49,6 +50,7 @@ extension TransferRequest {
     case .importing: "imported from"
     case .export: "exported to"
     case .bundle: "bundled into"
+    case .freezing: "of the cache written to"
     }
   }
 
@@ -57,6 +59,7 @@ extension TransferRequest {
     case .importing: "import"
     case .export: "export"
     case .bundle: "bundle"
+    case .freezing: "freeze"
     }
   }
 }

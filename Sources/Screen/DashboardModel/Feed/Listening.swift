@@ -14,6 +14,9 @@ package struct Listening: Sendable {
   package private(set) var sizes: [Int] = []
   private static let keptSizes = 256
 
+  /// The reads of the listeners within the last minute.
+  package private(set) var reads = ReadRates()
+
   package init() {}
   /// The results of the listeners, so that they can be shown in their order.
   private var kept: [ListenerTag: KeptResult] = [:]
@@ -110,6 +113,9 @@ package struct Listening: Sendable {
     kept[snapshot.listener, default: KeptResult(records[index].query)].apply(snapshot, isTold: keepsResults)
     return records[index]
   }
+
+  /// Takes the numbers of documents that the server has sent.
+  package mutating func note(_ meters: [ReadMeter], at now: Timestamp) { reads.note(meters, at: now) }
 
   /// Takes what a listener has, whatever was told of the way there.
   package mutating func note(_ result: ListenerState.Result, of tag: ListenerTag) {

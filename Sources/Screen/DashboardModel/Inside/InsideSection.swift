@@ -4,7 +4,16 @@ package import FirestoreModel
 
 /// The parts of the page of a client's inside.
 package enum InsideSection: String, CaseIterable, Codable, Hashable, Sendable {
-  case targets, limbo, streams, lease, cache, queries, fields
+  case targets, limbo, streams, lease, cache
+  /// The things that a garbage collection would take next.
+  case leaving
+  case queries
+  /// The cost of reads.
+  case bill
+  case fields
+
+  /// Whether the section is about a count of the whole cache.
+  package var isSurvey: Bool { self == .cache || self == .leaving }
 
   /// The section behind this one, or before it; beyond the last comes the first.
   package func next(by step: Int) -> InsideSection {
@@ -34,19 +43,34 @@ package struct InsideTable: Sendable {
     package var detail = ""
   }
 
-  /// - Parameter now: the time by which ages are told.
   /// - Returns: `nil` for the fields, which are those of one collection.
   package static func of(
-    _ section: InsideSection, _ inside: ClientInside, _ survey: CacheSurvey, at now: Timestamp
+    _ section: InsideSection, _ inside: ClientInside, _ survey: CacheSurvey, _ context: InsideContext
+  ) -> InsideTable? {
+    section.isSurvey ? of(section, survey, context) : of(section, inside, context)
+  }
+
+  /// - Returns: `nil` for other sections.
+  package static func of(
+    _ section: InsideSection, _ inside: ClientInside, _ context: InsideContext
   ) -> InsideTable? {
     switch section {
-    case .targets: targets(of: inside, at: now)
+    case .targets: targets(of: inside, at: context.now)
     case .limbo: limbo(of: inside)
-    case .streams: streams(of: inside, at: now)
-    case .lease: lease(of: inside, at: now)
-    case .cache: cache(survey, at: now)
-    case .queries: queries(of: inside)
-    case .fields: nil
+    case .streams: streams(of: inside, at: context.now)
+    case .lease: lease(of: inside, at: context.now)
+    case .queries: queries(of: inside, context.settings.budget)
+    case .bill: bill(of: inside, context)
+    case .cache, .leaving, .fields: nil
+    }
+  }
+
+  /// - Returns: `nil` for other sections.
+  package static func of(_ section: InsideSection, _ survey: CacheSurvey, _ context: InsideContext) -> InsideTable? {
+    switch section {
+    case .cache: cache(survey, context)
+    case .leaving: leaving(survey)
+    case .targets, .limbo, .streams, .lease, .queries, .bill, .fields: nil
     }
   }
 

@@ -1,33 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
-package import FirestoreModel
+import FirestoreModel
 import FirestoreQuery
 
 /// The cache's content, and the times of its answers.
 extension InsideTable {
-  /// - Parameter now: the time by which ages are told.
-  package static func cache(_ survey: CacheSurvey, at now: Timestamp) -> InsideTable {
+  package static func cache(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "COLLECTION", isFlexible: true), Column(title: "DOCS", isNumber: true),
-      Column(title: "NAMES", isNumber: true, rank: 2), Column(title: "SIZE", isNumber: true),
-      Column(title: "LEAVE NEXT", isNumber: true), Column(title: "SIZE", isNumber: true, rank: 1),
+      Column(title: "SERVER", isNumber: true, rank: 2), Column(title: "OFFLINE"),
+      Column(title: "NAMES", isNumber: true, rank: 4), Column(title: "SIZE", isNumber: true),
+      Column(title: "LEAVE NEXT", isNumber: true, rank: 1), Column(title: "SIZE", isNumber: true, rank: 3),
     ])
     table.rows = survey.shares.map { share in
       let leaves = share.leavingDocuments > 0
       return Row(
         cells: [
-          share.path.text, grouped(share.documents), grouped(share.names), ByteText.short(Int(clamping: share.bytes)),
-          leaves ? grouped(share.leavingDocuments) : "",
+          share.path.text, grouped(share.documents), context.known[share.path].flatMap(\.self).map(grouped) ?? "?",
+          share.coverage?.text(at: context.now) ?? "?", grouped(share.names),
+          ByteText.short(Int(clamping: share.bytes)), leaves ? grouped(share.leavingDocuments) : "",
           leaves ? ByteText.short(Int(clamping: share.leavingBytes)) : "",
         ],
-        isNotable: leaves, subject: .collection(share.path),
-        detail: share.names > 0
-          ? "\(grouped(share.names)) of which no content is here: they are known not to exist, or by name alone" : "")
+        isNotable: leaves, subject: .collection(share.path), detail: detail(of: share))
+    }
+    let here = Set(survey.shares.map(\.path))
+    let absent = context.known.filter { !here.contains($0.key) }.sorted { $0.key < $1.key }
+    if survey.collectionCount <= survey.shares.count {
+      table.rows += absent.map { path, count in
+        Row(
+          cells: [path.text, "0", count.map(grouped) ?? "?", "nothing", "0", "", "", ""], isNotable: true,
+          subject: .collection(path), detail: "nothing of it is in the cache: offline it is empty")
+      }
     }
     table.empty = "the cache has no document"
     table.notes = [
       survey.size, survey.collection,
-      "counted \(TimeText.elapsed(seconds: now.wholeSeconds(since: survey.time))) ago, without overlays and indexes",
+      "counted \(TimeText.elapsed(seconds: context.now.wholeSeconds(since: survey.time))) ago, without overlays and "
+        + "indexes",
     ]
     if survey.collectionCount > survey.shares.count {
       table.notes.append("the \(survey.shares.count) largest of \(grouped(survey.collectionCount)) collections")
@@ -35,23 +44,74 @@ extension InsideTable {
     return table
   }
 
-  package static func queries(of inside: ClientInside) -> InsideTable {
+  private static func detail(of share: CacheSurvey.Share) -> String {
+    var words: [String] = []
+    switch (share.coverage?.wholeAsOf, share.coverage?.results) {
+    case (nil, nil): break
+    case (.some, _): words.append("offline all of it is here, as the server had it then")
+    case (nil, 0): words.append("offline single documents are here: no result of a query is whole")
+    case (nil, let results?):
+      let queries = "\(grouped(results)) quer\(results == 1 ? "y" : "ies")"
+      words.append("offline the results of \(queries) are here, and no more")
+    }
+    if share.names > 0 {
+      words.append("\(grouped(share.names)) of which no content is here: known not to exist, or by name alone")
+    }
+    return words.joined(separator: "; ")
+  }
+
+  /// The things that a garbage collection would take now, the least recently used first.
+  package static func leaving(_ survey: CacheSurvey) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "QUERY", isFlexible: true), Column(title: "OF DOCS", isNumber: true),
-      Column(title: "RUNS", isNumber: true, rank: 1), Column(title: "P50", isNumber: true),
-      Column(title: "P99", isNumber: true), Column(title: "LOOKED AT", isNumber: true, rank: 2),
-      Column(title: "FOUND", isNumber: true, rank: 3),
+      Column(title: "#", isNumber: true), Column(title: "RESULT OR DOCUMENT", isFlexible: true), Column(title: "IS A"),
+      Column(title: "DOCS", isNumber: true, rank: 1), Column(title: "SIZE", isNumber: true),
     ])
+    for (index, victim) in (survey.victims ?? []).enumerated() {
+      switch victim.subject {
+      case .result(let target, let documents):
+        table.rows.append(
+          Row(
+            cells: ["\(index + 1)", QueryText.line(target), "result", grouped(documents), ""],
+            subject: target.collectionGroup == nil && !target.isDocumentTarget ? .collection(target.path) : nil,
+            detail: "forgotten, so that a listener asks for all of it again; its documents stay while other results "
+              + "have them"))
+      case .document(let key, let bytes):
+        table.rows.append(
+          Row(
+            cells: ["\(index + 1)", key.path.text, "document", "", ByteText.short(Int(clamping: bytes))],
+            subject: .document(key), detail: "in no result, shown by nobody, and without a pending write"))
+      }
+    }
+    table.empty = survey.victims == nil ? "a program of an earlier version does not tell" : survey.collection
+    table.notes = [survey.collection, "in the order of last use, the longest unused first; pinned documents stay"]
+    let documents = survey.shares.reduce(0) { $0 + $1.leavingDocuments }
+    if survey.leavingTargets + documents > table.rows.count {
+      table.notes.append("the first \(ClientInside.listed) of each kind")
+    }
+    return table
+  }
+
+  /// The times of the beginning and of queries, beside what they may be.
+  package static func queries(of inside: ClientInside, _ budget: LatencyBudget) -> InsideTable {
+    var table = InsideTable(columns: [
+      Column(title: "QUERY", isFlexible: true), Column(title: "OF DOCS", isNumber: true, rank: 1),
+      Column(title: "RUNS", isNumber: true, rank: 2), Column(title: "P50", isNumber: true),
+      Column(title: "P99", isNumber: true), Column(title: "BUDGET", isNumber: true),
+      Column(title: "LOOKED AT", isNumber: true, rank: 3), Column(title: "FOUND", isNumber: true, rank: 4),
+    ])
+    table.rows = inside.beginning.map { beginning($0, budget) } ?? []
     for times in inside.queries {
       for (index, part) in times.classes.enumerated() {
         let isLast = index == times.classes.count - 1
+        let breach = breach(of: part, budget)
         table.rows.append(
           Row(
             cells: [
               index == 0 ? QueryText.line(times.query) : "", part.limit.map { "to \(grouped($0))" } ?? "not asked",
-              grouped(part.runs), TimeText.fine(part.median), TimeText.fine(part.p99),
+              grouped(part.runs), TimeText.fine(part.median), TimeText.fine(part.p99), breach ?? "kept",
               isLast ? grouped(times.scanned) : "", isLast ? grouped(times.found) : "",
             ],
+            isNotable: breach != nil,
             subject: times.query.collectionGroup == nil && !times.query.isDocumentQuery
               ? .collection(times.query.path) : nil,
             detail: "\(QueryText.line(times.query)): last answered by \(times.plan); \(grouped(times.runs)) "
@@ -60,9 +120,41 @@ extension InsideTable {
     }
     table.empty = "the cache has answered no query yet"
     table.notes = [
-      "by the number of documents there were to look at; the 99th percentile of fewer than 100 runs is the slowest"
+      "by the number of documents there were to look at; the 99th percentile of fewer than 100 runs is the slowest",
+      "budget: p50 \(TimeText.fine(budget.median)), p99 \(TimeText.fine(budget.p99)); [budget] in config.toml",
     ]
     return table
+  }
+
+  private static func beginning(_ beginning: ClientInside.Beginning, _ budget: LatencyBudget) -> [Row] {
+    func row(_ title: String, _ time: Duration?, _ limit: Duration, _ detail: String) -> Row {
+      let isOver = time.map { $0 > limit } ?? false
+      let figure = time.map(TimeText.fine) ?? "not yet"
+      return Row(
+        cells: [title, "", "", "", figure, isOver ? "over \(TimeText.fine(limit))" : TimeText.fine(limit), "", ""],
+        isNotable: isOver, detail: detail)
+    }
+    return [
+      row("(opening the cache)", beginning.opening, budget.opening, "the cache and its queue of writes, once"),
+      row(
+        "(first snapshot)", beginning.firstSnapshot, budget.firstSnapshot,
+        "from the first listener on; in sync with the server after "
+          + (beginning.firstInSync.map(TimeText.fine) ?? "more than that: not yet")),
+    ]
+  }
+
+  /// The part of the budget that runs have exceeded; `nil` if they kept to it.
+  private static func breach(of part: QueryTimes.Class, _ budget: LatencyBudget) -> String? {
+    if part.p99 > budget.p99 { return "over \(TimeText.fine(budget.p99))" }
+    return part.median > budget.median ? "over \(TimeText.fine(budget.median))" : nil
+  }
+}
+
+extension CacheSurvey.Coverage {
+  /// The part that can be asked for offline: `all, 0:12 ago`, `3 results`, `parts`.
+  fileprivate func text(at now: Timestamp) -> String {
+    if let wholeAsOf { return "all, \(TimeText.elapsed(seconds: now.wholeSeconds(since: wholeAsOf))) ago" }
+    return results > 0 ? "\(grouped(results)) result\(results == 1 ? "" : "s")" : "parts"
   }
 }
 

@@ -68,7 +68,7 @@ extension InsideTable {
 
 extension TargetState {
   /// The reads that Cloud Firestore bills when the target is listened to anew: one at least.
-  fileprivate var readsAnew: Int { max(1, documents) }
+  var readsAnew: Int { max(1, documents) }
 }
 
 extension TargetState.Progress {

@@ -10,12 +10,15 @@ package struct Notices: Sendable {
   package private(set) var shown: [Toast] = []
   /// Earlier toasts too, newest last.
   package private(set) var kept: [Toast] = []
+  /// The number of messages so far, those that are not kept any more included.
+  package private(set) var count = 0
 
   package init() {}
 
   package mutating func tell(_ toast: Toast) {
     shown = (shown + [toast]).suffix(Self.mostShown)
     kept = (kept + [toast]).suffix(Self.mostKept)
+    count += 1
   }
 
   /// Takes the toasts off the screen; the list keeps them.

@@ -85,6 +85,10 @@ package struct WriteQueue: Sendable {
     return Array(rows[min(first, last)...max(first, last)])
   }
 
+  /// The numbers of the batches that the backend refused, and of those that were set aside by hand.
+  package var refusedCount: Int { rejected.count - setAsideCount }
+  package var setAsideCount: Int { rejected.count(where: \.isSetAside) }
+
   package var hasChosenRejected: Bool { chosen.contains(where: \.isRejected) }
 
   /// The number of pending batches.

@@ -36,6 +36,8 @@ package struct Detail: Sendable {
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
   /// The version that the Diff tab shows; `nil` for the newest.
   var version: Int?
+  /// The version that Diff compares with; `nil` for the one before the shown one.
+  var base: Int?
   /// Whether texts that are wider than their column are wrapped.
   var wraps = false
   /// The filter whose matches `n` and `N` visit.

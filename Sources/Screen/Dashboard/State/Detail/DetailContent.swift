@@ -62,21 +62,28 @@ enum DetailContent {
   ) -> (old: VersionHistory.Version?, new: VersionHistory.Version?) {
     let history = state.versions.versions(of: detail.key)
     guard let last = history.indices.last else { return (nil, nil) }
-    guard let id = detail.version else { return (last > 0 ? history[last - 1] : nil, history[last]) }
-    guard let index = history.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
-    return (index > 0 ? history[index - 1] : nil, history[index])
+    let shown = detail.version.map { id in history.firstIndex { $0.id == id } } ?? last
+    guard let index = shown else { return (nil, nil) }
+    guard let id = detail.base else { return (index > 0 ? history[index - 1] : nil, history[index]) }
+    // The older one of two versions is before, whichever was marked.
+    guard let base = history.first(where: { $0.id == id }) else { return (nil, history[index]) }
+    return base.id > history[index].id ? (history[index], base) : (base, history[index])
   }
 
   private static func diff(_ detail: Detail, _ state: DashboardState) -> [Line] {
     let (older, newer) = comparedVersions(detail, state)
     guard let newer else { return note(detail.version == nil ? unseen(detail) : "this version is no longer kept") }
-    let head = [versionLine(newer)]
+    let isMarked = detail.base != nil
+    if isMarked, older == nil { return note("the marked version is no longer kept: b marks another") }
+    let head = (isMarked ? older.map { [versionLine($0)] } ?? [] : []) + [versionLine(newer)]
     let conflicts = conflictLines(detail.key, state) { $0.batch == newer.acknowledges }
     guard let old = older?.document ?? (newer.isCreation ? newer.document.before : nil) else {
       return head + note("the first version that was seen: there is none to compare it with") + conflicts
     }
     let changes = FieldChange.between(old.data?.fields ?? Fields(), newer.document.data?.fields ?? Fields())
-    if changes.isEmpty { return head + note("no field differs from the version before") + conflicts }
+    if changes.isEmpty {
+      return head + note("no field differs \(isMarked ? "between the two" : "from the version before")") + conflicts
+    }
     return head + changes.map { Line(id: ["change"] + $0.path.segments, content: .change($0)) } + conflicts
   }
 

@@ -34,7 +34,9 @@ struct Footer {
     keymap = state.configuration.keymap
     (badges, shownBadges) = Self.badges(state, width)
     badgeStart = width - badges.width
-    hints = Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
+    // A caption takes the place of the keys.
+    let isCaptioned = !state.screen.caption.isEmpty
+    hints = isCaptioned ? [] : Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
   }
 
   /// The command whose hint or badge is in a column.

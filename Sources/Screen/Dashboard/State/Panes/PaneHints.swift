@@ -13,7 +13,7 @@ struct PaneHints {
   static func names(in pane: Pane) -> [String] {
     switch pane {
     case .collections: ["filter", "listen", "open", "new", "columns"]
-    case .writes: ["cancel-write", "mark", "retry", "edit", "copy"]
+    case .writes: ["cancel-write", "mark", "retry", "set-aside", "edit", "copy"]
     case .network: ["faults", "retry", "new", "facts"]
     case .feed, .detail: []
     }

@@ -54,7 +54,7 @@ struct PaneTabs {
     let bullet = state.configuration.glyphs.bullet
     switch pane {
     case .writes:
-      let (waiting, rejected) = (state.writes.waiting, state.writes.rejected.count)
+      let (waiting, rejected) = (state.writes.waiting, state.writes.refusedCount)
       return (waiting > 0 ? "\(bullet)\(waiting)" : "") + (rejected > 0 ? "!\(rejected)" : "")
     case .network where length == .roomy:
       return bullet + (state.network.isOffline ? "off" : state.network.onlineState == .online ? "ok" : "..")

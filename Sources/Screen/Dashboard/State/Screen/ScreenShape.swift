@@ -26,6 +26,8 @@ package struct ScreenShape: Sendable {
   package private(set) var preset = LayoutPreset.balanced
   /// Whether pane 3 shows what only matters to those who look into the protocol: targets, tokens, bytes to the terminal.
   package private(set) var showsFacts = false
+  /// The sentence that explains the screen to those who watch a demo; empty for none.
+  package private(set) var caption = ""
   /// Borders of panes that the user has moved.
   private(set) var borders = Arrangement.Borders()
   /// The border that the mouse holds.
@@ -73,6 +75,8 @@ package struct ScreenShape: Sendable {
   }
 
   // MARK: Sharing it among panes
+
+  mutating func show(caption: String) { self.caption = caption }
 
   mutating func toggleFacts() { showsFacts.toggle() }
 

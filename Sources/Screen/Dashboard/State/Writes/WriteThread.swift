@@ -39,7 +39,7 @@ extension DashboardState {
       words.append("acknowledged \(clock(at)), in \(TimeText.latency(after))\(age)")
     } else {
       if row.write.attempts > 0 { words.append("sent \(row.write.attempts) time\(row.write.attempts == 1 ? "" : "s")") }
-      if let time = row.rejectedAt { words.append("rejected \(clock(time))") }
+      if let time = row.rejectedAt { words.append("\(row.isSetAside ? "set aside" : "rejected") \(clock(time))") }
     }
     // The useful part comes first; where the line leaves something out, all of it follows.
     let error = row.error.map { $0.lineText == $0.description ? [$0.lineText] : [$0.lineText, $0.description] } ?? []

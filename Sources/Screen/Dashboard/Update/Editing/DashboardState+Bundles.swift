@@ -55,4 +55,13 @@ extension DashboardState {
         title: "Bundle \(contents.text)", label: "file", lead: lead, field: TextField("\(name).bundle"),
         subject: .bundle(contents)))
   }
+
+  mutating func askForFreezing() {
+    var lead = [
+      "What the cache has, as the server had it, offline too: for hearth import, or as FILE.bundle for loadBundle."
+    ]
+    if writes.waiting > 0 { lead.append("Writes that wait are not in it.") }
+    ask(
+      Prompt(title: "Freeze the cache", label: "file", lead: lead, field: TextField("cache.jsonl"), subject: .freeze))
+  }
 }

@@ -60,6 +60,48 @@ extension DashboardState {
     return effects
   }
 
+  /// The version that the open document shows: that of the selected row of its history, else of its difference.
+  private var shownVersion: VersionHistory.Version? {
+    guard let detail else { return nil }
+    if detail.tab == .history, case .version(let version)? = selectedLine?.content { return version }
+    return detail.version.flatMap { versions[$0] } ?? versions.newest(of: detail.key)
+  }
+
+  var reasonAgainstMarkingVersion: String? {
+    shownVersion == nil ? "no version of the document was seen in this session" : nil
+  }
+
+  /// Marks the shown version as the one that Diff compares with, or takes the mark away.
+  mutating func toggleBaseVersion() {
+    guard let version = shownVersion else { return }
+    let isMarked = detail?.base == version.id
+    detail?.base = isMarked ? nil : version.id
+    if detail?.tab == .diff { detail?.cursor = Cursor() }
+    let clock = TimeText.clock(version.time, offset: configuration.utcOffset)
+    toast(
+      .info,
+      isMarked
+        ? "Diff compares with the version before again"
+        : "Diff compares with the version of \(clock): , and . or enter in History choose the other")
+  }
+
+  /// The write that caused the shown version, with its way.
+  private var versionJourney: WriteJourney? {
+    guard let version = shownVersion, let batch = version.batch ?? version.acknowledges else { return nil }
+    return writes.journey(of: batch)
+  }
+
+  var reasonAgainstVersionWay: String? {
+    guard let version = shownVersion else { return reasonAgainstMarkingVersion }
+    if version.batch == nil, version.acknowledges == nil {
+      return "no write of this client caused it: \(version.why ?? version.summary)"
+    }
+    return versionJourney == nil ? "the way of that write is no longer kept" : nil
+  }
+
+  /// Shows the way of the write that caused the shown version.
+  mutating func openVersionWrite() { versionJourney.map { openWrite($0.row) } }
+
   /// Compares with an older version, or with a newer one; at the newest, new versions are followed.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }

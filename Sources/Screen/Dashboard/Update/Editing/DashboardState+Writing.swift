@@ -184,8 +184,29 @@ extension DashboardState {
     writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
   }
 
+  /// Takes the chosen waiting writes out of the queue: they are undone here, and kept to be sent again.
+  mutating func setWritesAside() -> [Effect] {
+    let waiting = writes.chosen.filter(\.canBeTakenBack)
+    let others = writes.chosen.count - waiting.count
+    writes.marked = []
+    writes.anchor = nil
+    guard let first = waiting.first else { return [] }
+    let what = waiting.count == 1 ? "\(first.batch) is" : "\(grouped(waiting.count)) writes are"
+    let stay = others > 0 ? "; \(grouped(others)) stay: on their way, or answered" : ""
+    toast(.info, "\(what) set aside, and not sent: r sends again, x drops\(stay)")
+    return waiting.map { .client(.setWriteAside($0.batch)) }
+  }
+
+  var reasonAgainstSettingAside: String? {
+    guard let selected = writes.selected else { return "no write is waiting" }
+    if writes.chosen.contains(where: \.canBeTakenBack) { return nil }
+    if selected.isRejected { return "it is aside already: r sends it again, x drops it" }
+    if selected.isFinished { return "\(selected.batch) is acknowledged" }
+    return "\(selected.batch) is in flight: it may already have been applied"
+  }
+
   mutating func askToCancelWrites() {
-    let waiting = writes.chosen.filter { !$0.isFinished && $0.write.state != .inFlight }
+    let waiting = writes.chosen.filter(\.canBeTakenBack)
     let rejected = writes.chosen.filter(\.isRejected)
     ask(toCancel: waiting, toDrop: rejected, others: writes.chosen.count - waiting.count - rejected.count)
   }
@@ -209,4 +230,9 @@ extension DashboardState {
         title: title, body: body, action: rows.count == 1 ? "\(verb) write" : "\(verb) writes",
         subject: .takeBack(waiting.map(\.batch), rejected.map(\.batch))))
   }
+}
+
+extension QueueRow {
+  /// Whether the batch waits, and the backend cannot be applying it right now.
+  var canBeTakenBack: Bool { !isFinished && write.state != .inFlight }
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+
+/// The news of a session without a screen as JSON objects, one to a line.
+struct SessionLines {
+  private typealias Member = JSONSyntax.Member
+
+  private var lastRow = 0
+  private var told = 0
+  private var queue = ""
+  private var status = ""
+
+  /// The lines since the last call, oldest first: rows of the feed, the queue and the status when they changed,
+  /// messages. Must be called after every action.
+  mutating func news(of state: DashboardState) -> [String] {
+    var lines: [String] = []
+    let status = Self.line("status", ClientJSON.status(state.network))
+    if status != self.status { lines.append(status) }
+    let queue = Self.queue(state)
+    if queue != self.queue { lines.append(queue) }
+    (self.status, self.queue) = (status, queue)
+    for row in state.feed.rows.reversed().prefix(while: { $0.id > lastRow }).reversed() {
+      lines.append(Self.row(row, state))
+    }
+    lastRow = state.feed.rows.last?.id ?? lastRow
+    for message in state.messages.suffix(max(0, state.messageCount - told)) { lines.append(Self.message(message)) }
+    told = state.messageCount
+    return lines
+  }
+
+  /// One part of the session, in one line or, for the feed, a line for each row.
+  static func lines(of subject: PlainSubject, _ state: DashboardState) -> [String] {
+    switch subject {
+    case .queue: [queue(state)]
+    case .network: [network(state)]
+    case .listeners: [listeners(state)]
+    case .feed: state.feed.rows.map { row($0, state) }
+    // The client is asked for it.
+    case .inside: []
+    }
+  }
+
+  /// An answer to a word, or what came of an expectation.
+  static func answer(_ text: String, isMet: Bool?) -> String {
+    line(
+      isMet == nil ? "answer" : "expectation",
+      (isMet.map { [Member("met", ClientJSON.boolean($0))] } ?? []) + [Member("text", ClientJSON.string(text))])
+  }
+
+  // MARK: Parts
+
+  private static func queue(_ state: DashboardState) -> String {
+    line(
+      "queue",
+      [
+        Member("waiting", ClientJSON.integer(state.writes.waiting)),
+        Member("bytes", ClientJSON.integer(state.writes.byteCount)),
+        Member("writes", ClientJSON.array(state.writes.live.map { ClientJSON.write($0.write) })),
+        Member("rejected", ClientJSON.array(state.writes.rejected.map(rejected))),
+      ])
+  }
+
+  private static func rejected(_ row: QueueRow) -> JSONSyntax {
+    ClientJSON.object([
+      Member("batch", ClientJSON.integer(Int(row.batch.rawValue))),
+      Member("paths", ClientJSON.paths(row.write.mutations)),
+      Member("error", row.error.map(ClientJSON.status) ?? ClientJSON.null),
+      Member("time", row.rejectedAt.map(ClientJSON.time) ?? ClientJSON.null),
+      Member("setAside", ClientJSON.boolean(row.isSetAside)),
+    ])
+  }
+
+  private static func network(_ state: DashboardState) -> String {
+    let status = state.network
+    let reads = status.reads.map { meter in
+      ClientJSON.object([
+        Member("query", ClientJSON.string(QueryText.line(meter.target))),
+        Member("sent", ClientJSON.integer(meter.sent)), Member("kept", ClientJSON.integer(meter.kept)),
+      ])
+    }
+    return line(
+      "network",
+      ClientJSON.status(status) + [
+        Member("since", ClientJSON.time(status.since)),
+        Member("nextRetry", status.nextRetry.map(ClientJSON.time) ?? ClientJSON.null),
+        Member("lastSnapshot", status.lastSnapshotAt.map(ClientJSON.time) ?? ClientJSON.null),
+        Member("watch", stream(status.watch)), Member("write", stream(status.write)),
+        Member(
+          "roundTripMicroseconds",
+          ClientJSON.array(status.roundTrips.map { ClientJSON.integer(Int(clamping: $0.wholeMicroseconds)) })),
+        Member("reads", ClientJSON.array(reads)), Member("faults", ClientJSON.object(ClientJSON.faults(state.faults))),
+      ])
+  }
+
+  private static func stream(_ status: StreamStatus) -> JSONSyntax {
+    let word: String =
+      switch status.state {
+      case .closed: "closed"
+      case .opening: "opening"
+      case .open: "open"
+      case .backoff: "backoff"
+      }
+    return ClientJSON.object([
+      Member("state", ClientJSON.string(word)),
+      Member("error", status.lastError.map(ClientJSON.status) ?? ClientJSON.null),
+    ])
+  }
+
+  private static func listeners(_ state: DashboardState) -> String {
+    let listeners = state.listeners.map { listener in
+      ClientJSON.object([
+        Member("name", ClientJSON.string(listener.name)),
+        Member("query", ClientJSON.string(QueryText.line(listener.query))),
+        Member("documents", listener.count.map(ClientJSON.integer) ?? ClientJSON.null),
+        Member("fromCache", ClientJSON.boolean(listener.isFromCache || state.network.isOffline)),
+        Member("pendingWrites", ClientJSON.boolean(listener.hasPendingWrites)),
+        Member("error", listener.failure.map(ClientJSON.status) ?? ClientJSON.null),
+      ])
+    }
+    return line("listeners", [Member("listeners", ClientJSON.array(listeners))])
+  }
+
+  private static func row(_ row: FeedRow, _ state: DashboardState) -> String {
+    func number(_ batch: BatchID?) -> JSONSyntax {
+      batch.map { ClientJSON.integer(Int($0.rawValue)) } ?? ClientJSON.null
+    }
+    let listener = row.listenerName.isEmpty ? ClientJSON.null : ClientJSON.string(row.listenerName)
+    return line(
+      "feed",
+      [
+        Member("number", ClientJSON.integer(row.id)), Member("time", ClientJSON.time(row.time)),
+        Member("kind", ClientJSON.string("\(row.kind)")), Member("listener", listener),
+        Member("path", row.key.map { ClientJSON.string($0.path.text) } ?? ClientJSON.null),
+        Member("source", ClientJSON.string(row.source.rawValue.lowercased())),
+        Member("fromCache", ClientJSON.boolean(row.isFromCache)),
+        Member("pendingWrites", ClientJSON.boolean(row.hasPendingWrites)), Member("batch", number(row.batch)),
+        Member("acknowledges", number(row.acknowledges)), Member("ends", number(row.ends)),
+        Member("events", ClientJSON.integer(row.count)), Member("summary", ClientJSON.string(row.summary)),
+        Member("why", row.why.map(ClientJSON.string) ?? ClientJSON.null),
+        Member("data", row.document.map { ClientJSON.data($0, state.configuration.database) } ?? ClientJSON.null),
+      ])
+  }
+
+  private static func message(_ toast: Toast) -> String {
+    line(
+      "message",
+      [
+        Member("kind", ClientJSON.string("\(toast.kind)")), Member("time", ClientJSON.time(toast.shownAt)),
+        Member("text", ClientJSON.string(toast.text)),
+      ])
+  }
+
+  private static func line(_ type: String, _ members: [Member]) -> String {
+    ClientJSON.object([Member("type", ClientJSON.string(type))] + members).lineText
+  }
+}

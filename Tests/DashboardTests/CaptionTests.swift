@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("Captions")
+struct CaptionTests {
+  @Test(
+    "A caption takes the place of the keys in the last row, and names the moment in the cast", arguments: [24, 60, 120])
+  func shown(width: Int) {
+    var driver = Scenario.online.play(Size(width: width, height: 24))
+    let keys = driver.canvas().text(row: 23)
+    driver.press(":")
+    driver.type("caption Pay")
+    driver.press("enter")
+    #expect(driver.effects.contains(.recording(.mark("Pay"))))
+    #expect(driver.canvas().text(row: 23).contains(" Pay") && driver.canvas().text(row: 23) != keys)
+
+    driver.send(.caption("", at: at(30)))
+    #expect(driver.effects.isEmpty && !driver.canvas().text(row: 23).contains("Pay"))
+  }
+
+  @Test("A script's caption needs no palette; control characters in it do not reach the screen")
+  func script() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("?")
+    driver.send(.caption("Help\u{1B}[2J", at: at(30)))
+    #expect(driver.state.overlay != nil && driver.screen.contains("Help"))
+    #expect(!driver.screen.unicodeScalars.contains("\u{1B}"))
+  }
+}
