@@ -220,6 +220,9 @@ static sqlite3_vfs checked_vfs;
 static int registration;
 
 static void register_once(void) {
+  // SQLite's account of its memory takes a lock of the whole process at each allocation. Refused, and without harm, where
+  // the program has used SQLite before.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3_vfs *real = sqlite3_vfs_find(NULL);
   if (real == NULL || !sqlite3_compileoption_used("USE_URI")) {
     registration = SQLITE_MISUSE;

@@ -55,6 +55,8 @@ public import CSQLite
   ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
   ///   - name: the name of the data in errors, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
+    // Before anything else of SQLite is used; a database in memory has no need of the layer itself.
+    _ = cpc_register()
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)

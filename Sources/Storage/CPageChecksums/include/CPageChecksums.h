@@ -30,7 +30,8 @@
 
 struct sqlite3;
 
-/// Makes the layer known to SQLite, once per process. A page that differs from the one that was written ends its read
+/// Makes the layer known to SQLite, once per process, and has SQLite keep no account of its memory there, unless the
+/// program has used SQLite before: sqlite3_memory_used and the limits of its heap are without effect then. A page that differs from the one that was written ends its read
 /// from the file with SQLITE_IOERR_DATA. Pages in the log are not checked: the log has checksums of its own. Returns
 /// SQLite's result code.
 int cpc_register(void);
