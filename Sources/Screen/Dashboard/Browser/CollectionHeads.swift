@@ -42,16 +42,20 @@ struct CollectionHeads {
       heads.append(Head(key: order.key, columns: max(0, width - columns)..<width, text: text))
       end = max(0, width - columns - 1)
     }
-    func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool) {
+    func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool, isLast: Bool = false) {
       let text = name + (key == order.key ? sign : "")
-      let room = min(width, end - start)
+      // Nothing stands above the signs of the documents, which are behind the last column.
+      let wanted = isLast && width > 0 ? max(width, SafeText.columns(of: text)) : width
+      let room = min(wanted, end - start)
       guard room > 0 else { return }
       heads.append(Head(key: key, columns: start..<start + room, text: text, isRight: isRight))
     }
     add(.id, "id", width: fitting.idWidth, isRight: false)
     start += fitting.idWidth + 2
-    for column in fitting.columns {
-      add(.field(FieldPath(column.name)), column.name, width: column.width, isRight: column.isNumber)
+    for (index, column) in fitting.columns.enumerated() {
+      add(
+        .field(FieldPath(column.name)), column.name, width: column.width, isRight: column.isNumber,
+        isLast: index == fitting.columns.count - 1)
       start += column.width + 2
     }
   }
@@ -76,4 +80,15 @@ struct CollectionHeads {
   }
 
   func key(at column: Int) -> RowOrder.Key? { heads.first { $0.columns.contains(column) }?.key }
+}
+
+extension DashboardState {
+  /// The collection of the selection while its own row is off the screen; `nil` while it is seen, and beside a result.
+  func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
+    guard browser.result == nil, let path = selectedCollection else { return nil }
+    let rows = browser.rows
+    guard let index = rows.firstIndex(where: { $0.item == .collection(path) }) else { return nil }
+    let shown = browser.cursor.rows(count: rows.count, height: geometry(of: .collections, layout).rows.height)
+    return shown.contains(index) ? nil : path
+  }
 }

@@ -11,6 +11,9 @@ struct PaneFrame {
   let layout: Layout
   let glyphs: Glyphs
 
+  /// The columns of a frame's upper line that a path in it leaves to the count and the corners.
+  private static let columnsBesidePath = 24
+
   func draw(on canvas: inout Canvas) {
     guard layout.layoutClass.isTiled, let rect = layout.panes[pane], rect.height > 0 else { return }
     if pane == .feed {
@@ -27,6 +30,11 @@ struct PaneFrame {
     if pane == .collections, let result = state.browser.result {
       title =
         " \(pane.rawValue) \(ResultPane.hasTitleInFrame(state, layout) ? ResultPane.title(result, state) : "Result") "
+    }
+    if pane == .collections, let path = state.collectionOffScreen(layout) {
+      // The name takes the place of the word that the number and the rows do without, so that the count has its room.
+      let room = max(8, rect.width - Self.columnsBesidePath)
+      title = " \(pane.rawValue) \(PathText.fitted(path.text, to: room, glyphs.ellipsis)) "
     }
     let place = Point(x: rect.x + PaneTitle.start, y: rect.y)
     let used = canvas.put(
