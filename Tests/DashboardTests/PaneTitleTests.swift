@@ -66,4 +66,24 @@ struct PaneTitleTests {
     #expect(driver.screen.contains("2 · 0:20"), "\(driver.screen)")
     #expect(driver.screen.contains("31·0:20"), "\(driver.screen)")
   }
+
+  @Test("The lines around panes are those of the theme, in its preview too; ASCII signs have none beyond ASCII")
+  func borders() {
+    var driver = opened(Size(width: 80, height: 24))
+    driver.state.configuration.themes[1].border = BorderStyle.none
+    driver.state.configuration.themes[2].border = .single
+    #expect(driver.canvas()[0, 1].text == "╭")
+    driver.press("T down")
+    #expect(driver.canvas()[0, 1].text == " " && driver.screen.contains("1 Collections"))
+    driver.press("down")
+    #expect(driver.canvas()[0, 1].text == "┌" && driver.canvas()[0, 2].text == "│")
+    driver.state.configuration.glyphs = .ascii
+    #expect(driver.canvas()[0, 1].text == "+")
+    driver.state.configuration.glyphs = .unicode
+    driver.press("esc")
+    #expect(driver.canvas()[0, 1].text == "╭")
+    // Keys are named as before, whatever the lines are.
+    driver.press("T down enter")
+    #expect(driver.screen.contains("⏎") == Scenario.online.play(Size(width: 80, height: 24)).screen.contains("⏎"))
+  }
 }

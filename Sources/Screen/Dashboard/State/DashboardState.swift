@@ -67,6 +67,11 @@ extension DashboardState {
   package var messages: [Toast] { notices.kept }
   /// Commands that were run in the palette, newest last.
   package var commandHistory: [String] { typing.commands }
+  /// The signs to draw with, with the lines of the shown theme.
+  var borderedGlyphs: Glyphs {
+    let theme = configuration.themes.first { $0.slug == screen.theme }
+    return theme?.border.map(configuration.glyphs.bordered) ?? configuration.glyphs
+  }
 }
 
 /// The settings that no key changes.
@@ -76,11 +81,14 @@ package struct DashboardConfiguration: Codable, Sendable {
     package var name: String
     /// Whether the theme is for a light background; `nil` where that is not known.
     package var isLight: Bool?
+    /// The lines around panes that the theme asks for.
+    package var border: BorderStyle?
 
-    package init(slug: String, name: String, isLight: Bool? = nil) {
+    package init(slug: String, name: String, isLight: Bool? = nil, border: BorderStyle? = nil) {
       self.slug = slug
       self.name = name
       self.isLight = isLight
+      self.border = border
     }
   }
 
