@@ -26,6 +26,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var themeLine: Int?
   package var mouse: Bool?
   package var glyphs: GlyphSet?
+  /// The use of colour.
+  package var color: AppearanceOptions.Color?
   /// Whether listeners come back at the next start.
   package var restoresListeners: Bool?
   package var keys: [KeyBinding] = []
@@ -39,6 +41,7 @@ package struct ConfigurationFile: Hashable, Sendable {
                         # was last chosen in the picker, else ember or paper by the terminal's background
     mouse = true        # % toggles it at run time
     glyphs = "auto"     # auto, unicode or ascii
+    color = "auto"      # auto, always or never, from the next start on; --color and NO_COLOR go before auto
 
     restore-listeners = true   # whether the listeners that were open come back at the next start
 
@@ -111,7 +114,7 @@ private struct ConfigurationReader {
   }
 
   mutating func read() -> ConfigurationFile {
-    let known = ["theme", "mouse", "glyphs", "restore-listeners", "keys"]
+    let known = ["theme", "mouse", "glyphs", "color", "restore-listeners", "keys"]
     for key in table.keys {
       switch key {
       case "theme":
@@ -124,6 +127,9 @@ private struct ConfigurationReader {
       case "glyphs":
         file.glyphs = table[key]?.string.flatMap(ConfigurationFile.GlyphSet.init)
         if file.glyphs == nil { refuse(key, "glyphs must be \"auto\", \"unicode\" or \"ascii\"") }
+      case "color":
+        file.color = table[key]?.string.flatMap(AppearanceOptions.Color.init(rawValue:))
+        if file.color == nil { refuse(key, "color must be \"auto\", \"always\" or \"never\"") }
       case "restore-listeners":
         file.restoresListeners = table[key]?.bool
         if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }
@@ -132,7 +138,7 @@ private struct ConfigurationReader {
       default:
         let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
         refuse(
-          key, "unknown setting \"\(key)\"; \(hint ?? "known are theme, mouse, glyphs, restore-listeners and keys")")
+          key, "unknown setting \"\(key)\"; \(hint ?? "known are \(known.joined(separator: ", "))")")
       }
     }
     file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }

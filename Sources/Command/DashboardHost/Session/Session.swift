@@ -71,7 +71,8 @@ package final class Session {
     screen = try Screen(
       theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
       preferences: TerminalPreferences(
-        depth: options.appearance.color.depth, glyphs: options.preferences.file.glyphs?.choice, usesMouse: mouse))
+        depth: options.appearance.depth(options.preferences), glyphs: options.preferences.file.glyphs?.choice,
+        usesMouse: mouse))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
@@ -223,6 +224,8 @@ package final class Session {
 
   private func handle(_ event: InputEvent) {
     if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
+    // A change of the files may have gone unnoticed, such as one of what a link leads to, or on another machine.
+    if event == .focus(true) { readAgain() }
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()
     let isSlow = screen.gate.isSlow
@@ -292,6 +295,7 @@ package final class Session {
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
     case .adoptGlyphs: adoptGlyphs()
+    case .readAgain: readAgain(isAsked: true)
     case .rememberTheme(let slug): rememberTheme(slug)
     case .rememberCommands(let commands): rememberCommands(commands)
     case .setMouse(let on): screen.setMouse(on)

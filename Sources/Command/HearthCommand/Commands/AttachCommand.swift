@@ -109,7 +109,7 @@ struct AttachCommand: AsyncParsableCommand {
     let code = try await MirrorSession(
       source, theme,
       TerminalPreferences(
-        depth: appearance.color.depth, glyphs: preferences.file.glyphs?.choice, usesMouse: false)
+        depth: appearance.depth(preferences), glyphs: preferences.file.glyphs?.choice, usesMouse: false)
     ).run()
     if code != 0 { throw ExitCode(code) }
   }
