@@ -12,7 +12,7 @@ extension DashboardState {
       writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, nextCountAge,
       network.isOffline ? nil : browser.renewals.next,
       overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion, nextWallTick,
-      nextGraphTick,
+      nextGraphTick, typing.pressed?.expiry,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
@@ -30,6 +30,7 @@ extension DashboardState {
     notices.age(to: now)
     writes.age(to: now)
     outages.age(to: now)
+    typing.age(to: now)
     tellReconnection()
     browser.forgetMarks(at: now)
   }

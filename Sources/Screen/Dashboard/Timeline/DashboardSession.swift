@@ -41,7 +41,7 @@ package struct DashboardSession: Sendable {
   /// The next time at which the screen changes by itself.
   package var nextTick: Timestamp {
     guard let past else { return live.nextTick }
-    var moments = past.toasts.map(\.expiry)
+    var moments = past.toasts.map(\.expiry) + [past.shown.typing.pressed?.expiry].compactMap(\.self)
     if let playback {
       if playback.isPlaying, let next = log[past.position] {
         moments.append(playback.due(of: next.action.time, after: now))

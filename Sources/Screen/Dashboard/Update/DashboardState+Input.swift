@@ -23,6 +23,7 @@ extension DashboardState {
   }
 
   private mutating func press(_ key: Key) -> [Effect] {
+    typing.note(key, at: now)
     if key != .ctrl("c") { typing.forgetInterrupt() }
     if key != Key(.escape) { coach?.goOn() }
     if answerCard(key) { return [] }

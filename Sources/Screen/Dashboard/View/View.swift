@@ -31,5 +31,6 @@ package func view(_ present: DashboardState) -> Canvas {
   FooterPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   CoachLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   ToastLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  PressedKeysLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   return canvas
 }

@@ -22,6 +22,8 @@ package struct Typing: Sendable {
   private var lastClick: (point: Point, time: Timestamp)?
   /// Commands that were run in the palette, newest last.
   package private(set) var commands: [String]
+  /// The keys that are shown to an audience; `nil` while none are.
+  package private(set) var pressed: PressedKeys?
 
   package init(commands: [String] = []) { self.commands = commands }
 
@@ -93,6 +95,7 @@ package struct Typing: Sendable {
   package mutating func forgetMoments() {
     lastInterrupt = nil
     lastClick = nil
+    if pressed != nil { pressed = PressedKeys() }
   }
 
   /// Takes what is half typed from another.
@@ -103,6 +106,18 @@ package struct Typing: Sendable {
     lastInterrupt = other.lastInterrupt
     lastClick = other.lastClick
   }
+
+  // MARK: Keys for an audience
+
+  package mutating func showKeys(_ isOn: Bool) { pressed = isOn ? pressed ?? PressedKeys() : nil }
+
+  package mutating func note(_ key: Key, at now: Timestamp) { pressed?.note(key, at: now) }
+
+  /// Lets keys go that were pressed some seconds ago.
+  package mutating func age(to now: Timestamp) { pressed?.age(to: now) }
+
+  /// Takes the keys of another.
+  package mutating func adoptPressed(of other: Typing) { pressed = other.pressed }
 
   // MARK: Commands
 
