@@ -28,6 +28,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var glyphs: GlyphSet?
   /// The use of colour.
   package var color: AppearanceOptions.Color?
+  /// A line for the shell that takes what is copied.
+  package var copy: String?
   /// Whether listeners come back at the next start.
   package var restoresListeners: Bool?
   package var keys: [KeyBinding] = []
@@ -42,6 +44,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     mouse = true        # % toggles it at run time
     glyphs = "auto"     # auto, unicode or ascii
     color = "auto"      # auto, always or never, from the next start on; --color and NO_COLOR go before auto
+    # copy = "xsel -bi" # a command that takes what y copies, before the desktop's, tmux's and the terminal's clipboard
 
     restore-listeners = true   # whether the listeners that were open come back at the next start
 
@@ -114,7 +117,7 @@ private struct ConfigurationReader {
   }
 
   mutating func read() -> ConfigurationFile {
-    let known = ["theme", "mouse", "glyphs", "color", "restore-listeners", "keys"]
+    let known = ["theme", "mouse", "glyphs", "color", "copy", "restore-listeners", "keys"]
     for key in table.keys {
       switch key {
       case "theme":
@@ -130,6 +133,9 @@ private struct ConfigurationReader {
       case "color":
         file.color = table[key]?.string.flatMap(AppearanceOptions.Color.init(rawValue:))
         if file.color == nil { refuse(key, "color must be \"auto\", \"always\" or \"never\"") }
+      case "copy":
+        file.copy = table[key]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        if file.copy == nil { refuse(key, "copy must be a command in quotes") }
       case "restore-listeners":
         file.restoresListeners = table[key]?.bool
         if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }

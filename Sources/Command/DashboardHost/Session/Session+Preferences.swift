@@ -94,6 +94,7 @@ extension Session {
       preferences.file.mouse = new.file.mouse ?? old.file.mouse
       preferences.file.glyphs = new.file.glyphs ?? old.file.glyphs
       preferences.file.color = new.file.color ?? old.file.color
+      preferences.file.copy = new.file.copy ?? old.file.copy
     }
     if new.hasKeyProblems || isBroken && new.file.keys.isEmpty {
       preferences.keymap = old.keymap

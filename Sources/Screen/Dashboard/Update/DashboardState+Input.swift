@@ -38,6 +38,7 @@ extension DashboardState {
         field.insert(String(character))
         return type(field)
       }
+      if key == .ctrl("v"), let copied = typing.copied { return handle(.paste(copied)) }
       if key == Key(.right), field.position == field.characters.count, open.kind == .palette {
         completePalette()
         return []

@@ -74,6 +74,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.adopt(preferences)
     effects = []
   }
+  for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }
   state.followCoach()
   // The program's own listeners come as such actions themselves.
   if let program = state.configuration.attached, !action.isListen { effects = state.permitted(effects, by: program) }

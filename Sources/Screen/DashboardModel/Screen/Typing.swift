@@ -24,6 +24,8 @@ package struct Typing: Sendable {
   package private(set) var commands: [String]
   /// The keys that are shown to an audience; `nil` while none are.
   package private(set) var pressed: PressedKeys?
+  /// The text that was copied last, for lines to be typed.
+  package private(set) var copied: String?
 
   package init(commands: [String] = []) { self.commands = commands }
 
@@ -118,6 +120,11 @@ package struct Typing: Sendable {
 
   /// Takes the keys of another.
   package mutating func adoptPressed(of other: Typing) { pressed = other.pressed }
+
+  // MARK: Copied text
+
+  /// Keeps a text that is copied, in place of the one before.
+  package mutating func keep(copied text: String) { copied = text }
 
   // MARK: Commands
 
