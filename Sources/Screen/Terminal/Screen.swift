@@ -55,6 +55,7 @@ package import TerminalTheme
     }
     painter = try Painter(
       terminal: terminal, size: device.size, theme: theme, environment: environment, wish: preferences.depth)
+    painter.showsLinks = preferences.showsLinks
     enter()
   }
 

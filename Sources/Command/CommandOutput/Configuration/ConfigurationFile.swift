@@ -30,6 +30,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var color: AppearanceOptions.Color?
   /// A line for the shell that takes what is copied.
   package var copy: String?
+  /// Whether the names of documents are links.
+  package var links: Bool?
   /// Whether listeners come back at the next start.
   package var restoresListeners: Bool?
   package var keys: [KeyBinding] = []
@@ -44,6 +46,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     mouse = true        # % toggles it at run time
     glyphs = "auto"     # auto, unicode or ascii
     color = "auto"      # auto, always or never, from the next start on; --color and NO_COLOR go before auto
+    links = false       # whether the name of an open document is a link (OSC 8), from the next start on
     # copy = "xsel -bi" # a command that takes what y copies, before the desktop's, tmux's and the terminal's clipboard
 
     restore-listeners = true   # whether the listeners that were open come back at the next start
@@ -117,7 +120,7 @@ private struct ConfigurationReader {
   }
 
   mutating func read() -> ConfigurationFile {
-    let known = ["theme", "mouse", "glyphs", "color", "copy", "restore-listeners", "keys"]
+    let known = ["theme", "mouse", "glyphs", "color", "copy", "links", "restore-listeners", "keys"]
     for key in table.keys {
       switch key {
       case "theme":
@@ -136,6 +139,9 @@ private struct ConfigurationReader {
       case "copy":
         file.copy = table[key]?.string.flatMap { $0.isEmpty ? nil : $0 }
         if file.copy == nil { refuse(key, "copy must be a command in quotes") }
+      case "links":
+        file.links = table[key]?.bool
+        if file.links == nil { refuse(key, "links must be true or false") }
       case "restore-listeners":
         file.restoresListeners = table[key]?.bool
         if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }

@@ -72,7 +72,7 @@ package final class Session {
       theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
       preferences: TerminalPreferences(
         depth: options.appearance.depth(options.preferences), glyphs: options.preferences.file.glyphs?.choice,
-        usesMouse: mouse))
+        usesMouse: mouse, showsLinks: options.preferences.file.links ?? false))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),

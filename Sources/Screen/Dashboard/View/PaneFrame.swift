@@ -40,6 +40,9 @@ struct PaneFrame {
     let used = canvas.put(
       title, at: place, role: pane == state.focus && pane != .detail ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
+    if pane == .detail, let key = state.shownDetail?.key, let address = state.configuration.backend.address(of: key) {
+      canvas.link(place.x + 3..<place.x + max(3, used - 1), of: place.y, to: address)
+    }
     // The number alone shows the focus where the title is a path, which is long, and would be sent twice.
     if pane == .detail, pane == state.focus {
       canvas.apply(role: .paneTitleFocus, to: Rect(x: place.x, y: place.y, width: min(used, 3), height: 1))
