@@ -50,6 +50,8 @@ package final class RecordingRedactor: Sendable {
       .listen(redaction.query(query), name: name, options, at: time)
     case .open(let definitions, let time): .open(definitions.map(redaction.definition), at: time)
     case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
+    // The text behind a command's name may be a value.
+    case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
     case .tick, .link, .sent, .configured: action
     }
   }

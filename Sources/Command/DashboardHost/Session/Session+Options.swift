@@ -34,6 +34,8 @@ extension Session {
     package var isWall = false
     /// Whether the collections at the root are listened to where no listener is open at the start.
     package var listensToRoot = false
+    /// Commands of the palette that run at the start.
+    package var commands: [String] = []
 
     package init(
       storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,

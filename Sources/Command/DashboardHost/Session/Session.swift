@@ -123,6 +123,7 @@ package final class Session {
       let notices = source.begin(in: &group, self)
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
+      for command in options.commands { apply(.run(command, at: .now)) }
       let code = await untilExit()
       let deadline = await leaveScreen(code)
       source.close()
@@ -165,7 +166,7 @@ package final class Session {
   /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
   package func apply(_ action: Action) {
     switch action {
-    case .input, .configured, .listen, .open, .adopt:
+    case .input, .configured, .listen, .open, .adopt, .run:
       perform(happen(action))
       keepListeners()
       setNeedsFrame(for: .input)

@@ -9,6 +9,7 @@ import DashboardModel
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import Foundation
 import Glibc
 import Terminal
@@ -49,6 +50,13 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(help: "Start with the network switched off.")
   var offline = false
 
+  @Option(
+    name: .customShort("e"),
+    help: ArgumentHelp(
+      "Run commands of the palette at the start, by the names that --print-keys lists: \"offline 30s; wall\"; repeatable.",
+      valueName: "commands"), transform: DashboardCommand.commands)
+  var execute: [[String]] = []
+
   @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
   var readonly = false
 
@@ -85,7 +93,17 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(help: "Print the configuration file with its defaults and exit.")
   var printConfig = false
 
+  private static func commands(_ line: String) throws -> [String] {
+    do throws(TextError) { return try TypedCommand.commands(in: line) } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
   mutating func validate() throws {
+    if !execute.isEmpty, plain || picture.frame != nil {
+      let instead = plain ? "words on standard input tell --plain what to do" : "--keys presses keys for --frame"
+      throw ValidationError("-e runs commands on the screen; \(instead).")
+    }
     guard demoSpeed >= 0.001, demoSpeed <= 100_000 else {
       throw ValidationError("--demo-speed \(demoSpeed): give a number from 0.001 to 100000.")
     }
@@ -153,7 +171,7 @@ struct DashboardCommand: AsyncParsableCommand {
       + EditorFile.abandoned(below: paths.state).map { folder in
         "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
-    let options = Session.Options(
+    var options = Session.Options(
       storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
       startsOffline: offline, isReadOnly: readonly || storage.isReadOnly,
       restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false
@@ -161,6 +179,7 @@ struct DashboardCommand: AsyncParsableCommand {
       listeners: definitions, appearance: appearance, preferences: preferences, theme: theme,
       paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping,
       subject: replay.map { .recording($0) } ?? .client)
+    options.commands = execute.flatMap(\.self)
     let session: Session
     do {
       session = try Session(options)

@@ -25,6 +25,8 @@ package enum Action: Codable, Sendable {
   case adopt([ListenerRecord], at: Timestamp)
   /// The user's files changed, or the terminal reported its background.
   case configured(DashboardPreferences, at: Timestamp)
+  /// The command line has this command of the palette run.
+  case run(String, at: Timestamp)
 }
 
 extension Action {
@@ -73,6 +75,9 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.age(to: time)
     state.adopt(preferences)
     effects = []
+  case .run(let text, let time):
+    state.age(to: time)
+    effects = state.run(typed: text)
   }
   for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }
   state.followCoach()
