@@ -30,7 +30,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
     @Test(
       "Options of the screen are refused where there is none",
-      arguments: ["--plain -e wall", "--frame 80x24 -e wall"])
+      arguments: ["--plain -e wall", "--frame 80x24 -e wall", "--plain --slow"])
     func withoutScreen(arguments: String) async throws {
       let result = try await run(arguments, Surroundings())
       #expect(result.status == 64 && result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)")

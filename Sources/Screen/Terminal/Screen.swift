@@ -49,6 +49,7 @@ package import TerminalTheme
     ownGlyphs = isUnicode && environment["TERM"] != "linux" ? .unicode : .ascii
     glyphs = preferences.glyphs ?? ownGlyphs
     usesMouse = preferences.usesMouse
+    gate.isAlwaysSlow = preferences.isSlow
     device = try TerminalDevice()
     guard let terminal = environment["TERM"], !terminal.isEmpty else {
       throw TerminalError(.unknownTerminal, "TERM is not set: set it to xterm-256color or so")

@@ -52,7 +52,7 @@ package final class RecordingRedactor: Sendable {
     case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
     // The text behind a command's name may be a value.
     case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
-    case .tick, .link, .sent, .configured: action
+    case .tick, .link, .sent, .configured, .overwrote: action
     }
   }
 

@@ -72,7 +72,7 @@ package final class Session {
       theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
       preferences: TerminalPreferences(
         depth: options.appearance.depth(options.preferences), glyphs: options.preferences.file.glyphs?.choice,
-        usesMouse: mouse, showsLinks: options.preferences.file.links ?? false))
+        usesMouse: mouse, isSlow: options.isSlow, showsLinks: options.preferences.file.links ?? false))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
@@ -84,7 +84,7 @@ package final class Session {
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
       reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
-      beginsWithWall: options.isWall ? true : nil)
+      beginsWithWall: options.isWall ? true : nil, isLinkSlow: options.isSlow ? true : nil)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)
@@ -170,7 +170,7 @@ package final class Session {
       perform(happen(action))
       keepListeners()
       setNeedsFrame(for: .input)
-    case .tick, .client, .link, .sent:
+    case .tick, .client, .link, .sent, .overwrote:
       news.take(action, isHeld: screen.gate.holdsNews)
       setNeedsFrame(for: .news)
     }
@@ -197,13 +197,21 @@ package final class Session {
 
   private func show() {
     let now = FrameGate.Moment.now
-    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { news.release() }
+    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { releaseNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
     let canvas = view(state)
     screen.present(canvas)
     mirror?.show(canvas)
     if screen.lastFrameBytes > 0 { frameCount += 1 }
     ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
+  }
+
+  /// Lets the news happen that waited for this frame; the rows of the feed that it has no place for are counted.
+  private func releaseNews() {
+    let passed = dashboard.live.feed.passed
+    news.release()
+    let overwritten = dashboard.live.overwrittenRows(since: passed)
+    if overwritten > 0 { perform(happen(.overwrote(overwritten, at: .now))) }
   }
 
   private func tick() {

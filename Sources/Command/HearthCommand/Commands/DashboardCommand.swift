@@ -57,6 +57,13 @@ struct DashboardCommand: AsyncParsableCommand {
       valueName: "commands"), transform: DashboardCommand.commands)
   var execute: [[String]] = []
 
+  @Flag(
+    help: """
+      Take the line to the terminal for slow, as a long round trip does by itself: news is overwritten in place, clock \
+      and ages move each 10 seconds.
+      """)
+  var slow = false
+
   @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
   var readonly = false
 
@@ -103,6 +110,9 @@ struct DashboardCommand: AsyncParsableCommand {
     if !execute.isEmpty, plain || picture.frame != nil {
       let instead = plain ? "words on standard input tell --plain what to do" : "--keys presses keys for --frame"
       throw ValidationError("-e runs commands on the screen; \(instead).")
+    }
+    if slow, plain || picture.frame != nil {
+      throw ValidationError("--slow is about the line to a screen, and there is none here. Leave it out.")
     }
     guard demoSpeed >= 0.001, demoSpeed <= 100_000 else {
       throw ValidationError("--demo-speed \(demoSpeed): give a number from 0.001 to 100000.")
@@ -180,6 +190,7 @@ struct DashboardCommand: AsyncParsableCommand {
       paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping,
       subject: replay.map { .recording($0) } ?? .client)
     options.commands = execute.flatMap(\.self)
+    options.isSlow = slow
     let session: Session
     do {
       session = try Session(options)

@@ -45,6 +45,7 @@ package struct DashboardState: Sendable {
     screen = ScreenShape(
       size: size, theme: configuration.theme, isMouseOn: configuration.isMouseOn,
       highlightsRows: configuration.highlightsRows)
+    if configuration.isLinkSlow == true { screen.note(isLinkSlow: true) }
     self.now = now
     headerClock = HeaderClock(now)
     typing = Typing(commands: configuration.commandHistory)
@@ -118,13 +119,15 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var reachingOptions: String?
   /// Whether the wall is on the screen at first.
   package var beginsWithWall: Bool?
+  /// Whether the line to the terminal is known to be slow.
+  package var isLinkSlow: Bool?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
     attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil,
-    reachingOptions: String? = nil, beginsWithWall: Bool? = nil
+    reachingOptions: String? = nil, beginsWithWall: Bool? = nil, isLinkSlow: Bool? = nil
   ) {
     self.database = database
     self.backend = backend
@@ -142,6 +145,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.connections = connections
     self.reachingOptions = reachingOptions
     self.beginsWithWall = beginsWithWall
+    self.isLinkSlow = isLinkSlow
   }
 }
 

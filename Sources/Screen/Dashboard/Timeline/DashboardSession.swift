@@ -111,7 +111,7 @@ package struct DashboardSession: Sendable {
     case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
     case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
-    case .input, .client, .tick, .sent, .listen, .open, .adopt, .run: break
+    case .input, .client, .tick, .sent, .listen, .open, .adopt, .run, .overwrote: break
     }
     _ = past?.age(to: now)
     past?.showToasts()

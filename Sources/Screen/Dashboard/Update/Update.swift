@@ -27,6 +27,8 @@ package enum Action: Codable, Sendable {
   case configured(DashboardPreferences, at: Timestamp)
   /// The command line has this command of the palette run.
   case run(String, at: Timestamp)
+  /// So many rows of the feed came and were overwritten between two frames of a slow line.
+  case overwrote(Int, at: Timestamp)
 }
 
 extension Action {
@@ -57,6 +59,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .link(let isSlow, let time):
     state.age(to: time)
     state.screen.note(isLinkSlow: isSlow)
+    if !isSlow { state.feed.forgetOverwritten() }
     effects = []
   case .sent(let traffic, let time):
     state.screen.note(traffic, at: time)
@@ -78,6 +81,9 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .run(let text, let time):
     state.age(to: time)
     effects = state.run(typed: text)
+  case .overwrote(let count, _):
+    state.feed.note(overwritten: count)
+    effects = []
   }
   for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }
   state.followCoach()

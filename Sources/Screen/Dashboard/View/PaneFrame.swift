@@ -73,7 +73,8 @@ struct PaneFrame {
     case .feed where state.showsRequests: return RequestsPane.count(state)
     case .feed:
       // The count is as of the last whole second, like the rate in the header; in the first one there is none.
-      let count = state.feed.total - state.feed.rate.uncounted(at: state.now)
+      let uncounted = state.screen.isLinkSlow ? 0 : state.feed.rate.uncounted(at: state.now)
+      let count = state.feed.total - uncounted
       if count <= 0, state.feed.total > 0 { return "" }
       return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
     }

@@ -4,7 +4,7 @@ package import TerminalCanvas
 
 /// Draws the whole screen. Pure and total: the same state gives the same canvas, at any size.
 package func view(_ present: DashboardState) -> Canvas {
-  var state = present
+  var state = present.forItsLine
   state.configuration.glyphs = present.borderedGlyphs
   var canvas = Canvas(size: state.size)
   let layout = state.layout(canvas.size)
