@@ -36,6 +36,13 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.status == 64 && result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)")
     }
 
+    @Test("A log file that cannot be written ends it before the screen")
+    func logFile() async throws {
+      let result = try await run("--log-file /dev/null/x", Surroundings())
+      #expect(
+        result.status == 73 && result.errors.contains("--log-file: /dev/null/x cannot be written"), "\(result.errors)")
+    }
+
     @Test("The demo does not start at a backend that the environment names")
     func demo() async throws {
       let surroundings = try Surroundings()

@@ -54,6 +54,7 @@ package final class Session {
   private var mirror: ScreenMirror?
   /// The source of what is shown; `nil` before it is open.
   private(set) var source: SessionSource?
+  private var journal = SessionJournal()
   private var suspending: Task<Void, Never>?
   var editing: Task<Void, Never>?
   var copying: Task<Void, Never>?
@@ -118,6 +119,7 @@ package final class Session {
       return failure.status.rawValue
     }
     self.source = source
+    journal.begin(state.configuration, state.network)
     openMirror()
     return await withTaskGroup(of: Void.self) { group in
       let notices = source.begin(in: &group, self)
@@ -131,6 +133,7 @@ package final class Session {
       await group.waitForAll()
       await source.end()
       deadline.cancel()
+      journal.end(code)
       return code
     }
   }
@@ -177,6 +180,7 @@ package final class Session {
   }
 
   private func happen(_ action: Action) -> [Effect] {
+    journal.note(action)
     let turn = dashboard.apply(action)
     for action in turn.happened { recorder?.note(.action(action), cost: action.cost) }
     return turn.effects

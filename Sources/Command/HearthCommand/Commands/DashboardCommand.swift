@@ -22,6 +22,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
   @OptionGroup var picture: FrameOptions
   @OptionGroup var recording: RecordingOptions
 
@@ -174,7 +175,7 @@ struct DashboardCommand: AsyncParsableCommand {
           + "'hearth --help' lists the commands without a screen.")
     }
     let replay = try recording.replayed()
-    Log.start(in: paths.state)
+    try Log.start(log, paths)
     let (definitions, problems) = try definitions()
     let notices =
       problems + Notices.about(preferences.problems, theme, paths)
@@ -210,7 +211,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @MainActor
   private func runPlain(_ paths: Paths, _ preferences: Preferences) async throws {
-    Log.start(in: paths.state)
+    try Log.start(log, paths)
     let (definitions, problems) = try definitions()
     let database = storage.locations(paths).database
     var queries = try listen.map { Query(path: try DataPath.any($0)) }
