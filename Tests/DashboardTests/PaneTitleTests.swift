@@ -34,6 +34,16 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 Collections ─"))
   }
 
+  @Test("Behind its last document the collection that the rows above are of is still named")
+  func nextCollection() {
+    var driver = opened(Size(width: 80, height: 24))
+    driver.client(.collections(below: .root, ["orders", "users"]), at: 1)
+    #expect(title(driver).contains(" 1 Collections ─"))
+    driver.press(String(repeating: "j ", count: 45))
+    #expect(driver.state.selectedCollection == ResourcePath("users"))
+    #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
+  }
+
   @Test("So it is on a smaller screen")
   func narrow() {
     var driver = opened(Size(width: 80, height: 24))

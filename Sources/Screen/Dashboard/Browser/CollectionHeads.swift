@@ -83,12 +83,19 @@ struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection of the selection while its own row is off the screen; `nil` while it is seen, and beside a result.
+  /// The collection that the rows at the top are of while its own row is off the screen: that of the selection, or where
+  /// that shows no documents the one that the names of the columns are about. `nil` beside a result.
   func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
-    guard browser.result == nil, let path = selectedCollection else { return nil }
     let rows = browser.rows
-    guard let index = rows.firstIndex(where: { $0.item == .collection(path) }) else { return nil }
+    guard browser.result == nil, !rows.isEmpty else { return nil }
     let shown = browser.cursor.rows(count: rows.count, height: geometry(of: .collections, layout).rows.height)
-    return shown.contains(index) ? nil : path
+    func isOff(_ path: ResourcePath) -> Bool {
+      rows.firstIndex { $0.item == .collection(path) }.map { !shown.contains($0) } ?? false
+    }
+    if let path = selectedCollection, browser.expanded.contains(path) { return isOff(path) ? path : nil }
+    switch rows[shown.lowerBound].item {
+    case .document(let key), .field(let key, _): return isOff(key.collection) ? key.collection : nil
+    case .collection, .before, .after, .note: return nil
+    }
   }
 }
