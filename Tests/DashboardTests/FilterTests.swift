@@ -32,7 +32,8 @@ struct FilterTests {
       "name:~smi", "name:/^Ada .*h$/", "isGift:true", "coupon:null", "at:>2026-03-02T12:00:00Z",
       "at:<2026-03-02T13:04:01+01:00", "at:>timestamp:2026-03-02", "name:'Ada Smith'", "tags:[big, red]",
       "name:!=x", "total:double:18.5", "tags:~big", "shipTo.city:Bern", "!status:paid", "!missing:1", "/pack.d/",
-      "/7q.3/ status:packed n:>1", "!/zzz/", "`status`:packed", "!", "! packed",
+      "/7q.3/ status:packed n:>1", "!/zzz/", "`status`:packed", "!", "! packed", "~pckd", "~7f3 ~smth", "~", "~Smh",
+      "!~zz", "~18.5",
     ])
   func holding(_ text: String) throws { #expect(try passes(text)) }
 
@@ -41,7 +42,8 @@ struct FilterTests {
     arguments: [
       "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
       "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
-      "at:>2026-03-02T13:00:00Z", "/PACKED/", "/^packed$/", "!/p.c/", "name:>1",
+      "at:>2026-03-02T13:00:00Z", "/PACKED/", "/^packed$/", "!/p.c/", "name:>1", "~dekcap", "!~pckd", "~Pckd",
+      "~adasmith", "~p.d",
     ])
   func failing(_ text: String) throws { #expect(try !passes(text)) }
 

@@ -87,4 +87,18 @@ struct FirstStepsTests {
     scene.press("esc")
     #expect(scene.state.coach == nil)
   }
+
+  @Test("The keys beside an empty tree are told in full, in as many rows as they take")
+  func keysInFull() {
+    var driver = Driver(Size(width: 200, height: 60))
+    driver.client(.collections(below: .root, []), at: 0)
+    let pane = driver.state.layout(driver.state.size).content(of: .detail)
+    let canvas = driver.canvas()
+    let words = (pane.y..<pane.maxY).flatMap { y in
+      canvas.text(row: y).dropFirst(pane.x).prefix(pane.width).split(separator: " ")
+    }.joined(separator: " ")
+    // Beside its key the text has no room in one row.
+    let help = "listen to the collection or document, or stop"
+    #expect(pane.width < help.count + 14 && words.contains(help), "\(words)")
+  }
 }

@@ -17,12 +17,30 @@ extension EndToEndTests.OnPseudoTerminal {
 
     @Test(
       "Wrong usage ends with 64 and one line that has the nearest name",
-      arguments: [("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark")])
+      arguments: [
+        ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
+        ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
+      ])
     func usage(arguments: String, nearest: String) async throws {
       let result = try await run(arguments, Surroundings())
       #expect(result.status == 64)
       #expect(result.errors.filter { $0 == "\n" }.count == 1 && result.errors.hasSuffix("\n"), "\(result.errors)")
       #expect(result.errors.contains(nearest), "\(result.errors)")
+    }
+
+    @Test(
+      "Options of the screen are refused where there is none",
+      arguments: ["--plain -e wall", "--frame 80x24 -e wall", "--plain --slow"])
+    func withoutScreen(arguments: String) async throws {
+      let result = try await run(arguments, Surroundings())
+      #expect(result.status == 64 && result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)")
+    }
+
+    @Test("A log file that cannot be written ends it before the screen")
+    func logFile() async throws {
+      let result = try await run("--log-file /dev/null/x", Surroundings())
+      #expect(
+        result.status == 73 && result.errors.contains("--log-file: /dev/null/x cannot be written"), "\(result.errors)")
     }
 
     @Test("The demo does not start at a backend that the environment names")

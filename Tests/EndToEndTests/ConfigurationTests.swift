@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
+import Foundation
 import Testing
 
 extension EndToEndTests.InTmux {
@@ -77,6 +78,55 @@ extension EndToEndTests.InTmux {
 }
 
 extension EndToEndTests.OnPseudoTerminal {
+  @Suite(.serialized) struct ReadingAgainTests {
+    @Test(
+      "What a link leads to is read again when the window gets the focus, and by :reload, which also says that all is as it was"
+    )
+    func focus() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      try surroundings.configure("")
+      let file = surroundings.folder.appending(path: "config/hearth/config.toml").path
+      try FileManager.default.removeItem(atPath: file)
+      try surroundings.write("dotfiles.toml", "mouse = true\n")
+      try FileManager.default.createSymbolicLink(
+        atPath: file, withDestinationPath: surroundings.folder.appending(path: "dotfiles.toml").path)
+      let process = try ChildProcess(
+        [Surroundings.hearth, "--in-memory"], environment: surroundings.environment,
+        streams: .terminal(path: terminal.path))
+      try await terminal.wait("embedded")
+      #expect(terminal.isOn(1004) == true)
+      #expect(!terminal.text.contains("ctrl-o"))
+
+      try surroundings.write("dotfiles.toml", "mouse = true\n[keys]\ntoggle-network = \"ctrl-o\"\n")
+      terminal.type("\u{1B}[I")
+      try await terminal.wait("ctrl-o")
+      terminal.type(":reload\r")
+      try await terminal.wait("as it was")
+      try surroundings.write("dotfiles.toml", "mouse = 3\n")
+      let changed = terminal.bytes.count
+      terminal.type(":reload\r")
+      try await terminal.wait("true or false", after: changed)
+      terminal.type("q")
+      #expect(try await terminal.exitStatus(of: process) == 0)
+    }
+
+    @Test("color = \"never\" in the configuration draws without colours, and --color goes before it")
+    func color() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.configure("color = \"never\"\n")
+      for (arguments, isColored) in [([], false), (["--color", "always"], true)] {
+        let terminal = try PseudoTerminal()
+        let process = try ChildProcess(
+          [Surroundings.hearth, "--in-memory"] + arguments, environment: surroundings.environment,
+          streams: .terminal(path: terminal.path))
+        try await terminal.wait("embedded")
+        #expect(terminal.text.contains("38;") == isColored)
+        terminal.type("q")
+        #expect(try await terminal.exitStatus(of: process) == 0)
+      }
+    }
+  }
+
   @Suite(.serialized) struct BackgroundTests {
     /// Sets the background in the palette of 256 colours: that of the light default theme.
     private static let lightBackground = "48;5;231"

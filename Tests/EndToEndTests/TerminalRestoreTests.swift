@@ -65,6 +65,71 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
     }
 
+    /// Writes to the standard error of a process, as a library in it does.
+    private func warn(_ text: String, in process: ChildProcess) throws {
+      let descriptor = open("/proc/\(process.id)/fd/2", O_WRONLY | O_APPEND)
+      defer { close(descriptor) }
+      try #require(write(descriptor, text, text.utf8.count) == text.utf8.count)
+    }
+
+    @Test("What is written to standard error meanwhile does not touch the screen, and is there at the end")
+    func errors() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let process = try await start(terminal, surroundings)
+      try warn("a warning of a library\n", in: process)
+      // An answer to a key, so that whatever the warning does to the screen is seen.
+      terminal.type("?")
+      try await terminal.wait("close")
+      #expect(!terminal.text.contains("a warning"))
+      terminal.type("\u{3}q")
+      #expect(try await terminal.exitStatus(of: process) == 0)
+      let end = try #require(terminal.text.components(separatedBy: "\u{1B}[?1049l").last)
+      #expect(end.contains("a warning of a library\r\n"), "\(end.debugDescription)")
+    }
+
+    @Test("So it is after a trap; of very much, the end")
+    func errorsOfTrap() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
+      let process = try await start(terminal, surroundings)
+      try warn("the first\n" + String(repeating: "x", count: 100_000) + "\nthe last\n", in: process)
+      kill(process.id, SIGSEGV)
+      #expect(try await terminal.exitStatus(of: process) == 128 + SIGSEGV)
+      let end = try #require(terminal.text.components(separatedBy: "\u{1B}[?1049l").last)
+      #expect(
+        end.contains("(earlier messages were left out)") && end.contains("the last") && !end.contains("the first"))
+    }
+
+    @Test("Standard error that leads elsewhere is left alone")
+    func redirected() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let process = try ChildProcess(
+        ["sh", "-c", "exec '\(Surroundings.hearth)' --in-memory 2>'\(surroundings.folder.path)/errors'"],
+        environment: surroundings.environment, streams: .terminal(path: terminal.path))
+      try await terminal.wait("embedded")
+      try warn("a warning of a library\n", in: process)
+      #expect(try surroundings.text("errors") == "a warning of a library\n")
+      terminal.type("q")
+      #expect(try await terminal.exitStatus(of: process) == 0)
+    }
+
+    @Test("--log-file and --log-level say where the log is, and how much it has")
+    func log() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let path = surroundings.folder.path + "/my.log"
+      let process = try ChildProcess(
+        [Surroundings.hearth, "--in-memory", "--log-file", path, "--log-level", "debug", "-e", "toggle-network"],
+        environment: surroundings.environment, streams: .terminal(path: terminal.path))
+      try await terminal.wait("OFFLINE")
+      terminal.type("q")
+      #expect(try await terminal.exitStatus(of: process) == 0)
+      let lines = try surroundings.text("my.log")
+      #expect(
+        lines.contains(" info hearth.dashboard: a dashboard begins database=(default) project=hearth"), "\(lines)")
+      #expect(lines.contains(" debug hearth.dashboard: the network is switched off"), "\(lines)")
+      #expect(!FileManager.default.fileExists(atPath: surroundings.folder.path + "/state/hearth/hearth.log"))
+    }
+
     @Test("A terminal that is closed ends the process")
     func closed() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())

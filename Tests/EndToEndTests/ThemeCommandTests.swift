@@ -23,6 +23,38 @@ extension EndToEndTests.InPipes {
       #expect(good.status == 0 && good.errors == "", "\(good.output)")
     }
 
+    @Test(
+      "A base16 scheme becomes a theme that can be chosen and passes the check; one that is there is not replaced unasked"
+    )
+    func importing() async throws {
+      let surroundings = try Surroundings()
+      let scheme = (0..<16).map { number in
+        "base0\(String(number, radix: 16)): \"\(["2b303b", "343d46", "4f5b66", "65737e"][min(number, 3)])\""
+      }
+      try surroundings.write("o.yaml", "scheme: \"Grey Sea\"\n" + scheme.joined(separator: "\n"))
+      let path = surroundings.folder.path
+      let run = try await HeadlessRun(["theme", "import", "\(path)/o.yaml"], surroundings)
+      #expect(
+        run.status == 0
+          && run.output == "~/config/hearth/themes/grey-sea.toml is a theme now; hearth --theme grey-sea shows it\n",
+        "\(run.output)\(run.errors)")
+      #expect(run.errors.contains("base03 #65737e is too faint on base00: #"))
+      let check = try await HeadlessRun(
+        ["theme", "check", "--vision", "\(path)/config/hearth/themes/grey-sea.toml"], surroundings)
+      #expect(check.status == 0 && check.lines.count == 5, "\(check.output)\(check.errors)")
+      #expect(
+        check.lines[2].hasPrefix("deuteranopia  added #") && check.lines[2].contains("  nearest: "), "\(check.output)")
+      #expect(try await HeadlessRun(["theme", "list"], surroundings).output.contains("grey-sea"))
+      let again = try await HeadlessRun(["theme", "import", "\(path)/o.yaml"], surroundings)
+      #expect(again.status == 73 && again.hasOneErrorLine && again.errors.contains("--replace"), "\(again.errors)")
+      let out = try await HeadlessRun(
+        ["theme", "import", "-", "--output", "-"], input: try surroundings.text("o.yaml"), surroundings)
+      let file = try surroundings.text("config/hearth/themes/grey-sea.toml")
+      #expect(out.status == 0 && out.output == file)
+      let bad = try await HeadlessRun(["theme", "import", "-"], input: "base00: nope\n", surroundings)
+      #expect(bad.status == 65 && bad.errors.hasPrefix("hearth: standard input:1: base00: "), "\(bad.errors)")
+    }
+
     @Test("The list has the 15 themes and a user's own, a broken one with its reason")
     func list() async throws {
       let surroundings = try Surroundings()

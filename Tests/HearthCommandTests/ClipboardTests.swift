@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
+import Foundation
 import Glibc
 import Synchronization
 import Testing
@@ -11,10 +13,11 @@ import Testing
 struct ClipboardTests {
   /// Copies with the given programs at work; tells what was sent to the terminal as well.
   private func copy(
-    _ text: String, _ environment: [String: String], working: Set<String> = []
+    _ text: String, _ environment: [String: String], working: Set<String> = [], command: String? = nil,
+    file: Clipboard.File? = nil
   ) async -> (outcome: Clipboard.Outcome, sent: [String], tried: [String]) {
     let tried = Mutex<[String]>([])
-    let outcome = await Clipboard(environment: environment).copy(text) { program, _ in
+    let outcome = await Clipboard(environment: environment, command: command, file: file).copy(text) { program, _ in
       let line = ([program.name] + program.arguments).joined(separator: " ")
       tried.withLock { $0.append(line) }
       return working.contains(line) || working.contains(program.name)
@@ -61,6 +64,38 @@ struct ClipboardTests {
         == "Nothing was copied: 56245 bytes are more than the 56244 that a terminal takes (OSC 52). "
         + "Copy less, or install wl-copy or xclip.")
     #expect(await copy(most + "x", ["TMUX": "t"], working: ["tmux"]).outcome.isCopied)
+  }
+
+  @Test("The user's own command is tried before all else, also over ssh")
+  func own() async {
+    let environment = ["WAYLAND_DISPLAY": "w", "TMUX": "t", "SSH_CONNECTION": "c"]
+    let works = await copy("abc", environment, working: ["sh"], command: "nc -q0 desk 5556")
+    #expect(works.outcome == Clipboard.Outcome(isCopied: true, message: "Copied 3 bytes via nc."))
+    #expect(works.tried == ["sh -c nc -q0 desk 5556"])
+    let fails = await copy("abc", environment, working: ["tmux"], command: "nc -q0 desk 5556")
+    #expect(fails.outcome.message == "Copied 3 bytes via tmux.")
+    let alone = await copy("abc", [:], command: "nc -q0 desk 5556")
+    #expect(alone.sent.count == 1 && alone.outcome.message.hasSuffix("says no more. nc failed."))
+  }
+
+  @Test("What no other way takes is kept in a file that only the user may read, which is said with its name")
+  func file() async throws {
+    let folder = try TemporaryFolder.made()
+    let path = folder.path + "/state/clip"
+    let text = String(repeating: "é", count: 40_000)
+    let result = await copy(text, [:], file: Clipboard.File(path: path, name: "~/clip"))
+    #expect(result.sent == [] && result.outcome.isCopied)
+    #expect(
+      result.outcome.message.hasPrefix("Kept in ~/clip, not in the clipboard: 80000 bytes are more than the 56244"))
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+
+    // A short text is not written down.
+    let short = await copy("abc", [:], file: Clipboard.File(path: folder.path + "/other", name: "~/other"))
+    #expect(short.sent.count == 1 && !FileManager.default.fileExists(atPath: folder.path + "/other"))
+    let nowhere = await copy(text, [:], file: Clipboard.File(path: "/dev/null/clip", name: "~/clip"))
+    #expect(!nowhere.outcome.isCopied && nowhere.outcome.message.contains("/dev/null/clip cannot be written"))
   }
 
   @Test("A program that is not there, fails or reads nothing is no success")

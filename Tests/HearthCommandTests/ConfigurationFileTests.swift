@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Dashboard
 import DashboardModel
 import FirestoreTesting
 import Foundation
+import TerminalTheme
 import Testing
 
 @testable import CommandOutput
@@ -65,6 +67,35 @@ struct ConfigurationFileTests {
       ])
     #expect(file.theme == "nord" && file.themeLine == 2 && file.mouse == nil && file.glyphs == .ascii)
     #expect(file.keys == [KeyBinding("quit", ["ctrl-q"], line: 8)])
+  }
+
+  @Test("Colour, the copying command and links are settings; a wrong one is told, and leaves the default")
+  func newer() {
+    let file = parse("color = \"never\"\ncopy = \"xsel -bi\"\nlinks = true\n")
+    #expect(file.problems == [] && file.color == .never && file.copy == "xsel -bi" && file.links == true)
+    let wrong = parse("color = \"sometimes\"\ncopy = \"\"\nlinks = 1\n")
+    #expect(
+      wrong.problems == [
+        "config.toml:1: color must be \"auto\", \"always\" or \"never\"",
+        "config.toml:2: copy must be a command in quotes", "config.toml:3: links must be true or false",
+      ])
+    #expect(wrong.color == nil && wrong.copy == nil && wrong.links == nil)
+  }
+
+  @Test("The option for colour goes before the configuration, and that before the terminal")
+  func color() throws {
+    var preferences = Preferences.read(Paths(environment: ["HOME": "/nowhere"]))
+    func depth(_ arguments: [String]) throws -> ColorDepth? {
+      try AppearanceOptions.parse(arguments).depth(preferences)
+    }
+    #expect(try depth([]) == nil)
+    #expect(try depth(["--color", "never"]) == .mono)
+    preferences.file.color = .never
+    #expect(try depth([]) == .mono)
+    #expect(try depth(["--color", "always"]) == .trueColor)
+    #expect(try depth(["--color", "auto"]) == nil, "auto on the command line is the terminal's own")
+    preferences.file.color = .always
+    #expect(try depth([]) == .trueColor)
   }
 
   @Test(

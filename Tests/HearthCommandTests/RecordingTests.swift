@@ -147,6 +147,18 @@ struct RecordingTests {
     #expect(state.hasOverlay == session.state.hasOverlay || session.state.hasOverlay)
   }
 
+  @Test("Of a command that the command line had run, redaction keeps a name without anything behind it")
+  func typedCommands() {
+    let first = Self.session(1, steps: 1).initial
+    let redactor = RecordingRedactor(
+      Redaction("email"), RecordingHeader(start: first.now, size: first.size, configuration: first.configuration))
+    func kept(_ text: String) -> [String] {
+      redactor.redacted(.run(text, at: first.now)).compactMap { if case .run(let text, _) = $0 { text } else { nil } }
+    }
+    #expect(kept("wall") == ["wall"])
+    #expect(kept("listen users where email == secret") == [""])
+  }
+
   @Test("Redaction knows what it took out, and which fields were nowhere")
   func account() throws {
     let redaction = Redaction("secret,m.n,emial")

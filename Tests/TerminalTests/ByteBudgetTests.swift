@@ -157,6 +157,37 @@ extension PainterTests {
       #expect(steps.allSatisfy { $0 <= 40 } && steps.contains { $0 > 0 }, "\(steps)")
     }
 
+    @Test("On a slow line an event is at most 130 bytes in its frame, and a minute of ages at most 720 in seven frames")
+    mutating func slowLine() {
+      defer { painter.close() }
+      apply(.link(isSlow: true, at: now))
+      for number in 0..<40 {
+        event()
+        figures(number)
+        wait(milliseconds: 350)
+      }
+      _ = bytes()
+      var events: [Int] = []
+      for _ in 40..<60 {
+        event()
+        events.append(bytes())
+        wait(milliseconds: 350)
+        _ = bytes()
+      }
+      #expect((events.max() ?? 0) <= 130 && (events.min() ?? 0) > 0, "\(events)")
+      // Offline, with a clock that runs: sixty seconds of it.
+      client(.status(ClientStatus(onlineState: .offline, isNetworkEnabled: false, since: now)))
+      _ = bytes()
+      var (sum, frames) = (0, 0)
+      for _ in 0..<60 {
+        wait(milliseconds: 1_000)
+        let count = bytes()
+        sum += count
+        frames += count > 0 ? 1 : 0
+      }
+      #expect(sum <= 720 && (1...7).contains(frames), "\(sum) in \(frames)")
+    }
+
     @Test("An idle minute costs nothing, nor do ten")
     mutating func idle() {
       defer { painter.close() }

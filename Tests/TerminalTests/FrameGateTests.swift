@@ -110,6 +110,17 @@ import Testing
     #expect(!asks && gate.owedAnswer == nil)
   }
 
+  @Test("A line that counts as slow is slow whatever its round trip")
+  func slowByOption() {
+    var gate = FrameGate()
+    #expect(!gate.isSlow && !gate.holdsNews)
+    gate.isAlwaysSlow = true
+    #expect(gate.isSlow && gate.holdsNews)
+    gate.drawn(at: .now)
+    gate.restart()
+    #expect(gate.isSlow)
+  }
+
   @Test("A screen that is looked at from afar gets as few frames of news as it asks for; keys do not wait for that")
   func fewFrames() {
     var gate = FrameGate()

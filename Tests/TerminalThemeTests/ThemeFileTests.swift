@@ -21,6 +21,11 @@ import Testing
       ("schema = 1\nname = 3\n", "x.toml:2: name must be a string"),
       ("schema = 1\n\nvariant = \"grey\"", "x.toml:3: variant"),
       ("schema = 1\ncvd = 1", "x.toml:2: cvd"), ("schema = 1\nbackground = \"x\"", "x.toml:2: background"),
+      ("schema = 1\nglyphs = 3", "x.toml:2: glyphs must be a table"),
+      (
+        head + "[glyphs]\nborder = \"double\"",
+        "x.toml:6: border must be one of \"rounded\", \"single\", \"none\", \"ascii\""
+      ),
       ("schema = 1\npalette = 3", "x.toml:2: palette"),
       ("schema = 1\n[palette]\nfg = \"#ff\"", "x.toml:3: fg: \"#ff\" is no colour"),
       ("schema = 1\n[palette]\n\"a b\" = 3", "x.toml:3: a b must be"),
@@ -55,6 +60,9 @@ import Testing
         "x.toml:6: warning: unknown role change.aded; did you mean change.added?"
       ),
       (Self.head + "[roles]\n\"xyzzyxyzzy\" = \"fg\"", "x.toml:6: warning: unknown role xyzzyxyzzy"),
+      (
+        Self.head + "[glyphs]\nbordr = \"none\"", "x.toml:6: warning: unknown key bordr of glyphs; did you mean border?"
+      ),
       ("schema = 1\nautor = \"me\"\n", "x.toml:2: warning: unknown key autor; did you mean author?"),
       (Self.head + "[roles]\npane.title = \"fg\"", "x.toml:6: warning: pane is not a role; quote names with dots"),
       (Self.head + "[roles]\ntext.muted = \"fg\"", "x.toml:6: warning: text: unknown key muted; quote names with dots"),
@@ -199,6 +207,20 @@ import Testing
         == "/x/hearth/themes")
   }
 
+  @Test("The lines around panes are those that the file asks for, else those of the theme it inherits from")
+  func border() throws {
+    let directory = try TemporaryThemes([
+      "plain.toml": "schema = 1\ninherits = \"nord\"\n",
+      "bare.toml": "schema = 1\ninherits = \"nord\"\n[glyphs]\nborder = \"none\"\n",
+      "heir.toml": "schema = 1\ninherits = \"bare\"\n",
+      "single.toml": "schema = 1\ninherits = \"bare\"\n[glyphs]\nborder = \"single\"\n",
+    ])
+    let catalog = ThemeCatalog(directories: [directory.path])
+    #expect(
+      ["plain", "bare", "heir", "single"].map(catalog.border) == [nil, BorderStyle.none, BorderStyle.none, .single])
+    #expect(catalog.border(of: "nord") == nil && catalog.border(of: "nothing") == nil)
+  }
+
   @Test("Only files are themes: a pipe in the folder, which would never be read to its end, is none")
   func onlyFiles() throws {
     let directory = try TemporaryThemes(["mine.toml": "schema = 1\ninherits = \"nord\"\n"])
@@ -214,7 +236,7 @@ import Testing
 }
 
 /// Theme files in a folder of their own, removed with the value.
-private final class TemporaryThemes {
+final class TemporaryThemes {
   let path: String
 
   init(_ files: [String: String]) throws {

@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const int crash_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
@@ -29,8 +31,76 @@ static volatile sig_atomic_t continued;
 /* The time that each piece may wait for a terminal that is behind with its reading. */
 enum { patience_milliseconds = 2000 };
 
-/* Restores the terminal. Calls write(), poll() and tcsetattr() alone: all are async-signal-safe. The terminal does not
-   block, and most of a frame may still be in its buffer. */
+/* Standard error while the screen is up, and the terminal that it leads to otherwise. */
+static int held_errors = -1;
+static int true_errors = -1;
+/* The newest bytes of standard error that are kept, and the size at which older ones go. */
+enum { kept_errors = 65536, most_errors = 1 << 20 };
+static char error_buffer[kept_errors];
+static const char errors_left_out[] = "(earlier messages were left out)\n";
+static volatile sig_atomic_t errors_were_trimmed;
+
+/* Copies the end of what is held. Async-signal-safe. */
+static size_t newest_errors(off_t size) {
+  off_t start = size > kept_errors ? size - kept_errors : 0;
+  ssize_t n = pread(held_errors, error_buffer, kept_errors, start);
+  return n > 0 ? (size_t)n : 0;
+}
+
+static void write_errors(const char *text, size_t length) {
+  while (length > 0) {
+    ssize_t n = write(STDERR_FILENO, text, length);
+    if (n > 0) {
+      text += n;
+      length -= (size_t)n;
+    } else if (errno == EAGAIN) {
+      struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+      if (poll(&room, 1, 2000) == 0) return;
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+void ctr_hold_errors(void) {
+  if (true_errors >= 0 || tcgetsid(STDERR_FILENO) != getsid(0)) return;
+  if (held_errors < 0) {
+    held_errors = memfd_create("stderr", MFD_CLOEXEC);
+    if (held_errors < 0) return;
+    fcntl(held_errors, F_SETFL, O_APPEND);
+  }
+  int original = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (original < 0) return;
+  if (dup2(held_errors, STDERR_FILENO) < 0) {
+    close(original);
+    return;
+  }
+  true_errors = original;
+}
+
+void ctr_release_errors(void) {
+  if (true_errors < 0) return;
+  dup2(true_errors, STDERR_FILENO);
+  close(true_errors);
+  true_errors = -1;
+  struct stat status;
+  if (fstat(held_errors, &status) != 0 || status.st_size == 0) return;
+  if (errors_were_trimmed || status.st_size > kept_errors) write_errors(errors_left_out, sizeof errors_left_out - 1);
+  write_errors(error_buffer, newest_errors(status.st_size));
+  errors_were_trimmed = 0;
+  if (ftruncate(held_errors, 0) != 0) { }
+}
+
+void ctr_trim_errors(void) {
+  struct stat status;
+  if (true_errors < 0 || fstat(held_errors, &status) != 0 || status.st_size < most_errors) return;
+  size_t length = newest_errors(status.st_size);
+  errors_were_trimmed = 1;
+  if (ftruncate(held_errors, 0) == 0 && write(held_errors, error_buffer, length) < 0) { }
+}
+
+/* Restores the terminal. Calls write(), poll(), tcsetattr() and what moves descriptors alone: all are async-signal-safe. The
+   terminal does not block, and most of a frame may still be in its buffer. */
 static void restore_terminal(void) {
   if (!armed) return;
   armed = 0;
@@ -47,6 +117,7 @@ static void restore_terminal(void) {
     }
   }
   tcsetattr(restore_tty, TCSANOW, &restore_modes);
+  ctr_release_errors();
 }
 
 static void crashed(int signal) {

@@ -54,7 +54,10 @@ package struct FrameGate: Sendable {
   package var roundTrip: Duration? { trips.isEmpty ? nil : trips.sorted()[trips.count / 2] }
 
   /// Whether frames are left out for the line's sake.
-  package var isSlow: Bool { roundTrip.map { $0 > Self.slowTrip } ?? false }
+  package var isSlow: Bool { isAlwaysSlow || roundTrip.map { $0 > Self.slowTrip } ?? false }
+
+  /// Whether the line counts as slow, whatever its round trip.
+  package var isAlwaysSlow = false
 
   /// The time to wait at the end for an answer that would otherwise reach the shell; `nil` if none is owed.
   var owedAnswer: Duration? {

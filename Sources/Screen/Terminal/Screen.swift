@@ -49,12 +49,14 @@ package import TerminalTheme
     ownGlyphs = isUnicode && environment["TERM"] != "linux" ? .unicode : .ascii
     glyphs = preferences.glyphs ?? ownGlyphs
     usesMouse = preferences.usesMouse
+    gate.isAlwaysSlow = preferences.isSlow
     device = try TerminalDevice()
     guard let terminal = environment["TERM"], !terminal.isEmpty else {
       throw TerminalError(.unknownTerminal, "TERM is not set: set it to xterm-256color or so")
     }
     painter = try Painter(
       terminal: terminal, size: device.size, theme: theme, environment: environment, wish: preferences.depth)
+    painter.showsLinks = preferences.showsLinks
     enter()
   }
 
@@ -72,6 +74,7 @@ package import TerminalTheme
     lastFrameBytes = 0
     // The terminal may be the shell's until `resume`: a process that was stopped goes on where it was.
     guard state == .active, handledContinues == ctr_continue_count() else { return }
+    ctr_trim_errors()
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
     // A small frame arrives in one piece, and so is drawn at once without brackets.
@@ -164,6 +167,8 @@ package import TerminalTheme
     guard state != .closed else { return }
     handledContinues = ctr_continue_count()
     device.enterRawMode(restoringWith: ModeStrings.restore)
+    // A warning of a library would stand in the middle of the screen, and be gone with it.
+    ctr_hold_errors()
     painter.resize(to: device.size)
     painter.invalidate()
     _ = send(Array((ModeStrings.reportsOn + (usesMouse ? ModeStrings.mouseOn : "")).utf8))
@@ -178,6 +183,7 @@ package import TerminalTheme
     if let time = gate.owedAnswer { device.dropInput(for: time) { $0 == .reply(.drawn) } }
     gate.restart()
     device.leaveRawMode()
+    ctr_release_errors()
   }
 
   /// Sends bytes and counts them; after a loss the next frame repaints everything.

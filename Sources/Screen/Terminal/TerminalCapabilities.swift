@@ -10,11 +10,20 @@ package struct TerminalPreferences: Sendable {
   /// The set of symbols; `nil` for the one that suits the locale.
   package var glyphs: Glyphs?
   package var usesMouse: Bool
+  /// Whether the line to the terminal counts as slow.
+  package var isSlow: Bool
+  /// Whether links of the canvas become links of the terminal (OSC 8).
+  package var showsLinks: Bool
 
-  package init(depth: ColorDepth? = nil, glyphs: Glyphs? = nil, usesMouse: Bool = true) {
+  package init(
+    depth: ColorDepth? = nil, glyphs: Glyphs? = nil, usesMouse: Bool = true, isSlow: Bool = false,
+    showsLinks: Bool = false
+  ) {
     self.depth = depth
     self.glyphs = glyphs
     self.usesMouse = usesMouse
+    self.isSlow = isSlow
+    self.showsLinks = showsLinks
   }
 }
 

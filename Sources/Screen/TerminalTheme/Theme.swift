@@ -14,6 +14,8 @@ package struct Theme: Hashable, Sendable {
   package var isColorBlindSafe: Bool
   /// Whether blank cells show the terminal's background instead of the theme's.
   package var usesTerminalBackground: Bool
+  /// The lines around panes; `nil` leaves them to the set of signs.
+  package var border: BorderStyle?
   /// The palette's `fg` and `bg`.
   package var foreground: ThemeColor
   package var background: ThemeColor

@@ -3,6 +3,7 @@
 import BuiltinThemes
 import Foundation
 import Spelling
+package import TerminalCanvas
 
 /// The themes that can be chosen: those of the user's folders, then the built-in ones. A user's file may take the
 /// name of a built-in theme and inherit from it.
@@ -73,6 +74,12 @@ package struct ThemeCatalog: Sendable {
       return String(decoding: builtin.source, as: UTF8.self).contains("variant = \"light\"")
     }
     return (try? theme(named: slug)).map { $0.theme.variant == .light }
+  }
+
+  /// The lines around panes that a theme asks for. No built-in one asks for any, and none is read for it.
+  package func border(of slug: String) -> BorderStyle? {
+    guard layers(of: slug).first?.path != nil else { return nil }
+    return (try? theme(named: slug))?.theme.border
   }
 
   /// Whether there is a file or a built-in theme of a name, readable or not.

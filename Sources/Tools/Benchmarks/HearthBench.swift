@@ -135,5 +135,5 @@ struct BenchmarkCase: Sendable {
 
   static let all =
     queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + garbageCollectionCases
-    + memoryCases + scalingCases + screenCases + endToEndCases + inspectionCases
+    + memoryCases + scalingCases + screenCases + firstFrameCases + endToEndCases + inspectionCases
 }

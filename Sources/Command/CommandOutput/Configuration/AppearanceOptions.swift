@@ -38,11 +38,15 @@ package struct AppearanceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Theme; T in the dashboard shows them all.", valueName: "name"))
   package var theme: String?
 
-  @Option(help: "When to use colour.")
-  package var color = Color.auto
+  @Option(
+    help: "When to use colour. Default: what the configuration says, else as many as the terminal has (auto).")
+  package var color: Color?
 
   @Flag(help: "Leave the mouse to the terminal.")
   var noMouse = false
+
+  /// The colour depth: the option's, else the configuration's; `nil` leaves it to NO_COLOR and the terminal.
+  package func depth(_ preferences: Preferences) -> ColorDepth? { (color ?? preferences.file.color ?? .auto).depth }
 
   package func mouse(configured: Bool?) -> Bool { noMouse ? false : configured ?? true }
 

@@ -27,6 +27,12 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var themeLine: Int?
   package var mouse: Bool?
   package var glyphs: GlyphSet?
+  /// The use of colour.
+  package var color: AppearanceOptions.Color?
+  /// A line for the shell that takes what is copied.
+  package var copy: String?
+  /// Whether the names of documents are links.
+  package var links: Bool?
   /// Whether listeners come back at the next start.
   package var restoresListeners: Bool?
   /// The user's budget and price; `nil` for the standard ones.
@@ -42,6 +48,9 @@ package struct ConfigurationFile: Hashable, Sendable {
                         # was last chosen in the picker, else ember or paper by the terminal's background
     mouse = true        # % toggles it at run time
     glyphs = "auto"     # auto, unicode or ascii
+    color = "auto"      # auto, always or never, from the next start on; --color and NO_COLOR go before auto
+    links = false       # whether the name of an open document is a link (OSC 8), from the next start on
+    # copy = "xsel -bi" # a command that takes what y copies, before the desktop's, tmux's and the terminal's clipboard
 
     restore-listeners = true   # whether the listeners that were open come back at the next start
 
@@ -127,7 +136,7 @@ private struct ConfigurationReader {
   }
 
   mutating func read() -> ConfigurationFile {
-    let known = ["theme", "mouse", "glyphs", "restore-listeners", "budget", "bill", "keys"]
+    let known = ["theme", "mouse", "glyphs", "color", "copy", "links", "restore-listeners", "budget", "bill", "keys"]
     for key in table.keys {
       switch key {
       case "theme":
@@ -140,6 +149,15 @@ private struct ConfigurationReader {
       case "glyphs":
         file.glyphs = table[key]?.string.flatMap(ConfigurationFile.GlyphSet.init)
         if file.glyphs == nil { refuse(key, "glyphs must be \"auto\", \"unicode\" or \"ascii\"") }
+      case "color":
+        file.color = table[key]?.string.flatMap(AppearanceOptions.Color.init(rawValue:))
+        if file.color == nil { refuse(key, "color must be \"auto\", \"always\" or \"never\"") }
+      case "copy":
+        file.copy = table[key]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        if file.copy == nil { refuse(key, "copy must be a command in quotes") }
+      case "links":
+        file.links = table[key]?.bool
+        if file.links == nil { refuse(key, "links must be true or false") }
       case "restore-listeners":
         file.restoresListeners = table[key]?.bool
         if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }
@@ -153,8 +171,8 @@ private struct ConfigurationReader {
         if let table = table[key]?.table { readKeys(table, section: nil) } else { refuse(key, "keys must be a table") }
       default:
         let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
-        let all = "known are theme, mouse, glyphs, restore-listeners, budget, bill and keys"
-        refuse(key, "unknown setting \"\(key)\"; \(hint ?? all)")
+        refuse(
+          key, "unknown setting \"\(key)\"; \(hint ?? "known are \(known.joined(separator: ", "))")")
       }
     }
     file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }

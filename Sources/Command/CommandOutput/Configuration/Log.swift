@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
 import Foundation
 import Logging
 import TerminalCanvas
@@ -7,19 +8,49 @@ import TerminalCanvas
 package enum Log {
   package static func file(in folder: String) -> String { folder + "/hearth.log" }
 
-  /// Sends all loggers to `hearth.log` in the folder; without a log if the file cannot be opened.
-  package static func start(in folder: String) {
+  /// Sends all loggers to a file; without a log if `hearth.log` in the folder of the state cannot be opened.
+  /// - Throws: if the file that the options name cannot be opened.
+  package static func start(_ options: LogOptions, _ paths: Paths) throws(CommandFailure) {
     try? FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let path = file(in: folder)
+      atPath: paths.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let level = Logger.Level(rawValue: options.logLevel.rawValue) ?? .info
+    guard let named = options.logFile.map(UserPath.absolute) else {
+      _ = start(paths.logFile, level)
+      return
+    }
+    guard start(named, level) else {
+      throw CommandFailure(.cannotCreate, "--log-file: \(named) cannot be written.")
+    }
+  }
+
+  private static func start(_ path: String, _ level: Logger.Level) -> Bool {
     if !FileManager.default.fileExists(atPath: path) {
       _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
-    guard let file = FileHandle(forWritingAtPath: path) else { return }
+    guard let file = FileHandle(forWritingAtPath: path) else { return false }
     // Files that cannot be sought, such as pipes, are at their end.
     _ = try? file.seekToEnd()
-    LoggingSystem.bootstrap { FileLogHandler(label: $0, file: file) }
+    LoggingSystem.bootstrap { FileLogHandler(label: $0, file: file, level: level) }
+    return true
   }
+}
+
+/// The options for the log of a screen.
+package struct LogOptions: ParsableArguments {
+  /// The levels of swift-log, which conform to nothing of the command line.
+  package enum Level: String, CaseIterable, ExpressibleByArgument {
+    case trace, debug, info, notice, warning, error, critical
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the log to this file. Default: hearth.log in the folder that 'hearth paths' names.", valueName: "file"))
+  package var logFile: String?
+
+  @Option(help: "The least important messages of the log.")
+  package var logLevel = Level.info
+
+  package init() {}
 }
 
 /// One line per message: time, level, label, message and metadata.
@@ -27,11 +58,12 @@ private struct FileLogHandler: LogHandler {
   let label: String
   let file: FileHandle
   var metadata: Logger.Metadata = [:]
-  var logLevel = Logger.Level.info
+  var logLevel: Logger.Level
 
-  init(label: String, file: FileHandle) {
+  init(label: String, file: FileHandle, level: Logger.Level) {
     self.label = label
     self.file = file
+    logLevel = level
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -26,6 +26,8 @@ package struct Paths: Sendable {
   package var chosenConnection: String { state + "/connection" }
   /// The file of the lines typed in `hearth shell`.
   package var shellHistory: String { state + "/shell-history" }
+  /// The file of the last text that was too long for the terminal's clipboard.
+  package var clipboardFile: String { state + "/clip" }
   package var logFile: String { Log.file(in: state) }
 
   /// A path as people write it: `~` in place of the home folder.

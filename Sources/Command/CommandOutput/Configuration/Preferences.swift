@@ -32,7 +32,8 @@ package struct Preferences: Sendable {
     self.keymap = keymap
     hasKeyProblems = !keyProblems.isEmpty
     themes = catalog.slugs.map {
-      DashboardConfiguration.Theme(slug: $0, name: catalog.name(of: $0), isLight: catalog.isLight($0))
+      DashboardConfiguration.Theme(
+        slug: $0, name: catalog.name(of: $0), isLight: catalog.isLight($0), border: catalog.border(of: $0))
     }
     problems = file.problems
     problems += keyProblems.map { problem in "\(fileName)\(problem.line.map { ":\($0)" } ?? ""): \(problem.reason)" }

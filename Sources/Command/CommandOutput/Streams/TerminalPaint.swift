@@ -10,12 +10,14 @@ package struct TerminalPaint: Sendable {
 
   package static let none = TerminalPaint(theme: nil)
 
-  /// The colours for this process; none if `NO_COLOR` is set, or the terminal has none.
+  /// The colours for this process; none if `NO_COLOR` is set, the configuration wants none, or the terminal has none.
   package static func ofProcess() -> TerminalPaint {
     let environment = ProcessInfo.processInfo.environment
     if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }
+    let preferences = Preferences.read(.ofProcess)
+    if preferences.file.color == .never { return .none }
     // Faults of the user's themes are reported by the dashboard.
-    let choice = try? ThemeChoice.make(option: nil, Preferences.read(.ofProcess), background: nil)
+    let choice = try? ThemeChoice.make(option: nil, preferences, background: nil)
     return TerminalPaint(theme: choice?.theme)
   }
 

@@ -87,19 +87,3 @@ struct KeptListeners {
     try TextFile.write(text, to: path, mode: 0o600)
   }
 }
-
-/// A short text that replaces a file in one step.
-enum TextFile {
-  static func write(_ text: String, to path: String, mode: mode_t = 0o666) throws(CommandFailure) {
-    let replacement = try FileReplacement(of: path, mode: mode)
-    let file = OutputFile(replacement.descriptor, path)
-    do {
-      try file.data(text)
-      try file.flush()
-    } catch {
-      replacement.discard()
-      throw error as? CommandFailure ?? CommandFailure(.inputOutput, "\(path) cannot be written.")
-    }
-    try replacement.commit()
-  }
-}

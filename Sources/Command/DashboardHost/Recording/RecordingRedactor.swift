@@ -51,7 +51,9 @@ package final class RecordingRedactor: Sendable {
     case .open(let definitions, let time): .open(definitions.map(redaction.definition), at: time)
     case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
     case .caption(let text, let time): .caption(redaction.isAll && !text.isEmpty ? "x" : text, at: time)
-    case .tick, .link, .sent, .configured: action
+    // The text behind a command's name may be a value.
+    case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
+    case .tick, .link, .sent, .configured, .overwrote: action
     }
   }
 

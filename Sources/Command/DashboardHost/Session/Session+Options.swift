@@ -36,6 +36,10 @@ extension Session {
     package var script: DemoScript?
     /// Whether the collections at the root are listened to where no listener is open at the start.
     package var listensToRoot = false
+    /// Commands of the palette that run at the start.
+    package var commands: [String] = []
+    /// Whether the line to the terminal counts as slow, whatever its round trip.
+    package var isSlow = false
 
     package init(
       storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,

@@ -80,7 +80,9 @@ extension Session {
   }
 
   /// Adopts changes of the user's files. Errors are reported, and the values before stay.
-  private func readAgain() {
+  /// - Parameter isAsked: whether the user waits for an answer: where nothing has changed, it says so, and names what is
+  ///   still wrong.
+  func readAgain(isAsked: Bool = false) {
     let old = preferences
     let new = Preferences.read(options.paths)
     preferences = new
@@ -92,6 +94,8 @@ extension Session {
       preferences.file.mouse = new.file.mouse ?? old.file.mouse
       preferences.file.glyphs = new.file.glyphs ?? old.file.glyphs
       preferences.file.inside = new.file.inside ?? old.file.inside
+      preferences.file.color = new.file.color ?? old.file.color
+      preferences.file.copy = new.file.copy ?? old.file.copy
     }
     if new.hasKeyProblems || isBroken && new.file.keys.isEmpty {
       preferences.keymap = old.keymap
@@ -103,18 +107,32 @@ extension Session {
     let mouse = options.appearance.mouse(configured: preferences.file.mouse)
     let isMouseNew = preferences.file.mouse != old.file.mouse
     if isMouseNew { screen.setMouse(mouse) }
-    configure { now in
-      now.themes = preferences.themes
-      now.theme = theme?.slug ?? now.theme
-      now.keymap = preferences.keymap
-      if preferences.file.glyphs != old.file.glyphs { now.glyphs = preferences.file.glyphs?.choice ?? screen.glyphs }
-      if isMouseNew { now.isMouseOn = mouse }
-      if preferences.file.inside != old.file.inside { now.inside = preferences.file.inside }
+    // The window gets the focus often: what is as it was is no event of the session.
+    let isNew =
+      preferences.file != old.file || preferences.themes != old.themes
+      || theme.map { $0.slug != state.screen.theme } ?? false
+    if isNew {
+      configure { now in
+        now.themes = preferences.themes
+        now.theme = theme?.slug ?? now.theme
+        now.keymap = preferences.keymap
+        if preferences.file.glyphs != old.file.glyphs { now.glyphs = preferences.file.glyphs?.choice ?? screen.glyphs }
+        if isMouseNew { now.isMouseOn = mouse }
+        if preferences.file.inside != old.file.inside { now.inside = preferences.file.inside }
+      }
+    } else {
+      setNeedsFrame(for: .input)
     }
-    let told = Set(old.problems)
+    let told = isAsked ? [] : Set(old.problems)
     let fresh = problems.map(options.paths.short).filter { !told.contains($0) }
     for problem in fresh { notify(.warning, problem) }
-    if fresh.isEmpty, preferences.file != old.file { notify(.info, "\(preferences.fileName) was read again.") }
+    if fresh.isEmpty, preferences.file != old.file {
+      let later = preferences.file.color != old.file.color ? " Its color holds from the next start on." : ""
+      notify(.info, "\(preferences.fileName) was read again.\(later)")
+    } else if fresh.isEmpty, isAsked {
+      let isThere = FileManager.default.fileExists(atPath: options.paths.configurationFile)
+      notify(.info, isThere ? "\(preferences.fileName) is as it was." : "There is no \(preferences.fileName).")
+    }
   }
 
   /// The theme to show now: a new one only if the configuration names another, else the present one from its present

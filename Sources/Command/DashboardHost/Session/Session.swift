@@ -54,6 +54,7 @@ package final class Session {
   private var mirror: ScreenMirror?
   /// The source of what is shown; `nil` before it is open.
   private(set) var source: SessionSource?
+  private var journal = SessionJournal()
   private var suspending: Task<Void, Never>?
   var editing: Task<Void, Never>?
   var copying: Task<Void, Never>?
@@ -71,7 +72,8 @@ package final class Session {
     screen = try Screen(
       theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
       preferences: TerminalPreferences(
-        depth: options.appearance.color.depth, glyphs: options.preferences.file.glyphs?.choice, usesMouse: mouse))
+        depth: options.appearance.depth(options.preferences), glyphs: options.preferences.file.glyphs?.choice,
+        usesMouse: mouse, isSlow: options.isSlow, showsLinks: options.preferences.file.links ?? false))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
@@ -83,7 +85,8 @@ package final class Session {
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
       reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
-      beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside)
+      beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside,
+      isLinkSlow: options.isSlow ? true : nil)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)
@@ -117,11 +120,13 @@ package final class Session {
       return failure.status.rawValue
     }
     self.source = source
+    journal.begin(state.configuration, state.network)
     openMirror()
     return await withTaskGroup(of: Void.self) { group in
       let notices = source.begin(in: &group, self)
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
+      for command in options.commands { apply(.run(command, at: .now)) }
       if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
       let code = await untilExit()
       let deadline = await leaveScreen(code)
@@ -130,6 +135,7 @@ package final class Session {
       await group.waitForAll()
       await source.end()
       deadline.cancel()
+      journal.end(code)
       return code
     }
   }
@@ -165,17 +171,18 @@ package final class Session {
   /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
   package func apply(_ action: Action) {
     switch action {
-    case .input, .configured, .listen, .open, .adopt, .caption:
+    case .input, .configured, .listen, .open, .adopt, .caption, .run:
       perform(happen(action))
       keepListeners()
       setNeedsFrame(for: .input)
-    case .tick, .client, .link, .sent:
+    case .tick, .client, .link, .sent, .overwrote:
       news.take(action, isHeld: screen.gate.holdsNews)
       setNeedsFrame(for: .news)
     }
   }
 
   private func happen(_ action: Action) -> [Effect] {
+    journal.note(action)
     let turn = dashboard.apply(action)
     for action in turn.happened { recorder?.note(.action(action), cost: action.cost) }
     return turn.effects
@@ -196,13 +203,21 @@ package final class Session {
 
   private func show() {
     let now = FrameGate.Moment.now
-    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { news.release() }
+    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { releaseNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
     let canvas = view(state)
     screen.present(canvas)
     mirror?.show(canvas)
     if screen.lastFrameBytes > 0 { frameCount += 1 }
     ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
+  }
+
+  /// Lets the news happen that waited for this frame; the rows of the feed that it has no place for are counted.
+  private func releaseNews() {
+    let passed = dashboard.live.feed.passed
+    news.release()
+    let overwritten = dashboard.live.overwrittenRows(since: passed)
+    if overwritten > 0 { perform(happen(.overwrote(overwritten, at: .now))) }
   }
 
   private func tick() {
@@ -224,6 +239,8 @@ package final class Session {
 
   private func handle(_ event: InputEvent) {
     if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
+    // A change of the files may have gone unnoticed, such as one of what a link leads to, or on another machine.
+    if event == .focus(true) { readAgain() }
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()
     let isSlow = screen.gate.isSlow
@@ -293,6 +310,7 @@ package final class Session {
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
     case .adoptGlyphs: adoptGlyphs()
+    case .readAgain: readAgain(isAsked: true)
     case .rememberTheme(let slug): rememberTheme(slug)
     case .rememberCommands(let commands): rememberCommands(commands)
     case .setMouse(let on): screen.setMouse(on)

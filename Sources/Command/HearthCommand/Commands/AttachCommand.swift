@@ -67,6 +67,7 @@ struct AttachCommand: AsyncParsableCommand {
   var inside = false
 
   @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
     if control, json { throw ValidationError("--control is about the screen, and --json has none. Leave one out.") }
@@ -112,7 +113,7 @@ struct AttachCommand: AsyncParsableCommand {
     let code = try await MirrorSession(
       source, theme,
       TerminalPreferences(
-        depth: appearance.color.depth, glyphs: preferences.file.glyphs?.choice, usesMouse: false)
+        depth: appearance.depth(preferences), glyphs: preferences.file.glyphs?.choice, usesMouse: false)
     ).run()
     if code != 0 { throw ExitCode(code) }
   }
@@ -138,7 +139,7 @@ struct AttachCommand: AsyncParsableCommand {
     let preferences = Preferences.read(paths)
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
-    Log.start(in: paths.state)
+    try Log.start(log, paths)
     let storage = StorageOptions.Locations(
       database: attachment.greeting.database, cache: .memory, backend: .embedded(folder: nil))
     return Session.Options(

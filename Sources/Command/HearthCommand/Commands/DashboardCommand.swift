@@ -9,6 +9,7 @@ import DashboardModel
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import Foundation
 import Glibc
 import Terminal
@@ -21,6 +22,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
   @OptionGroup var picture: FrameOptions
   @OptionGroup var recording: RecordingOptions
 
@@ -48,6 +50,20 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Flag(help: "Start with the network switched off.")
   var offline = false
+
+  @Option(
+    name: .customShort("e"),
+    help: ArgumentHelp(
+      "Run commands of the palette at the start, by the names that --print-keys lists: \"offline 30s; wall\"; repeatable.",
+      valueName: "commands"), transform: DashboardCommand.commands)
+  var execute: [[String]] = []
+
+  @Flag(
+    help: """
+      Take the line to the terminal for slow, as a long round trip does by itself: news is overwritten in place, clock \
+      and ages move each 10 seconds.
+      """)
+  var slow = false
 
   @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
   var readonly = false
@@ -88,7 +104,20 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(help: "Print the configuration file with its defaults and exit.")
   var printConfig = false
 
+  private static func commands(_ line: String) throws -> [String] {
+    do throws(TextError) { return try TypedCommand.commands(in: line) } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
   mutating func validate() throws {
+    if !execute.isEmpty, plain || picture.frame != nil {
+      let instead = plain ? "words on standard input tell --plain what to do" : "--keys presses keys for --frame"
+      throw ValidationError("-e runs commands on the screen; \(instead).")
+    }
+    if slow, plain || picture.frame != nil {
+      throw ValidationError("--slow is about the line to a screen, and there is none here. Leave it out.")
+    }
     guard demoSpeed >= 0.001, demoSpeed <= 100_000 else {
       throw ValidationError("--demo-speed \(demoSpeed): give a number from 0.001 to 100000.")
     }
@@ -157,7 +186,7 @@ struct DashboardCommand: AsyncParsableCommand {
           + "'hearth --help' lists the commands without a screen.")
     }
     let replay = try recording.replayed()
-    Log.start(in: paths.state)
+    try Log.start(log, paths)
     let (definitions, problems) = try definitions()
     let notices =
       problems + Notices.about(preferences.problems, theme, paths)
@@ -173,6 +202,8 @@ struct DashboardCommand: AsyncParsableCommand {
       paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping,
       subject: replay.map { .recording($0) } ?? .client)
     options.script = try picture.demoScript()
+    options.commands = execute.flatMap(\.self)
+    options.isSlow = slow
     let session: Session
     do {
       session = try Session(options)
@@ -206,7 +237,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @MainActor
   private func runPlain(_ paths: Paths, _ preferences: Preferences) async throws {
-    Log.start(in: paths.state)
+    try Log.start(log, paths)
     let (definitions, problems) = try definitions()
     let database = storage.locations(paths).database
     var queries = try listen.map { Query(path: try DataPath.any($0)) }

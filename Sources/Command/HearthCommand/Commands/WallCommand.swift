@@ -49,6 +49,7 @@ struct WallCommand: AsyncParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
     if json, listen.isEmpty, listeners.isEmpty, isCloud {
@@ -83,7 +84,7 @@ struct WallCommand: AsyncParsableCommand {
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
-    Log.start(in: paths.state)
+    try Log.start(log, paths)
     var options = Session.Options(
       storage: locations, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
       isReadOnly: storage.isReadOnly, restoresListeners: definitions.isEmpty && !storage.inMemory,

@@ -57,7 +57,7 @@ struct FrameOptions: ParsableArguments {
     var request = FrameRequest(
       size: frame, format: format, scene: scene, keys: keys, theme: theme,
       glyphs: preferences.file.glyphs?.choice ?? .unicode, keymap: preferences.keymap, themes: preferences.themes,
-      depth: appearance.color.depth ?? .trueColor)
+      depth: appearance.depth(preferences) ?? .trueColor)
     request.script = try demoScript()
     if let scenario {
       let name = scenario == "-" ? "standard input" : scenario

@@ -16,6 +16,16 @@ void ctr_arm(int tty, const char *text, size_t length, const struct termios *mod
 /// Notes that the terminal is restored: a crash leaves it alone.
 void ctr_disarm(void);
 
+/// Keeps what the process writes to standard error in memory from now on, if that is the terminal of its session. A crash
+/// and exit() write it there when the terminal is restored; of much, the last 64 KiB.
+void ctr_hold_errors(void);
+
+/// Gives standard error back, and writes there what was kept.
+void ctr_release_errors(void);
+
+/// Lets old messages go where more than a megabyte is kept.
+void ctr_trim_errors(void);
+
 /// Has `signal` write its number, as one byte, to a pipe from now on. Returns the pipe's reading end, the same for all
 /// signals, or -1. Handlers do not survive exec, so that child programs see the default actions.
 int ctr_watch(int signal);

@@ -8,7 +8,8 @@ import TerminalCanvas
 
 /// The commands that take an argument.
 extension Keymap {
-  static let withArgument: [Command] = [offline, latency, theme, glyphs, go, query, listen, stop, filter, shot] + cache
+  static let withArgument: [Command] =
+    [offline, latency, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -68,6 +69,24 @@ extension Keymap {
         default: throw TextError(column: 1, "it is auto, unicode or ascii")
         }
       }))
+
+  private static let keys = Command(
+    "keys", "show the keys that are pressed on the screen, for an audience, or no longer",
+    CommandArgument(
+      name: "STATE", hint: "on, or off", isOptional: true,
+      completions: { _, _ in ["on", "off"] },
+      read: { text, _ throws(TextError) in
+        guard ["on", "off"].contains(text) else { throw TextError(column: 1, "it is on or off") }
+        let account = text == "on" ? "show the keys that are pressed" : "show no keys that are pressed"
+        return CommandArgument.Meaning(account: account) { state in
+          state.typing.showKeys(text == "on")
+          return []
+        }
+      }),
+    alone: { state in
+      state.typing.showKeys(state.typing.pressed == nil)
+      return []
+    })
 
   private static let go = Command(
     "go", "go to a collection, a document or a row",

@@ -42,16 +42,20 @@ struct CollectionHeads {
       heads.append(Head(key: order.key, columns: max(0, width - columns)..<width, text: text))
       end = max(0, width - columns - 1)
     }
-    func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool) {
+    func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool, isLast: Bool = false) {
       let text = name + (key == order.key ? sign : "")
-      let room = min(width, end - start)
+      // Nothing stands above the signs of the documents, which are behind the last column.
+      let wanted = isLast && width > 0 ? max(width, SafeText.columns(of: text)) : width
+      let room = min(wanted, end - start)
       guard room > 0 else { return }
       heads.append(Head(key: key, columns: start..<start + room, text: text, isRight: isRight))
     }
     add(.id, "id", width: fitting.idWidth, isRight: false)
     start += fitting.idWidth + 2
-    for column in fitting.columns {
-      add(.field(FieldPath(column.name)), column.name, width: column.width, isRight: column.isNumber)
+    for (index, column) in fitting.columns.enumerated() {
+      add(
+        .field(FieldPath(column.name)), column.name, width: column.width, isRight: column.isNumber,
+        isLast: index == fitting.columns.count - 1)
       start += column.width + 2
     }
   }
@@ -76,4 +80,22 @@ struct CollectionHeads {
   }
 
   func key(at column: Int) -> RowOrder.Key? { heads.first { $0.columns.contains(column) }?.key }
+}
+
+extension DashboardState {
+  /// The collection that the rows at the top are of while its own row is off the screen: that of the selection, or where
+  /// that shows no documents the one that the names of the columns are about. `nil` beside a result.
+  func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
+    let rows = browser.rows
+    guard browser.result == nil, !rows.isEmpty else { return nil }
+    let shown = browser.cursor.rows(count: rows.count, height: geometry(of: .collections, layout).rows.height)
+    func isOff(_ path: ResourcePath) -> Bool {
+      rows.firstIndex { $0.item == .collection(path) }.map { !shown.contains($0) } ?? false
+    }
+    if let path = selectedCollection, browser.expanded.contains(path) { return isOff(path) ? path : nil }
+    switch rows[shown.lowerBound].item {
+    case .document(let key), .field(let key, _): return isOff(key.collection) ? key.collection : nil
+    case .collection, .before, .after, .note: return nil
+    }
+  }
 }

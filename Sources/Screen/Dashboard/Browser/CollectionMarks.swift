@@ -13,11 +13,26 @@ struct CollectionMarks {
   let glyphs: Glyphs
   /// The columns in which the sign stands.
   let flags: Int
+  /// Whether a number and its age stand apart, as where there is room.
+  private var isRoomy = true
+
+  init(state: DashboardState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
+    (self.state, self.path, self.isLarge) = (state, path, isLarge)
+    (self.glyphs, self.flags) = (glyphs, flags)
+  }
 
   private var window: CollectionWindow? { state.browser.windows[path] }
 
   /// - Parameter room: the columns beside the collection's name, in which words are as far as they fit.
   func line(room: Int) -> Line {
+    let roomy = line(below: room)
+    guard !isLarge, roomy.width > room else { return roomy }
+    var tight = self
+    tight.isRoomy = false
+    return tight.line(below: room)
+  }
+
+  private func line(below room: Int) -> Line {
     var line = Line(glyphs)
     addNumbers(to: &line)
     let listeners = state.listeners.filter { $0.failure == nil && $0.covers(path) }
@@ -102,6 +117,6 @@ struct CollectionMarks {
 
   private func addAge(to line: inout Line) {
     guard let age = state.countAge(of: path) else { return }
-    line.add((isLarge ? " \(glyphs.bullet) " : glyphs.bullet) + age, .textMuted)
+    line.add((isRoomy ? " \(glyphs.bullet) " : glyphs.bullet) + age, .textMuted)
   }
 }

@@ -87,7 +87,7 @@ package struct Command: Sendable {
   func word(_ state: DashboardState) -> String { hint?.text(state) ?? name }
 
   static func text(of key: Key, _ glyphs: Glyphs) -> String {
-    guard glyphs == .unicode, key.modifiers.isEmpty else { return key.description }
+    guard glyphs.arrow == Glyphs.unicode.arrow, key.modifiers.isEmpty else { return key.description }
     return switch key.base {
     case .up: "↑"
     case .down: "↓"

@@ -92,7 +92,8 @@ extension Keymap {
     return keys
   }
 
-  private static func hint(_ name: String, _ names: [String]) -> String {
+  /// The name that was probably meant, behind a message.
+  static func hint(_ name: String, _ names: [String]) -> String {
     let near = names.filter { $0.hasPrefix(name) || name.hasPrefix($0) || $0.contains(name) }
     return near.first.map { "; did you mean \($0)?" } ?? "; --print-keys lists them"
   }

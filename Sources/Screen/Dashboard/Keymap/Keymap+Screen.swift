@@ -196,6 +196,9 @@ extension Keymap {
         "clear-filter", "", in: .screen, "show all rows of the feed again",
         unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),
       Command(
+        "reload", "", in: .screen, "reload: read the configuration and the themes again",
+        run: { _ in [.terminal(.readAgain)] }),
+      Command(
         "row-highlight", "", in: .screen, "selected row: in all of its width, or a sign only",
         change: { $0.screen.toggleHighlight() }),
     ]

@@ -183,7 +183,7 @@ extension DashboardState {
     }
   }
 
-  private mutating func run(_ target: Palette.Item.Target) -> [Effect] {
+  mutating func run(_ target: Palette.Item.Target) -> [Effect] {
     switch target {
     case .command(let command): return perform(command)
     case .theme(let slug): return choose(theme: slug)

@@ -75,7 +75,7 @@ struct Palette: Sendable {
   }
 
   /// The item for a row number such as `42`, or a share such as `50%`.
-  private static func jump(_ text: String) -> Item? {
+  static func jump(_ text: String) -> Item? {
     if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
       return Item(title: "go to \(percent)%", group: "jump", detail: "", target: .percent(percent))
     }
@@ -84,7 +84,7 @@ struct Palette: Sendable {
   }
 
   /// The item for a path that is in no list yet.
-  private static func path(_ text: String) -> Item? {
+  static func path(_ text: String) -> Item? {
     guard text.contains("/"), let path = try? ResourcePath(validating: text) else { return nil }  // Not a path: no row.
     if let key = DocumentKey(path) { return Item(title: text, group: "document", detail: "", target: .document(key)) }
     return Item(title: text, group: "collection", detail: "", target: .collection(path))

@@ -48,18 +48,23 @@ struct FeedPane {
       state.feed.isPaused
       ? state.feed.cursor.rows(count: shown.count, height: area.height)
       : max(0, shown.count - area.height)..<shown.count
+    let ring = FeedRing(state, height: area.height)
     let selected = state.feed.isPaused ? state.feed.cursor.id : state.focus == .feed ? shown.last : nil
     var previous = range.lowerBound > 0 ? state.feed[shown[shown.startIndex + range.lowerBound - 1]]?.time : nil
     for (offset, index) in range.enumerated() {
       let id = shown[shown.startIndex + index]
       guard let row = state.feed[id] else { continue }
-      let y = area.y + offset
+      let y = area.y + (ring?.place(of: index) ?? offset)
       if row.kind == .divider {
         canvas.put(divider(row, width: area.width), x: area.x, y: y, width: area.width)
       } else {
         canvas.put(line(row, columns, context, after: previous), x: area.x, y: y, width: area.width)
       }
-      if id == selected {
+      if ring != nil, id == shown.last {
+        canvas.put(
+          glyphs.follow, at: Point(x: area.x, y: y), role: state.focus == .feed ? .cursorGutter : .textMuted,
+          maxWidth: 1)
+      } else if id == selected {
         let isFocused = state.focus == .feed
         if state.feed.isPaused {
           canvas.select(
@@ -197,6 +202,9 @@ struct FeedPane {
       line.add("\(glyphs.paused) paused" + (new > 0 ? " +\(grouped(new)) new" : ""), .headerPaused)
     } else {
       line.add("\(glyphs.follow) follow", .paneCount)
+      if state.screen.isLinkSlow, state.feed.overwritten > 0 {
+        line.add(" +\(grouped(state.feed.overwritten)) not shown", .warn)
+      }
     }
     return line
   }

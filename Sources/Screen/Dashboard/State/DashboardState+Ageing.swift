@@ -12,9 +12,13 @@ extension DashboardState {
       writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, nextCountAge,
       network.isOffline ? nil : browser.renewals.next,
       overlay?.editor?.recountAt, outages.networkReturn, outages.nextChange, nextQuestion, nextWallTick,
-      nextGraphTick,
+      nextGraphTick, typing.pressed?.expiry,
     ].compactMap(\.self)
-    if hasRunningClock { moments.append(now.nextSecond) }
+    if screen.isLinkSlow {
+      if hasRunningClock || nextCountAge != nil { moments.append(now.next(multipleOf: Self.slowStep)) }
+    } else if hasRunningClock {
+      moments.append(now.nextSecond)
+    }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
   }
 
@@ -30,8 +34,24 @@ extension DashboardState {
     notices.age(to: now)
     writes.age(to: now)
     outages.age(to: now)
+    typing.age(to: now)
     tellReconnection()
     browser.forgetMarks(at: now)
+  }
+}
+
+extension DashboardState {
+  /// The seconds between two changes of clock and ages where the line to the terminal is slow.
+  private static let slowStep: Int64 = 10
+
+  /// The state as it is drawn: on a slow line clock, ages and tints are those of the last ten seconds' beginning, so that
+  /// time alone sends little. The wall has a pace of its own.
+  var forItsLine: DashboardState {
+    guard screen.isLinkSlow, !showsWall else { return self }
+    var state = self
+    state.now = now.floor(toMultipleOf: Self.slowStep)
+    state.headerClock.hold(at: headerClock.time.floor(toMultipleOf: Self.slowStep), isRunning: hasRunningClock)
+    return state
   }
 }
 

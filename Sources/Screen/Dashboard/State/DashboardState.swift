@@ -45,6 +45,7 @@ package struct DashboardState: Sendable {
     screen = ScreenShape(
       size: size, theme: configuration.theme, isMouseOn: configuration.isMouseOn,
       highlightsRows: configuration.highlightsRows)
+    if configuration.isLinkSlow == true { screen.note(isLinkSlow: true) }
     self.now = now
     headerClock = HeaderClock(now)
     typing = Typing(commands: configuration.commandHistory)
@@ -69,6 +70,11 @@ extension DashboardState {
   package var messageCount: Int { notices.count }
   /// Commands that were run in the palette, newest last.
   package var commandHistory: [String] { typing.commands }
+  /// The signs to draw with, with the lines of the shown theme.
+  var borderedGlyphs: Glyphs {
+    let theme = configuration.themes.first { $0.slug == screen.theme }
+    return theme?.border.map(configuration.glyphs.bordered) ?? configuration.glyphs
+  }
 }
 
 /// The settings that no key changes.
@@ -78,11 +84,14 @@ package struct DashboardConfiguration: Codable, Sendable {
     package var name: String
     /// Whether the theme is for a light background; `nil` where that is not known.
     package var isLight: Bool?
+    /// The lines around panes that the theme asks for.
+    package var border: BorderStyle?
 
-    package init(slug: String, name: String, isLight: Bool? = nil) {
+    package init(slug: String, name: String, isLight: Bool? = nil, border: BorderStyle? = nil) {
       self.slug = slug
       self.name = name
       self.isLight = isLight
+      self.border = border
     }
   }
 
@@ -114,13 +123,15 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var beginsWithWall: Bool?
   /// The user's figures that those of the client are compared with; `nil` for the standard ones.
   package var inside: InsideSettings?
+  /// Whether the line to the terminal is known to be slow.
+  package var isLinkSlow: Bool?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
     attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil,
-    reachingOptions: String? = nil, beginsWithWall: Bool? = nil, inside: InsideSettings? = nil
+    reachingOptions: String? = nil, beginsWithWall: Bool? = nil, inside: InsideSettings? = nil, isLinkSlow: Bool? = nil
   ) {
     self.database = database
     self.backend = backend
@@ -139,6 +150,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.reachingOptions = reachingOptions
     self.beginsWithWall = beginsWithWall
     self.inside = inside
+    self.isLinkSlow = isLinkSlow
   }
 }
 

@@ -9,7 +9,7 @@ extension Action {
     switch self {
     case .input(_, let time), .tick(let time), .client(_, let time), .link(_, let time), .sent(_, let time),
       .listen(_, _, _, let time), .open(_, let time), .adopt(_, let time),
-      .configured(_, let time), .caption(_, let time):
+      .configured(_, let time), .caption(_, let time), .run(_, let time), .overwrote(_, let time):
       time
     }
   }

@@ -41,7 +41,7 @@ package struct DashboardSession: Sendable {
   /// The next time at which the screen changes by itself.
   package var nextTick: Timestamp {
     guard let past else { return live.nextTick }
-    var moments = past.toasts.map(\.expiry)
+    var moments = past.toasts.map(\.expiry) + [past.shown.typing.pressed?.expiry].compactMap(\.self)
     if let playback {
       if playback.isPlaying, let next = log[past.position] {
         moments.append(playback.due(of: next.action.time, after: now))
@@ -111,7 +111,7 @@ package struct DashboardSession: Sendable {
     case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
     case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
-    case .input, .client, .tick, .sent, .listen, .open, .adopt, .caption: break
+    case .input, .client, .tick, .sent, .listen, .open, .adopt, .caption, .run, .overwrote: break
     }
     _ = past?.age(to: now)
     past?.showToasts()

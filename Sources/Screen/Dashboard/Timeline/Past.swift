@@ -76,6 +76,7 @@ struct Past: Sendable {
     let before = shown
     shown = asItWas
     shown.past = before.past
+    shown.typing.adoptPressed(of: before.typing)
     // The keys of the timeline take the place of the guide.
     shown.coach = nil
     if isArranged { arrange(as: before) }
@@ -116,6 +117,7 @@ struct Past: Sendable {
 
   /// - Returns: whether a message has disappeared.
   mutating func age(to now: Timestamp) -> Bool {
+    shown.typing.age(to: now)
     guard toasts.contains(where: { $0.expiry <= now }) else { return false }
     toasts.removeAll { $0.expiry <= now }
     showToasts()

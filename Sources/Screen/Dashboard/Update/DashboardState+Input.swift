@@ -23,6 +23,7 @@ extension DashboardState {
   }
 
   private mutating func press(_ key: Key) -> [Effect] {
+    typing.note(key, at: now)
     if key != .ctrl("c") { typing.forgetInterrupt() }
     if key != Key(.escape) { coach?.goOn() }
     if answerCard(key) { return [] }
@@ -37,6 +38,7 @@ extension DashboardState {
         field.insert(String(character))
         return type(field)
       }
+      if key == .ctrl("v"), let copied = typing.copied { return handle(.paste(copied)) }
       if key == Key(.right), field.position == field.characters.count, open.kind == .palette {
         completePalette()
         return []

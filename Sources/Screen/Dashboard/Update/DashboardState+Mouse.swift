@@ -140,6 +140,12 @@ extension DashboardState {
   private mutating func select(at y: Int, of pane: Pane, _ geometry: PaneGeometry) -> Bool {
     let row = y - geometry.rows.y
     guard 0..<geometry.rows.height ~= row else { return false }
+    if pane == .feed, let ring = FeedRing(self, height: geometry.rows.height) {
+      guard let index = ring.index(at: row) else { return false }
+      holdFeed()
+      select(in: pane) { _ in index }
+      return true
+    }
     if pane == .feed {
       guard row < (showsRequests ? requests.shown.count : feed.shown.count) else { return false }
       holdFeed()

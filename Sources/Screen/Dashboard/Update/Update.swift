@@ -27,6 +27,10 @@ package enum Action: Codable, Sendable {
   case configured(DashboardPreferences, at: Timestamp)
   /// A script explains what follows; an empty text ends that.
   case caption(String, at: Timestamp)
+  /// The command line has this command of the palette run.
+  case run(String, at: Timestamp)
+  /// So many rows of the feed came and were overwritten between two frames of a slow line.
+  case overwrote(Int, at: Timestamp)
 }
 
 extension Action {
@@ -58,6 +62,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .link(let isSlow, let time):
     state.age(to: time)
     state.screen.note(isLinkSlow: isSlow)
+    if !isSlow { state.feed.forgetOverwritten() }
     effects = []
   case .sent(let traffic, let time):
     state.screen.note(traffic, at: time)
@@ -79,7 +84,14 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .caption(let text, let time):
     state.age(to: time)
     effects = state.show(caption: text)
+  case .run(let text, let time):
+    state.age(to: time)
+    effects = state.run(typed: text)
+  case .overwrote(let count, _):
+    state.feed.note(overwritten: count)
+    effects = []
   }
+  for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }
   state.followCoach()
   // The program's own listeners come as such actions themselves.
   if let program = state.configuration.attached, !action.isListen { effects = state.permitted(effects, by: program) }

@@ -239,7 +239,9 @@ struct VitalSigns {
   /// The time while the screen counts seconds; else the time of the last event, in words that say so.
   func clock(_ length: ClockLength) -> String {
     let offset = state.configuration.utcOffset
-    guard !state.hasRunningClock else { return TimeText.clock(state.headerClock.time, offset: offset) }
+    guard !state.hasRunningClock, !state.headerClock.runsOn else {
+      return TimeText.clock(state.headerClock.time, offset: offset)
+    }
     let words = StateWord.idle.text(at: state.headerClock.lastNews, offset: offset)
     return length == .long ? words : "idle " + words.suffix(8)
   }

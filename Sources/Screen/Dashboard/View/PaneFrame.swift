@@ -11,6 +11,9 @@ struct PaneFrame {
   let layout: Layout
   let glyphs: Glyphs
 
+  /// The columns of a frame's upper line that a path in it leaves to the count and the corners.
+  private static let columnsBesidePath = 24
+
   func draw(on canvas: inout Canvas) {
     guard layout.layoutClass.isTiled, let rect = layout.panes[pane], rect.height > 0 else { return }
     if pane == .feed {
@@ -28,10 +31,18 @@ struct PaneFrame {
       title =
         " \(pane.rawValue) \(ResultPane.hasTitleInFrame(state, layout) ? ResultPane.title(result, state) : "Result") "
     }
+    if pane == .collections, let path = state.collectionOffScreen(layout) {
+      // The name takes the place of the word that the number and the rows do without, so that the count has its room.
+      let room = max(8, rect.width - Self.columnsBesidePath)
+      title = " \(pane.rawValue) \(PathText.fitted(path.text, to: room, glyphs.ellipsis)) "
+    }
     let place = Point(x: rect.x + PaneTitle.start, y: rect.y)
     let used = canvas.put(
       title, at: place, role: pane == state.focus && pane != .detail ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
+    if pane == .detail, let key = state.shownDetail?.key, let address = state.configuration.backend.address(of: key) {
+      canvas.link(place.x + 3..<place.x + max(3, used - 1), of: place.y, to: address)
+    }
     // The number alone shows the focus where the title is a path, which is long, and would be sent twice.
     if pane == .detail, pane == state.focus {
       canvas.apply(role: .paneTitleFocus, to: Rect(x: place.x, y: place.y, width: min(used, 3), height: 1))
@@ -62,7 +73,8 @@ struct PaneFrame {
     case .feed where state.showsRequests: return RequestsPane.count(state)
     case .feed:
       // The count is as of the last whole second, like the rate in the header; in the first one there is none.
-      let count = state.feed.total - state.feed.rate.uncounted(at: state.now)
+      let uncounted = state.screen.isLinkSlow ? 0 : state.feed.rate.uncounted(at: state.now)
+      let count = state.feed.total - uncounted
       if count <= 0, state.feed.total > 0 { return "" }
       return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
     }

@@ -3,7 +3,9 @@ import DashboardModel
 package import TerminalCanvas
 
 /// Draws the whole screen. Pure and total: the same state gives the same canvas, at any size.
-package func view(_ state: DashboardState) -> Canvas {
+package func view(_ present: DashboardState) -> Canvas {
+  var state = present.forItsLine
+  state.configuration.glyphs = present.borderedGlyphs
   var canvas = Canvas(size: state.size)
   let layout = state.layout(canvas.size)
   let glyphs = state.configuration.glyphs
@@ -29,5 +31,6 @@ package func view(_ state: DashboardState) -> Canvas {
   FooterPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   CoachLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   ToastLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  PressedKeysLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   return canvas
 }

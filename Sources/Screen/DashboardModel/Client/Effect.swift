@@ -108,6 +108,8 @@ package enum TerminalEffect: Equatable, Sendable {
   case setMouse(Bool)
   /// Draw with the characters that the terminal's locale has.
   case adoptGlyphs
+  /// Read the user's files again, and say what has changed.
+  case readAgain
   /// Write listeners to a file that `openListeners` reads; answers `question` if the file exists.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
   /// Read listeners from a file; answers `listenersRead`, and a notice for each that cannot be read.

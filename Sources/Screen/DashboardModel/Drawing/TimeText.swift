@@ -26,6 +26,14 @@ extension Timestamp {
   /// The next full second after this moment.
   package var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
   package var nextMinute: Timestamp { Timestamp(seconds: (seconds / 60 &+ 1) &* 60) }
+  /// The next full number of seconds that is a multiple of another.
+  package func next(multipleOf step: Int64) -> Timestamp {
+    floor(toMultipleOf: step).advanced(seconds: step)
+  }
+  /// The last full number of seconds that is a multiple of another.
+  package func floor(toMultipleOf step: Int64) -> Timestamp {
+    Timestamp(seconds: seconds &- ((seconds % step) + step) % step)
+  }
   package var nextMillisecond: Timestamp { Timestamp(microseconds: microseconds &+ 1000) }
 }
 

@@ -25,6 +25,10 @@ package struct Feed: Sendable {
   package var showsDeltas = false
   /// Whether the selected row stands below the list in full.
   package var isOpened = false
+  /// The number of visible rows that are forgotten.
+  private var forgotten = 0
+  /// The rows that came and were overwritten between two frames of a slow line, since the feed follows its end there.
+  package private(set) var overwritten = 0
   package private(set) var rate = EventRate()
   /// The session from its first event on.
   package private(set) var band = SessionBand()
@@ -42,6 +46,9 @@ package struct Feed: Sendable {
 
   /// Events behind the pause.
   package var newCount: Int { visible.count - shown.count }
+
+  /// The number of rows that have passed filter and restriction, forgotten ones too: it only grows while those stay.
+  package var passed: Int { forgotten + visible.count }
 
   package subscript(id: Int) -> FeedRow? {
     guard let first = rows.first?.id, id >= first, id - first < rows.count else { return nil }
@@ -64,7 +71,9 @@ package struct Feed: Sendable {
     guard rows.count > Self.capacity + Self.slack else { return }
     rows.removeFirst(rows.count - Self.capacity)
     guard let oldest = rows.first?.id else { return }
-    visible.removeFirst(visibleIndex(after: oldest - 1))
+    let gone = visibleIndex(after: oldest - 1)
+    visible.removeFirst(gone)
+    forgotten += gone
   }
 
   /// So many rows without a word about their side, and the column for it is given up: rows seldom come and go at once.
@@ -95,6 +104,7 @@ package struct Feed: Sendable {
   package mutating func pause() {
     guard pausedAt == nil else { return }
     pausedAt = nextID - 1
+    overwritten = 0
     if let last = visible.last {
       cursor.select(index: visible.count - 1, in: visible)
       cursor.select(last)
@@ -137,7 +147,13 @@ package struct Feed: Sendable {
     rows.removeAll()
     visible.removeAll()
     pausedAt = nil
+    (forgotten, overwritten) = (0, 0)
   }
+
+  /// Notes rows that no frame has shown.
+  package mutating func note(overwritten count: Int) { overwritten += count }
+
+  package mutating func forgetOverwritten() { overwritten = 0 }
 
   /// Rows of late that may tell of an acknowledgement before it is known how long it took.
   private static let late = 256
@@ -182,6 +198,7 @@ package struct Feed: Sendable {
 
   private mutating func refilter() {
     visible = rows.filter(passes).map(\.id)
+    forgotten = 0
   }
 
   private func passes(_ row: FeedRow) -> Bool {
@@ -200,11 +217,13 @@ package struct EventRate: Sendable {
   private static let span: Int64 = 8
   /// The figure is the mean of so many seconds.
   private static let window: Int64 = 4
+  /// The seconds that are kept: a slow line shows the figure of some seconds ago.
+  private static let kept: Int64 = span + 12
 
   private var counts: [Int64: Int] = [:]
 
   package mutating func note(_ count: Int, at time: Timestamp) {
-    counts = counts.filter { $0.key >= time.seconds &- Self.span && $0.key <= time.seconds }
+    counts = counts.filter { $0.key >= time.seconds &- Self.kept && $0.key <= time.seconds }
     counts[time.seconds, default: 0] += count
   }
 

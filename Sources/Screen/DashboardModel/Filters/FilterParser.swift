@@ -39,6 +39,10 @@ struct FilterParser {
     case "\"":
       let word = quoted()
       return word.isEmpty ? nil : .contains(RowFilter.Word(word))
+    case "~":
+      cursor.position += 1
+      let letters = rest()
+      return letters.isEmpty ? nil : .matches(try Self.letters(letters))
     case "^":
       cursor.position += 1
       let word = rest()
@@ -67,6 +71,17 @@ struct FilterParser {
     }
     _ = cursor.take("\"")
     return String(word)
+  }
+
+  /// The pattern of a word in which some letters stand in this order, whatever is between them.
+  private static func letters(_ text: String) throws(TextError) -> Pattern {
+    let escaped = text.unicodeScalars.map { scalar in
+      let isSign = scalar.isASCII && !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
+      return (isSign && scalar != "_" ? "\\" : "") + String(scalar)
+    }
+    do throws(PatternError) { return try Pattern(escaped.joined(separator: "[^ ]*")) } catch {
+      throw TextError(column: nil, error.reason)
+    }
   }
 
   private mutating func pattern() throws(TextError) -> Pattern {

@@ -6,7 +6,7 @@ package import LinearPatterns
 
 /// The filter that `/` means everywhere: terms that must all hold of a row.
 ///
-///     word "two words" ^beginning /re/ field:value field:>5 field:~part field:/re/ !term
+///     word "two words" ^beginning ~letters /re/ field:value field:>5 field:~part field:/re/ !term
 ///
 /// Capital letters in a word or pattern make it case-sensitive. Values are those of conditions (`ValueReader`), up to the
 /// next blank, and compared as Firestore compares them: with those of their own type, and numbers as numbers.

@@ -22,6 +22,10 @@ package struct Typing: Sendable {
   private var lastClick: (point: Point, time: Timestamp)?
   /// Commands that were run in the palette, newest last.
   package private(set) var commands: [String]
+  /// The keys that are shown to an audience; `nil` while none are.
+  package private(set) var pressed: PressedKeys?
+  /// The text that was copied last, for lines to be typed.
+  package private(set) var copied: String?
 
   package init(commands: [String] = []) { self.commands = commands }
 
@@ -93,6 +97,7 @@ package struct Typing: Sendable {
   package mutating func forgetMoments() {
     lastInterrupt = nil
     lastClick = nil
+    if pressed != nil { pressed = PressedKeys() }
   }
 
   /// Takes what is half typed from another.
@@ -103,6 +108,23 @@ package struct Typing: Sendable {
     lastInterrupt = other.lastInterrupt
     lastClick = other.lastClick
   }
+
+  // MARK: Keys for an audience
+
+  package mutating func showKeys(_ isOn: Bool) { pressed = isOn ? pressed ?? PressedKeys() : nil }
+
+  package mutating func note(_ key: Key, at now: Timestamp) { pressed?.note(key, at: now) }
+
+  /// Lets keys go that were pressed some seconds ago.
+  package mutating func age(to now: Timestamp) { pressed?.age(to: now) }
+
+  /// Takes the keys of another.
+  package mutating func adoptPressed(of other: Typing) { pressed = other.pressed }
+
+  // MARK: Copied text
+
+  /// Keeps a text that is copied, in place of the one before.
+  package mutating func keep(copied text: String) { copied = text }
 
   // MARK: Commands
 

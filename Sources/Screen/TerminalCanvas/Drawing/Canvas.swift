@@ -9,6 +9,8 @@ package struct Canvas: Hashable, Sendable {
   package let size: Size
   /// The cell where the terminal's cursor is shown; hidden when `nil` or outside.
   package var cursor: Point?
+  /// The links, in the order in which they were drawn.
+  package private(set) var links: [CanvasLink] = []
   private var cells: [Cell]
 
   /// The largest canvas; bigger screens leave the rest blank. A terminal may report any 16-bit size.
@@ -73,6 +75,10 @@ package struct Canvas: Hashable, Sendable {
   /// Blanks a rectangle in a role.
   package mutating func fill(_ rect: Rect, role: Role = .text) {
     let area = bounds.intersection(rect)
+    // A link ends where it is covered.
+    if !links.isEmpty {
+      links.removeAll { area.y..<area.maxY ~= $0.y && $0.columns.overlaps(area.x..<max(area.x, area.maxX)) }
+    }
     let blank = Cell(cluster: .space, role: role)
     for y in area.y..<area.y + area.height {
       for x in area.x..<area.x + area.width { place(blank, x, y) }
@@ -87,6 +93,13 @@ package struct Canvas: Hashable, Sendable {
   /// Adds attributes to a rectangle, keeping text and roles.
   package mutating func apply(attributes: Attributes, to rect: Rect) {
     restyle(rect) { $0.attributes.formUnion(attributes) }
+  }
+
+  /// Makes the text of some columns of a row a link, unless the address is none that a terminal may be given.
+  package mutating func link(_ columns: Range<Int>, of y: Int, to address: String) {
+    let columns = columns.clamped(to: 0..<size.width)
+    guard y >= 0, y < size.height, !columns.isEmpty, CanvasLink.isSafe(address) else { return }
+    links.append(CanvasLink(columns: columns, y: y, address: address))
   }
 
   /// Copies another canvas onto this one with its corner at a point; the cursor is not copied.

@@ -40,6 +40,25 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+extension RGB {
+  /// The colour of amounts of light.
+  init(_ light: LinearRGB) {
+    func channel(_ value: Double) -> UInt8 {
+      let encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+      return UInt8(min(max(encoded * 255, 0), 255).rounded())
+    }
+    self.init(channel(light.red), channel(light.green), channel(light.blue))
+  }
+
+  /// The colour on the way to another, in sRGB: 0 is this one, 1 the other.
+  func mixed(with other: RGB, _ share: Double) -> RGB {
+    func channel(_ one: UInt8, _ two: UInt8) -> UInt8 {
+      UInt8((Double(one) + (Double(two) - Double(one)) * share).rounded())
+    }
+    return RGB(channel(red, other.red), channel(green, other.green), channel(blue, other.blue))
+  }
+}
+
 /// Amounts of red, green and blue light, each from 0 to 1.
 struct LinearRGB: Hashable, Sendable {
   var red: Double

@@ -26,6 +26,7 @@ struct ThemeParser {
     parser.readHead(table)
     parser.readPalette(table)
     parser.readRoles(table)
+    parser.readGlyphs(table)
     parser.source.errors.sort { ($0.line ?? 0) < ($1.line ?? 0) }
     return parser.source
   }
@@ -56,7 +57,9 @@ struct ThemeParser {
       source.isColorBlindSafe = promise.bool
       if promise.bool == nil { refuse("cvd", "cvd must be true or false") }
     }
-    let known = ["schema", "name", "author", "license", "variant", "inherits", "cvd", "background", "palette", "roles"]
+    let known = [
+      "schema", "name", "author", "license", "variant", "inherits", "cvd", "background", "palette", "roles", "glyphs",
+    ]
     for key in table.keys.sorted() where !known.contains(key) {
       warn(lines.line(of: key, in: nil), "unknown key \(key)", NearestName.suggestion(for: key, among: known))
     }
@@ -108,6 +111,24 @@ struct ThemeParser {
       refuse(name, in: "palette", "\(name): c16 must be one of \(AnsiColor.allCases.map(\.rawValue))")
     }
     return .rgb(rgb, c256: c256.flatMap { UInt8(exactly: $0) }, c16: c16)
+  }
+
+  private mutating func readGlyphs(_ table: TOMLTable) {
+    guard let value = table["glyphs"] else { return }
+    guard let glyphs = value.table else { return refuse("glyphs", "glyphs must be a table") }
+    for key in glyphs.keys.sorted() {
+      guard key == "border" else {
+        warn(
+          lines.line(of: key, in: "glyphs"), "unknown key \(key) of glyphs",
+          NearestName.suggestion(for: key, among: ["border"]))
+        continue
+      }
+      source.border = glyphs[key]?.string.flatMap(BorderStyle.init(rawValue:))
+      if source.border == nil {
+        let names = BorderStyle.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        refuse(key, in: "glyphs", "border must be one of \(names)")
+      }
+    }
   }
 
   private mutating func readRoles(_ table: TOMLTable) {

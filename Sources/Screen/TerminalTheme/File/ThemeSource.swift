@@ -22,6 +22,7 @@ struct ThemeSource {
   var inherits: (slug: String, line: Int?)?
   var isColorBlindSafe: Bool?
   var usesTerminalBackground: Bool?
+  var border: BorderStyle?
   var palette: [String: ThemeColor] = [:]
   var roles: [Role: Entry] = [:]
   /// The reasons why the file cannot be used, in the order of its lines.
@@ -33,6 +34,7 @@ struct ThemeSource {
     var merged = self
     merged.variant = variant ?? parent.variant
     merged.usesTerminalBackground = usesTerminalBackground ?? parent.usesTerminalBackground
+    merged.border = border ?? parent.border
     merged.palette = parent.palette.merging(palette) { _, own in own }
     merged.roles = parent.roles.merging(roles) { _, own in own }
     merged.errors = parent.errors + errors
@@ -65,11 +67,12 @@ struct ThemeSource {
       }
       styles[role] = style
     }
-    let theme = Theme(
+    var theme = Theme(
       slug: slug, name: name ?? slug, author: author, variant: variant ?? .dark,
       isColorBlindSafe: isColorBlindSafe ?? false,
       usesTerminalBackground: usesTerminalBackground ?? false, foreground: palette["fg"] ?? .terminal,
       background: palette["bg"] ?? .terminal, styles: styles)
+    theme.border = border
     return (theme, errors)
   }
 

@@ -51,17 +51,27 @@ struct EmptyPage {
 
   // MARK: Keys
 
-  /// Lists the keys of the pane with the focus and those of the whole screen.
+  /// The column at which the texts beside keys begin.
+  private static let keyText = 14
+
+  /// Lists the keys of the pane with the focus and those of the whole screen, each in as many rows as its text takes.
   func drawKeys(in area: Rect, on canvas: inout Canvas) {
     guard area.height > 4, area.width > 30 else { return }
     let commands = state.configuration.keymap.commands(in: [.pane(state.focus), .screen]) { $0.title != nil }
-    for (row, command) in commands.prefix(area.height).enumerated() {
-      var line = Line(glyphs)
-      line.skip(1)
-      line.cell(command.keyText(glyphs), .key, width: 12)
-      line.skip(1)
-      line.add(command.title?.text(state) ?? command.help, .textMuted)
-      canvas.put(line, x: area.x, y: area.y + row, width: area.width)
+    var y = area.y
+    for command in commands {
+      let text = command.title?.text(state) ?? command.help
+      let parts = WrappedText.lines(text, width: area.width - Self.keyText - 1, glyphs.ellipsis)
+      guard y + parts.count <= area.maxY else { return }
+      for (row, part) in parts.enumerated() {
+        var line = Line(glyphs)
+        line.skip(1)
+        line.cell(row == 0 ? command.keyText(glyphs) : "", .key, width: Self.keyText - 2)
+        line.skip(1)
+        line.add(part, .textMuted)
+        canvas.put(line, x: area.x, y: y, width: area.width)
+        y += 1
+      }
     }
   }
 

@@ -18,6 +18,9 @@ package import TerminalTheme
   private var styles: [Role: PaintedStyle] = [:]
   private var previous: Canvas?
   private var isCursorVisible = true
+  /// Whether the links of canvases are drawn as such.
+  package var showsLinks = false
+  private var theme: Theme
   private var reducer: FrameReducer
   package private(set) var size: Size
   package let depth: ColorDepth
@@ -35,6 +38,7 @@ package import TerminalTheme
     self.output = output
     self.input = input
     self.size = size
+    self.theme = theme
     reducer = FrameReducer(height: size.height)
     // Descriptions such as linux name no size: this lets ncurses fall back to 24×80, which resizeterm replaces below.
     use_env(true)
@@ -110,8 +114,12 @@ package import TerminalTheme
     paint(canvas)
     wnoutrefresh(cn_window())
     doupdate()
+    var bytes = reducer.reduced(takeBytes())
+    if showsLinks {
+      bytes += LinkPainter.bytes(from: previous, to: canvas) { [theme, depth] in theme.resolved($0, at: depth) }
+    }
     previous = canvas
-    return reducer.reduced(takeBytes())
+    return bytes
   }
 
   /// Makes the next frame repaint everything, whatever the terminal shows now.
@@ -131,6 +139,7 @@ package import TerminalTheme
 
   /// Makes the next frame show a theme; only cells that look different are sent.
   package func setTheme(_ theme: Theme) {
+    self.theme = theme
     let base = theme.resolved(.text, at: depth)
     styles = Dictionary(
       uniqueKeysWithValues: Role.allCases.map { role in

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import Logging
+
+/// The lines of the log about a session: its beginning and end, what it says to the user, and how its connection goes. No
+/// contents of documents.
+struct SessionJournal {
+  private let log = Logger(label: "hearth.dashboard")
+  private var last: ClientStatus?
+
+  /// - Parameter status: the client's before anything is known of it.
+  mutating func begin(_ configuration: DashboardConfiguration, _ status: ClientStatus) {
+    last = status
+    log.info(
+      "a dashboard begins",
+      metadata: ["project": "\(configuration.backend.project)", "database": "\(configuration.backend.database)"])
+  }
+
+  func end(_ status: Int32) { log.info("a dashboard ends", metadata: ["status": "\(status)"]) }
+
+  mutating func note(_ action: Action) {
+    switch action {
+    case .client(.notice(let kind, let text), _):
+      let level: Logger.Level =
+        switch kind {
+        case .info: .debug
+        case .warning: .warning
+        case .error: .error
+        }
+      log.log(level: level, "\(text)")
+    case .client(.status(let status), _): note(status)
+    default: break
+    }
+  }
+
+  private mutating func note(_ status: ClientStatus) {
+    defer { last = status }
+    guard let last else { return }
+    if last.isNetworkEnabled != status.isNetworkEnabled {
+      log.debug("the network is switched \(status.isNetworkEnabled ? "on" : "off")")
+    }
+    if last.onlineState != status.onlineState { log.debug("the client is \(status.onlineState)") }
+    for (name, old, new) in [("watch", last.watch, status.watch), ("write", last.write, status.write)] {
+      if let error = new.lastError, error != old.lastError { log.debug("\(name) stream: \(error)") }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A colour scheme of base16: sixteen colours by number, in YAML (github.com/tinted-theming/home, "styling.md").
+package struct Base16Scheme: Hashable, Sendable {
+  /// A colour that was too faint for text, and the one in its place.
+  package struct Correction: Hashable, Sendable {
+    package var slot: String
+    package var color: RGB
+    package var replacement: RGB
+  }
+
+  package private(set) var name = "base16"
+  package private(set) var author: String?
+  private var slots: [String: RGB] = [:]
+
+  private static let names = (0..<16).map { "base0" + String($0, radix: 16, uppercase: true) }
+
+  /// Reads the form of today, with a palette below a key of its own, and the flat one of before.
+  /// - Parameter file: the file's name in errors.
+  /// - Throws: for a colour that is none, with its line, and for the first of the sixteen that is missing.
+  package init(_ text: String, file: String) throws(ThemeError) {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      guard let (key, value) = Self.entry(line) else { continue }
+      switch key {
+      case "name", "scheme": name = value
+      case "author": author = value
+      default:
+        guard let slot = Self.names.first(where: { $0.lowercased() == key.lowercased() }) else { continue }
+        guard let color = RGB(hex: value.hasPrefix("#") ? value : "#" + value) else {
+          throw ThemeError(file: file, line: index + 1, reason: "\(key): \"\(value)\" is no colour; write \"#rrggbb\"")
+        }
+        slots[slot] = color
+      }
+    }
+    if let missing = Self.names.first(where: { slots[$0] == nil }) {
+      throw ThemeError(file: file, line: nil, reason: "\(missing) is missing: a base16 scheme has base00 to base0F")
+    }
+  }
+
+  /// `key: "value"`, without quotes and comments.
+  private static func entry(_ line: Substring) -> (key: String, value: String)? {
+    guard let colon = line.firstIndex(of: ":") else { return nil }
+    let key = line[..<colon].filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
+    var value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
+    guard !key.hasPrefix("#"), let first = value.first else { return nil }
+    if first == "\"" || first == "'" {
+      value = value.dropFirst().prefix { $0 != first }
+    } else {
+      // A sign of a comment stands behind a blank.
+      if let comment = value.firstRange(of: " #") { value = value[..<comment.lowerBound] }
+      while value.last?.isWhitespace == true { value.removeLast() }
+    }
+    return value.isEmpty ? nil : (key, String(value))
+  }
+
+  /// The name of a theme's file: `ocean-dark`.
+  package var slug: String {
+    let words = name.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+    return words.isEmpty ? "base16" : words.joined(separator: "-")
+  }
+
+  /// The scheme as a theme file. Its colours become those of text, of changes and states; what is too faint to be read
+  /// on the background, which base16 means for comments, is moved towards black or white until it has a contrast of 4.5.
+  package func theme() -> (text: String, corrections: [Correction]) {
+    let paper = self["base00"]
+    let isLight = Theme.Variant(background: paper) == .light
+    var corrections: [Correction] = []
+    func readable(_ slot: String) -> RGB {
+      let color = self[slot]
+      let replacement = Self.readable(color, on: [paper], isLight: isLight)
+      if replacement != color {
+        corrections.append(Correction(slot: slot, color: color, replacement: replacement))
+      }
+      return replacement
+    }
+    let (ink, surface, selection) = (readable("base05"), self["base01"], self["base02"])
+    // Text stands on these too.
+    let strong = Self.readable(ink, on: [paper, surface, selection], isLight: isLight)
+    let muted = Self.readable(readable("base03"), on: [paper, surface], isLight: isLight)
+    let (removed, accent, modified) = (readable("base08"), readable("base09"), readable("base0A"))
+    let (added, info, violet) = (readable("base0B"), readable("base0D"), readable("base0E"))
+    var entries: [(String, RGB)] = [
+      ("bg", paper), ("fg", ink), ("strong", strong), ("muted", muted), ("surface", surface),
+      ("border", self["base02"]),
+      ("selection", selection), ("accent", accent), ("added", added), ("modified", modified), ("removed", removed),
+      ("info", info), ("violet", violet),
+    ]
+    for (name, color) in [("added-tint", added), ("modified-tint", modified), ("removed-tint", removed)] {
+      entries.append((name, Self.tint(of: color, on: paper, below: strong)))
+    }
+    for (name, color) in [("ink-accent", accent), ("ink-warn", modified), ("ink-error", removed)] {
+      entries.append((name, Self.ink(on: color, else: paper)))
+    }
+    let lines =
+      ["schema = 1", "name = \(Self.quoted(name))"] + (author.map { ["author = \(Self.quoted($0))"] } ?? [])
+      + ["variant = \"\(isLight ? "light" : "dark")\"", "inherits = \"ember\"", "", "[palette]"]
+      + entries.map { "\($0.0) = \"\($0.1)\"" }
+    return (lines.joined(separator: "\n") + "\n", corrections)
+  }
+
+  private subscript(slot: String) -> RGB { slots[slot] ?? RGB(0, 0, 0) }
+
+  // MARK: Contrast
+
+  /// Whether text can be read, in true colour and after reduction to 256 colours.
+  private static func isReadable(_ ink: RGB, on paper: RGB) -> Bool {
+    func reduced(_ color: RGB) -> RGB { XtermPalette.color(XtermPalette.nearest(to: color)) ?? color }
+    return ink.contrast(to: paper) >= ThemeLint.leastOfText
+      && reduced(ink).contrast(to: reduced(paper)) >= ThemeLint.leastOfText
+  }
+
+  private static func readable(_ color: RGB, on papers: [RGB], isLight: Bool) -> RGB {
+    let end = isLight ? RGB(0, 0, 0) : RGB(255, 255, 255)
+    for step in 0..<20 {
+      let candidate = color.mixed(with: end, Double(step) / 20)
+      if papers.allSatisfy({ isReadable(candidate, on: $0) }) { return candidate }
+    }
+    return end
+  }
+
+  /// The strongest tint of a background below which text can be read.
+  private static func tint(of color: RGB, on paper: RGB, below ink: RGB) -> RGB {
+    for step in stride(from: 5, through: 1, by: -1) {
+      let candidate = paper.mixed(with: color, Double(step) / 20)
+      if isReadable(ink, on: candidate) { return candidate }
+    }
+    return paper
+  }
+
+  private static func ink(on color: RGB, else paper: RGB) -> RGB {
+    let candidates = [paper, RGB(0, 0, 0), RGB(255, 255, 255)]
+    return candidates.first { isReadable($0, on: color) }
+      ?? candidates.max { $0.contrast(to: color) < $1.contrast(to: color) } ?? paper
+  }
+
+  /// A basic string of TOML.
+  private static func quoted(_ text: String) -> String {
+    let safe = text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+    return "\"" + String(String.UnicodeScalarView(safe)).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      + "\""
+  }
+}

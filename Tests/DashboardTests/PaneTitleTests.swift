@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("Titles of panes")
+struct PaneTitleTests {
+  private func opened(_ size: Size) -> Driver {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow(
+      (0..<40).map { document("orders/o\($0 + 10)", ["total": .integer(Int64($0))]) }, total: 40, at: 0)
+    return driver
+  }
+
+  /// The upper line of pane 1.
+  private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(46)) }
+
+  @Test("The collection of the selection is named while its row is scrolled off, and only then; the count stays")
+  func breadcrumb() {
+    var driver = opened(Size(width: 120, height: 36))
+    #expect(title(driver).contains(" 1 Collections ─"))
+    driver.press(String(repeating: "j ", count: 30))
+    #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
+    #expect(title(driver).contains(" of 40 ─"), "\(title(driver))")
+    driver.press("g")
+    #expect(title(driver).contains(" 1 Collections ─"))
+  }
+
+  @Test("Behind its last document the collection that the rows above are of is still named")
+  func nextCollection() {
+    var driver = opened(Size(width: 80, height: 24))
+    driver.client(.collections(below: .root, ["orders", "users"]), at: 1)
+    #expect(title(driver).contains(" 1 Collections ─"))
+    driver.press(String(repeating: "j ", count: 45))
+    #expect(driver.state.selectedCollection == ResourcePath("users"))
+    #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
+  }
+
+  @Test("So it is on a smaller screen")
+  func narrow() {
+    var driver = opened(Size(width: 80, height: 24))
+    driver.press("j j j j j j j j j j j j j j j")
+    #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
+    #expect(title(driver).contains(" 15/40 ─"), "\(title(driver))")
+  }
+
+  @Test("The head of the last column is written in full above the signs of the documents")
+  func lastHead() {
+    var driver = Driver(Size(width: 80, height: 24))
+    driver.client(.collections(below: .root, ["events"]), at: 0)
+    let types = ["click", "view"]
+    driver.answerWindow(
+      (0..<12).map { index in
+        document(
+          "events/e\(400_000 + index)", ["type": .string(types[index % 2]), "counter": .integer(Int64(800 + index))])
+      }, at: 0)
+    #expect(driver.screen.contains("counter"), "\(driver.screen)")
+  }
+
+  @Test("A number and its age stand apart where there is room, close together where there is not")
+  func ages() {
+    var driver = Driver(Size(width: 80, height: 24))
+    driver.client(.collections(below: .root, ["users", "a-collection-with-a-long-name"]), at: 0)
+    driver.client(.counted(ResourcePath("users"), 2), at: 0)
+    driver.client(.counted(ResourcePath("a-collection-with-a-long-name"), 31), at: 0)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.tick(20)
+    #expect(driver.screen.contains("2 · 0:20"), "\(driver.screen)")
+    #expect(driver.screen.contains("31·0:20"), "\(driver.screen)")
+  }
+
+  @Test("The lines around panes are those of the theme, in its preview too; ASCII signs have none beyond ASCII")
+  func borders() {
+    var driver = opened(Size(width: 80, height: 24))
+    driver.state.configuration.themes[1].border = BorderStyle.none
+    driver.state.configuration.themes[2].border = .single
+    #expect(driver.canvas()[0, 1].text == "╭")
+    driver.press("T down")
+    #expect(driver.canvas()[0, 1].text == " " && driver.screen.contains("1 Collections"))
+    driver.press("down")
+    #expect(driver.canvas()[0, 1].text == "┌" && driver.canvas()[0, 2].text == "│")
+    driver.state.configuration.glyphs = .ascii
+    #expect(driver.canvas()[0, 1].text == "+")
+    driver.state.configuration.glyphs = .unicode
+    driver.press("esc")
+    #expect(driver.canvas()[0, 1].text == "╭")
+    // Keys are named as before, whatever the lines are.
+    driver.press("T down enter")
+    #expect(driver.screen.contains("⏎") == Scenario.online.play(Size(width: 80, height: 24)).screen.contains("⏎"))
+  }
+}
