@@ -72,6 +72,20 @@ struct TransactionTurnsTests {
     turns.end(number, isCommitted: false)
   }
 
+  @Test("A transaction that the block of another one runs does not wait for that one")
+  func nested() async {
+    let first = await overtaken([a])
+    await turns.turn(first, [a], atMost: .seconds(600))
+    let inner = turns.begin()
+    await TransactionTurns.$enclosing.withValue([first]) {
+      await turns.reads([a], inner)
+      turns.commits([a], inner)
+      turns.end(inner, isCommitted: true)
+    }
+    turns.end(first, isCommitted: false)
+    #expect(turns.count == 0)
+  }
+
   @Test("A wait ends with its limit, and with its task")
   func limits() async {
     let first = await overtaken([a])

@@ -6,8 +6,9 @@ import Synchronization
 ///
 /// A transaction whose documents another one of this client has changed needs no delay before it tries again, because
 /// the backend is not busy and no other client is in the way. It waits until the transactions that failed before it at
-/// the same documents have ended, and transactions that read these documents for the first time wait behind it. No wait
-/// lasts longer than the delay it takes the place of, so that a block that waits for another transaction itself ends.
+/// the same documents have ended, and transactions that read these documents for the first time wait behind it. A
+/// transaction that the block of another one runs does not wait for that one, as far as Swift's tasks tell; where they
+/// do not, the longest wait ends it.
 package final class TransactionTurns: Sendable {
   private struct Attempt {
     var reads: Set<DocumentKey> = []
@@ -15,9 +16,16 @@ package final class TransactionTurns: Sendable {
     var isOvertaken = false
   }
 
+  /// The longest wait for a turn.
+  package static let patience = Duration.seconds(15)
+
+  /// The transactions whose blocks the current task runs.
+  @TaskLocal package static var enclosing: Set<UInt64> = []
+
   private struct Wait {
     var transaction: UInt64
     var keys: Set<DocumentKey>
+    var enclosing: Set<UInt64>
     var continuation: CheckedContinuation<Void, Never>
   }
 
@@ -32,16 +40,16 @@ package final class TransactionTurns: Sendable {
     var ended: Set<UInt64> = []
 
     /// Whether no transaction that failed earlier has one of the documents. A transaction that never failed is last.
-    func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64) -> Bool {
+    func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> Bool {
       for waiting in queue {
         if waiting.transaction == transaction { return true }
-        if !waiting.keys.isDisjoint(with: keys) { return false }
+        if !waiting.keys.isDisjoint(with: keys), !enclosing.contains(waiting.transaction) { return false }
       }
       return true
     }
 
     mutating func takeFree() -> [Wait] {
-      let free = waits.filter { isFree($0.value.keys, $0.value.transaction) }
+      let free = waits.filter { isFree($0.value.keys, $0.value.transaction, $0.value.enclosing) }
       for number in free.keys { waits[number] = nil }
       return Array(free.values)
     }
@@ -71,7 +79,7 @@ package final class TransactionTurns: Sendable {
 
   /// Has a transaction read documents, after those that try again with them.
   package func reads(_ keys: Set<DocumentKey>, _ transaction: UInt64) async {
-    await wait(for: keys, transaction, atMost: Backoff.initial)
+    await wait(for: keys, transaction, atMost: Self.patience)
     state.withLock { $0.attempts[transaction, default: Attempt()].reads.formUnion(keys) }
   }
 
@@ -92,8 +100,9 @@ package final class TransactionTurns: Sendable {
   }
 
   /// Waits for the turn to try again.
-  /// - Parameter longest: the delay that the wait takes the place of.
-  package func turn(_ transaction: UInt64, _ keys: Set<DocumentKey>, atMost longest: Duration) async {
+  package func turn(
+    _ transaction: UInt64, _ keys: Set<DocumentKey>, atMost longest: Duration = TransactionTurns.patience
+  ) async {
     state.withLock { state in
       if let index = state.queue.firstIndex(where: { $0.transaction == transaction }) {
         state.queue[index].keys.formUnion(keys)
@@ -123,8 +132,9 @@ package final class TransactionTurns: Sendable {
   // MARK: Waiting
 
   private func wait(for keys: Set<DocumentKey>, _ transaction: UInt64, atMost longest: Duration) async {
+    let enclosing = Self.enclosing
     let number: UInt64? = state.withLock { state in
-      if state.isFree(keys, transaction) { return nil }
+      if state.isFree(keys, transaction, enclosing) { return nil }
       state.lastWait += 1
       return state.lastWait
     }
@@ -136,8 +146,9 @@ package final class TransactionTurns: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          if state.ended.contains(number) || state.isFree(keys, transaction) { return true }
-          state.waits[number] = Wait(transaction: transaction, keys: keys, continuation: continuation)
+          if state.ended.contains(number) || state.isFree(keys, transaction, enclosing) { return true }
+          state.waits[number] = Wait(
+            transaction: transaction, keys: keys, enclosing: enclosing, continuation: continuation)
           return false
         }
         if isOver { continuation.resume() }

@@ -40,14 +40,15 @@ extension Firestore {
       do { try await client.engine.requireNetwork() } catch { throw FirestoreError(error) }
       let delay = retries.begin(using: &random)
       if let overtaken {
-        await turns.turn(number, overtaken, atMost: delay)
+        await turns.turn(number, overtaken)
         try Task.checkCancellation()
       } else if delay > .zero {
         try await client.engine.clock.sleep(for: delay)
       }
       let transaction = Transaction(firestore: self, client: client, number: number)
       do {
-        let result = try await attempt(transaction, body)
+        let enclosing = TransactionTurns.enclosing.union([number])
+        let result = try await TransactionTurns.$enclosing.withValue(enclosing) { try await attempt(transaction, body) }
         try await transaction.commit()
         isCommitted = true
         return result
