@@ -161,7 +161,7 @@ struct TransactionTests {
     try await withClients { db, _ async throws in
       let counter = db.document("counters/a")
       try await counter.setData(["n": 0])
-      let rounds = 4
+      let rounds = 2
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<10 {
           group.addTask {

@@ -16,8 +16,8 @@ package final class TransactionTurns: Sendable {
     var isOvertaken = false
   }
 
-  /// The longest wait for a turn.
-  package static let patience = Duration.seconds(15)
+  /// The longest wait for a turn while none of those before it ends.
+  package static let patience = Duration.seconds(30)
 
   /// The transactions whose blocks the current task runs.
   @TaskLocal package static var enclosing: Set<UInt64> = []
@@ -39,13 +39,15 @@ package final class TransactionTurns: Sendable {
     /// The waits that ended before they had begun.
     var ended: Set<UInt64> = []
 
-    /// Whether no transaction that failed earlier has one of the documents. A transaction that never failed is last.
+    /// Whether no transaction that failed earlier has one of the documents.
     func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> Bool {
-      for waiting in queue {
-        if waiting.transaction == transaction { return true }
-        if !waiting.keys.isDisjoint(with: keys), !enclosing.contains(waiting.transaction) { return false }
-      }
-      return true
+      before(keys, transaction, enclosing).isEmpty
+    }
+
+    /// The transactions whose end is waited for. A transaction that never failed is behind all.
+    func before(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> [UInt64] {
+      queue.prefix { $0.transaction != transaction }
+        .filter { !$0.keys.isDisjoint(with: keys) && !enclosing.contains($0.transaction) }.map(\.transaction)
     }
 
     mutating func takeFree() -> [Wait] {
@@ -140,8 +142,14 @@ package final class TransactionTurns: Sendable {
     }
     guard let number else { return }
     let limit = Task { [self] in
-      try? await Task.sleep(for: longest)
-      if !Task.isCancelled { end(wait: number) }
+      var before: [UInt64]?
+      while let now = state.withLock({ $0.ended.contains(number) ? nil : $0.before(keys, transaction, enclosing) }),
+        now != before
+      {
+        before = now
+        try await Task.sleep(for: longest)
+      }
+      end(wait: number)
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
