@@ -100,7 +100,7 @@ struct ReadmeBlock: Sendable {
     let command = line.firstRange(of: "  #").map { String(line[..<$0.lowerBound]) } ?? line
     let words = command.split(separator: " ").map(String.init)
     guard words.first == "hearth" else { return line }
-    if words.count == 1 || words[1].hasPrefix("--") { return dashboard(words) ?? line }
+    if words.count == 1 || words[1].hasPrefix("-") { return dashboard(words) ?? line }
     if words[1] == "serve" {
       return """
         \(line)
@@ -131,6 +131,7 @@ struct ReadmeBlock: Sendable {
     }
     let isPrinted = options.contains { $0.hasPrefix("--print") || $0.hasPrefix("--generate") }
     if isPrinted || !options.isDisjoint(with: ["--frame", "--plain", "--version"]) { return nil }
-    return "printf q | script -qec '\(words.joined(separator: " "))' /dev/null"
+    let quoted = words.joined(separator: " ").replacing("'", with: "'\\''")
+    return "printf q | script -qec '\(quoted)' /dev/null"
   }
 }
