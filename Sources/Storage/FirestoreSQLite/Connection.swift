@@ -55,7 +55,7 @@ public import CSQLite
   ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
   ///   - name: the name of the data in errors, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
-    // Before anything else of SQLite is used; a database in memory has no need of the layer itself.
+    // Registers the layer before SQLite is used otherwise; a database in memory does without it.
     _ = cpc_register()
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var opened: OpaquePointer?
