@@ -90,6 +90,15 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
     }
 
+    @Test("A word about the queue counts every write of the words before it")
+    func counted() async throws {
+      let run = try await HeadlessRun(
+        ["--plain", "--in-memory"],
+        input: "offline\n" + (1...20).map { "set c/\($0) {\"n\": \($0)}\n" }.joined() + "queue\nquit\n",
+        try Surroundings())
+      #expect(run.output.contains("queue: 20 writes wait"), "\(run.output)")
+    }
+
     @Test("--json prints an object a line, of everything that happens and of each part that is asked for")
     func json() async throws {
       let surroundings = try Surroundings()

@@ -97,8 +97,10 @@ final class ClientBridge {
     }
   }
 
-  /// The engine's status at this moment, which `followStatus` may tell later; `nil` after the client's end.
+  /// The engine's status with every write that was asked for so far, which `followStatus` may tell later; `nil` after the
+  /// client's end.
   func status() async -> ClientStatus? {
+    await lastWrite?.value
     for await status in engine.status(queueEnds: Self.queueEnds) { return status }
     return nil
   }
