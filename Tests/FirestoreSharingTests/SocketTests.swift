@@ -185,7 +185,7 @@ struct SocketTests {
     let owner = try FakeOwner(in: folder)
     owner.welcome("hearth\t1\tabcd\tnormal\t77\thearth of yesterday\n")
     let data = try SharedData.open(folder.path, patience: .seconds(60))
-    let error = await #expect(throws: RPCStatus.self) { try await data.claim(within: .seconds(20)) }
+    let error = await #expect(throws: RPCStatus.self) { try await data.claim(within: .seconds(3)) }
     #expect(error?.code == .unavailable)
     #expect(error?.message.contains("process 77 (hearth of yesterday)") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("keeps it") == true, "\(error?.message ?? "")")

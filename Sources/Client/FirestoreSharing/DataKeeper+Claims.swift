@@ -45,8 +45,17 @@ extension DataKeeper {
   /// - Throws: `unavailable` if that one keeps it, says nothing or does not know the question; `cancelled`.
   func claim(until deadline: ContinuousClock.Instant) async throws(RPCStatus) {
     var asked: DataMember?
+    var known: Int?
     while true {
-      let passage = try await way()
+      let passage: Passage
+      do throws(RPCStatus) { passage = try await way(knowing: known) } catch {
+        // An owner that was asked, and is slow to answer again, has the data still.
+        let (isClosed, generation) = state.withLock { ($0.isClosed, $0.generation) }
+        guard let asked, error.code != .cancelled, !isClosed else { throw error }
+        if .now >= deadline { throw Self.refusal(of: asked, "it does not let it go") }
+        known = generation
+        continue
+      }
       guard case .attached(let attachment) = passage.way else { return }
       if asked == attachment.owner {
         // An owner of an older version ends the connection at this question, and has the data still.
