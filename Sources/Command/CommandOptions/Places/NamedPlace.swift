@@ -59,7 +59,11 @@ extension PlaceText.Database {
     var locations = base
     (locations.connection, locations.isReadOnly) = (nil, false)
     switch self {
-    case .connection: return try parsed()
+    case .connection(let name):
+      if name.isEmpty {
+        throw CommandFailure(.usage, "connection: is to be followed by a name, as in connection:prod.")
+      }
+      return try parsed()
     case .folder(let folder):
       if folder.isEmpty { throw CommandFailure(.usage, "data: is to be followed by a folder, as in data:backup.") }
       (locations.backend, locations.isDataNamed) = (.embedded(folder: folder), true)
