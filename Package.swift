@@ -25,6 +25,7 @@ let groups: KeyValuePairs = [
   "Emulator": ["FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator"],
   "Screen": [
     "TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "DashboardModel", "Dashboard",
+    "DashboardView",
   ],
   "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost", "HearthCommand"],
   "Tools": ["FirestoreSpec", "SpecRunner", "Benchmarks"],
@@ -243,6 +244,12 @@ let package = Package(
         "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText",
         "FirestoreClientState",
       ]),
+    module(
+      "DashboardView",
+      [
+        "Dashboard", "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON",
+        "FirestoreText", "FirestoreClientState",
+      ]),
 
     module(
       "CommandOutput",
@@ -273,7 +280,7 @@ let package = Package(
         "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
         "FirestoreInspection", "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Terminal",
-        "DashboardModel", "Dashboard", "SeededRandom", "Spelling", "CAllocator", arguments, log,
+        "DashboardModel", "Dashboard", "DashboardView", "SeededRandom", "Spelling", "CAllocator", arguments, log,
       ]),
     executable(
       "HearthCommand",
@@ -310,6 +317,7 @@ let package = Package(
       [
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "DashboardModel", "Dashboard",
+        "DashboardView",
         "TerminalCanvas",
         arguments,
       ] + (coreOnly ? [] : ["Hearth"]),
@@ -482,6 +490,7 @@ let package = Package(
       [
         "FirestoreTesting", "TerminalTesting",
         "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "DashboardModel", "Dashboard",
+        "DashboardView",
         "FirestoreModel",
         "FirestoreQuery", "FirestoreClientState",
       ]),
@@ -489,7 +498,8 @@ let package = Package(
       "DashboardTests",
       [
         "FirestoreTesting", "TerminalTesting",
-        "SeededRandom", "DashboardModel", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery",
+        "SeededRandom", "DashboardModel", "Dashboard", "DashboardView", "TerminalCanvas", "FirestoreModel",
+        "FirestoreQuery",
         "FirestoreClientState",
         "FirestoreJSON", "FirestoreText", "LinearPatterns",
       ],
@@ -501,7 +511,8 @@ let package = Package(
         "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreText", "FirestoreRules", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "DashboardModel", "Dashboard", "TerminalTheme",
+        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "DashboardModel", "Dashboard", "DashboardView",
+        "TerminalTheme",
         "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",
         arguments,

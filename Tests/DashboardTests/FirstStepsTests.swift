@@ -8,6 +8,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// What a newcomer sees: the page without data, and the guide.
 @Suite("First steps")

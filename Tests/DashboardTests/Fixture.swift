@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import DashboardModel
+import DashboardView
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery

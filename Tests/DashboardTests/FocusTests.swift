@@ -6,6 +6,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 extension Canvas {
   /// The panes whose titles are lit.

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// What the screen says of times, and that it is so.
 @Suite("Times on the screen")

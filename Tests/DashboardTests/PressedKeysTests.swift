@@ -9,6 +9,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 @Suite("Keys for an audience")
 struct PressedKeysTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 @Suite struct RandomKeyTests {
   @Test(

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 @Suite("The session in a row of steps")
 struct SessionBandTests {

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 @Suite("Moving through the time of a session")
 struct TimelineTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 @Suite("The dashboard as lines")
 struct TranscriptTests {

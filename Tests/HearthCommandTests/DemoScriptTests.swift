@@ -48,7 +48,7 @@ struct DemoScriptTests {
   }
 
   private func request(_ text: String) throws -> FrameRequest {
-    var request = FrameRequest(size: Size(width: 80, height: 24), theme: try ThemeCatalog().theme(named: "ember").theme)
+    var request = FrameRequest(of: Size(width: 80, height: 24), theme: try ThemeCatalog().theme(named: "ember").theme)
     request.script = try DemoScript.parse(text, name: "s")
     return request
   }

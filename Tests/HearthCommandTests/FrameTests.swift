@@ -5,6 +5,7 @@ import TerminalTheme
 import Testing
 
 @testable import Dashboard
+@testable import DashboardHost
 @testable import DashboardModel
 @testable import HearthCommand
 
@@ -33,10 +34,12 @@ struct FrameTests {
     _ picture: Picture, format: FrameRequest.Format = .svg
   ) throws -> FrameRequest {
     let catalog = ThemeCatalog()
-    return FrameRequest(
-      size: picture.size, format: format, scene: picture.scene, keys: try KeySequenceText.parse(picture.keys),
-      theme: try catalog.theme(named: picture.theme).theme,
-      themes: catalog.slugs.map { DashboardConfiguration.Theme(slug: $0, name: $0) })
+    var request = FrameRequest(of: picture.size, theme: try catalog.theme(named: picture.theme).theme)
+    request.format = format
+    request.scene = picture.scene
+    request.keys = try KeySequenceText.parse(picture.keys)
+    request.themes = catalog.slugs.map { DashboardConfiguration.Theme(slug: $0, name: $0) }
+    return request
   }
 
   @Test("The pictures of the README are what the program draws now", arguments: pictures)

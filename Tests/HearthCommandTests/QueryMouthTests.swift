@@ -11,6 +11,7 @@ import TerminalCanvas
 import Testing
 
 @testable import CommandOptions
+@testable import CommandTransfer
 @testable import Dashboard
 @testable import DashboardHost
 @testable import DashboardModel

@@ -5,6 +5,7 @@ import FirestoreTesting
 import Testing
 
 @testable import CommandOutput
+@testable import DashboardHost
 @testable import HearthCommand
 
 @Suite struct ScenarioParserTests {

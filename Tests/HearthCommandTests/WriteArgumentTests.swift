@@ -7,6 +7,7 @@ import FirestoreText
 import Testing
 
 @testable import CommandOutput
+@testable import CommandTransfer
 @testable import HearthCommand
 
 @Suite struct WriteArgumentTests {

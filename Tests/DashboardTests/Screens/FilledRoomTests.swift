@@ -9,6 +9,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// The use of a large screen. A cell carries nothing when it is blank, no part of a frame, and does not stand between two
 /// texts of its pane's row that are at most `longestGap` columns apart: such blanks part words and columns.

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// Every screen as text and roles. `UPDATE_GOLDENS=1` rewrites the files; without it a missing one fails.
 @Suite("Screens look as agreed")

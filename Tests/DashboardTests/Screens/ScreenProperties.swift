@@ -9,6 +9,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// What holds of every screen at every size.
 @Suite("Screens at any size")

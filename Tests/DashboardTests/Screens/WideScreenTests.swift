@@ -9,6 +9,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// What a screen of 200 columns shows that others have no room for.
 @Suite("Wide screens")

@@ -16,6 +16,7 @@ import class Hearth.Client
 @testable import CommandOutput
 @testable import Dashboard
 @testable import DashboardHost
+@testable import DashboardView
 
 /// A dashboard with its client, on a backend that a test changes as another process would; the test sees what a user sees.
 @MainActor

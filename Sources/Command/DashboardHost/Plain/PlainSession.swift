@@ -3,6 +3,7 @@ package import CommandOptions
 import CommandOutput
 package import Dashboard
 package import DashboardModel
+import DashboardView
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreLocal

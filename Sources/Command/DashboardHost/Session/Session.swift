@@ -3,6 +3,7 @@ import CommandOptions
 package import CommandOutput
 package import Dashboard
 package import DashboardModel
+import DashboardView
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState

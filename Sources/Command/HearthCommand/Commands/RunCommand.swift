@@ -2,6 +2,7 @@
 import ArgumentParser
 import CommandOptions
 import CommandOutput
+import CommandTransfer
 import DashboardHost
 import FirestoreLocal
 import FirestoreModel

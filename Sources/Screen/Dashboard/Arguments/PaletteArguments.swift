@@ -7,7 +7,7 @@ extension DashboardState {
   private static let offeredCompletions = 200
 
   /// The rows of the palette.
-  func items(of palette: Palette, _ list: ListOverlay) -> [Palette.Item] {
+  package func items(of palette: Palette, _ list: ListOverlay) -> [Palette.Item] {
     let text = list.field?.text ?? ""
     return argumentItems(text, palette) ?? list.items(of: palette)
   }
@@ -70,7 +70,7 @@ extension DashboardState {
   // MARK: Completion
 
   /// The completion of the typed text by the selected row; `nil` if it changes nothing.
-  func completion(of palette: Palette, _ list: ListOverlay) -> String? {
+  package func completion(of palette: Palette, _ list: ListOverlay) -> String? {
     let items = items(of: palette, list)
     guard items.indices.contains(list.cursor.index) else { return nil }
     let typed = list.field?.text ?? ""

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import FirestoreModel
-import TerminalCanvas
+package import DashboardModel
+package import FirestoreModel
+package import TerminalCanvas
 
 /// The names of the columns above the tree, with the sign of the order: those of the collection in which the selection
 /// is. A click on one sorts by it. Used by drawing and by the mouse.
-struct CollectionHeads {
+package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key
     var columns: Range<Int>
@@ -18,7 +18,7 @@ struct CollectionHeads {
   private var heads: [Head] = []
 
   /// - Returns: `nil` while no collection shows documents.
-  init?(_ state: DashboardState, _ layout: Layout) {
+  package init?(_ state: DashboardState, _ layout: Layout) {
     guard state.browser.result == nil, let path = Self.path(state), let window = state.browser.windows[path] else {
       return nil
     }
@@ -69,7 +69,7 @@ struct CollectionHeads {
     return state.browser.roots?.lazy.map { ResourcePath($0) }.first(where: shows)
   }
 
-  func line(_ glyphs: Glyphs) -> Line {
+  package func line(_ glyphs: Glyphs) -> Line {
     var line = Line(glyphs)
     for head in heads.sorted(by: { $0.columns.lowerBound < $1.columns.lowerBound }) {
       line.skip(to: head.columns.lowerBound)
@@ -85,7 +85,7 @@ struct CollectionHeads {
 extension DashboardState {
   /// The collection that the rows at the top are of while its own row is off the screen: that of the selection, or where
   /// that shows no documents the one that the names of the columns are about. `nil` beside a result.
-  func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
+  package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows
     guard browser.result == nil, !rows.isEmpty else { return nil }
     let shown = browser.cursor.rows(count: rows.count, height: geometry(of: .collections, layout).rows.height)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
-import FirestoreModel
-import TerminalCanvas
+package import FirestoreModel
+package import TerminalCanvas
 
 /// The right end of a collection's row: the number of its documents, live or with its age, and the sign of how much of
 /// the collection listeners hear.
-struct CollectionMarks {
+package struct CollectionMarks {
   let state: DashboardState
   let path: ResourcePath
   let isLarge: Bool
@@ -16,7 +16,7 @@ struct CollectionMarks {
   /// Whether a number and its age stand apart, as where there is room.
   private var isRoomy = true
 
-  init(state: DashboardState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
+  package init(state: DashboardState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
     (self.state, self.path, self.isLarge) = (state, path, isLarge)
     (self.glyphs, self.flags) = (glyphs, flags)
   }
@@ -24,7 +24,7 @@ struct CollectionMarks {
   private var window: CollectionWindow? { state.browser.windows[path] }
 
   /// - Parameter room: the columns beside the collection's name, in which words are as far as they fit.
-  func line(room: Int) -> Line {
+  package func line(room: Int) -> Line {
     let roomy = line(below: room)
     guard !isLarge, roomy.width > room else { return roomy }
     var tight = self

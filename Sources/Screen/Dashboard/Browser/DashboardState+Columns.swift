@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import FirestoreModel
+package import DashboardModel
+package import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
   /// The columns of a collection that fit now: the same in every row of it.
-  func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
+  package func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
     let isLarge = layout.layoutClass == .large
     let width = layout.content(of: .collections).width
     let marks = Self.documentFlags + Self.pendingMark(layout) + (timeColumn(layout) == nil ? 0 : Self.timeWidth + 2)
@@ -22,18 +22,18 @@ extension DashboardState {
 
   /// The columns kept free at the right for source letter, cache flag, sign of a change and listeners. The pending mark
   /// has room beside them, so that the values stay in columns.
-  static let documentFlags = 4
+  package static let documentFlags = 4
 
   /// The columns of the time of the last change, or of the creation where that is the order: on wide screens.
-  static let timeWidth = 10
+  package static let timeWidth = 10
   /// The columns of the tree from which there is room for times beside values.
   private static let leastWithTimes = 62
 
   /// The columns of the mark of a pending write with its batch.
-  static func pendingMark(_ layout: Layout) -> Int { layout.layoutClass == .large ? 7 : 3 }
+  package static func pendingMark(_ layout: Layout) -> Int { layout.layoutClass == .large ? 7 : 3 }
 
   /// The column at which the times begin in the tree; `nil` where they are not shown.
-  func timeColumn(_ layout: Layout) -> Int? {
+  package func timeColumn(_ layout: Layout) -> Int? {
     let width = layout.content(of: .collections).width
     guard layout.isWide, width >= Self.leastWithTimes else { return nil }
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
@@ -41,7 +41,7 @@ extension DashboardState {
 
   /// The time of a document's last change, or of its creation where that is the order: `12:04:17`, and of another day
   /// the date.
-  func timeText(of document: Document) -> String {
+  package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }
     let offset = configuration.utcOffset

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import FirestoreModel
+package import DashboardModel
+package import FirestoreModel
 
 extension DashboardState {
   /// The order in which fields of a collection's documents are worth telling.
-  func interest(in collection: ResourcePath) -> FieldInterest {
+  package func interest(in collection: ResourcePath) -> FieldInterest {
     FieldInterest(
       browser.statistics[collection] ?? FieldStatistics(), picked: browser.columns[collection]?.picked)
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
 /// The fields of a row's document besides those that its summary tells, for screens that are wide enough.
-struct FeedContext {
+package struct FeedContext {
   private static let mostFields = 12
 
   private let interests: [ResourcePath: FieldInterest]
   private let glyphs: Glyphs
 
-  init(_ state: DashboardState, _ rows: [FeedRow]) {
+  package init(_ state: DashboardState, _ rows: [FeedRow]) {
     let collections = Set(rows.compactMap { $0.document == nil ? nil : $0.key?.collection })
     interests = Dictionary(uniqueKeysWithValues: collections.map { ($0, state.interest(in: $0)) })
     glyphs = state.configuration.glyphs
@@ -18,7 +18,7 @@ struct FeedContext {
 
   /// `user "ada" · total 42.0`: the fields as the change left them, the most telling ones first.
   /// - Parameter room: the columns for it: arrays and maps are opened while all has room.
-  func text(of row: FeedRow, room: Int) -> String {
+  package func text(of row: FeedRow, room: Int) -> String {
     guard let document = row.document, row.kind == .added || row.kind == .modified,
       let interest = interests[document.key.collection], let fields = document.data?.fields, fields.count > 1
     else { return "" }

@@ -3,14 +3,14 @@ import DashboardModel
 
 /// The places of the feed's rows on a slow line, while the feed follows its end: a new row takes the place of the oldest
 /// one, so that no other moves, and a sign moves to the newest. Used by drawing and by the mouse.
-struct FeedRing {
+package struct FeedRing {
   private let height: Int
   private let count: Int
   /// The number of rows before the first that is kept.
   private let forgotten: Int
 
   /// - Returns: `nil` where the feed scrolls.
-  init?(_ state: DashboardState, height: Int) {
+  package init?(_ state: DashboardState, height: Int) {
     guard state.screen.isLinkSlow, !state.feed.isPaused, !state.showsRequests, state.past == nil, height > 0 else {
       return nil
     }
@@ -20,7 +20,7 @@ struct FeedRing {
   }
 
   /// The row of the pane for the row of a number among those that are kept.
-  func place(of index: Int) -> Int { (forgotten + index) % height }
+  package func place(of index: Int) -> Int { (forgotten + index) % height }
 
   /// The number, among the rows that are kept, of what stands in a row of the pane; `nil` for an empty one.
   func index(at place: Int) -> Int? { (max(0, count - height)..<count).first { self.place(of: $0) == place } }

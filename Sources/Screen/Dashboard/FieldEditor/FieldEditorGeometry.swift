@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
-import TerminalCanvas
+package import TerminalCanvas
 
 /// The places of the parts of the field editor, used by drawing and by the mouse.
-struct FieldEditorGeometry {
-  let dialog: Dialog
+package struct FieldEditorGeometry {
+  package let dialog: Dialog
   /// The row of the heads over the columns; `nil` if every row is needed.
-  let heads: Int?
-  let rows: Rect
+  package let heads: Int?
+  package let rows: Rect
   /// The area of the messages below the rows.
-  let status: Rect
+  package let status: Rect
   /// The list of types, which covers the editor.
-  let typeDialog: Dialog
-  let name: Int
-  let type: Int
+  package let typeDialog: Dialog
+  package let name: Int
+  package let type: Int
 
-  init(_ editor: FieldEditor, _ layout: Layout) {
+  package init(_ editor: FieldEditor, _ layout: Layout) {
     dialog = Self.place(isNew: editor.isNew, layout)
     let area = dialog.content
     let below = area.height >= 8 ? 3 : min(1, area.height - 1)
@@ -38,12 +38,12 @@ struct FieldEditorGeometry {
   }
 
   /// The rows of the list of types.
-  var types: Rect { typeDialog.content }
+  package var types: Rect { typeDialog.content }
 
   /// The columns of a sign and a blank before the names.
-  static let lead = 3
+  package static let lead = 3
 
-  func indent(of row: EditedRow) -> Int { min(row.depth * 2, name / 2) }
+  package func indent(of row: EditedRow) -> Int { min(row.depth * 2, name / 2) }
 
   func foldColumns(of row: EditedRow) -> Range<Int> {
     let start = rows.x + Self.lead + indent(of: row)
@@ -51,23 +51,23 @@ struct FieldEditorGeometry {
   }
 
   var typeColumns: Range<Int> { rows.x + Self.lead + name..<rows.x + Self.lead + name + type }
-  var valueColumn: Int { Self.lead + name + type }
+  package var valueColumn: Int { Self.lead + name + type }
 }
 
 /// The places of the parts of the review.
-struct FieldReviewGeometry {
-  let dialog: Dialog
+package struct FieldReviewGeometry {
+  package let dialog: Dialog
   /// The sentences above the fields, broken to the width.
-  let lead: [String]
+  package let lead: [String]
   /// The row of the line between the two; `nil` if every row is needed.
-  let rule: Int?
-  let rows: Rect
-  let buttons: Int
+  package let rule: Int?
+  package let rows: Rect
+  package let buttons: Int
 
-  static let send = "[ Send ]"
-  static let back = "[ Back ]"
+  package static let send = "[ Send ]"
+  package static let back = "[ Back ]"
 
-  init(_ review: FieldReview, _ layout: Layout, _ state: DashboardState) {
+  package init(_ review: FieldReview, _ layout: Layout, _ state: DashboardState) {
     // A dialog without a border has no title.
     var sentences = layout.layoutClass.isTiled || layout.layoutClass == .small ? [] : [review.title]
     sentences += review.facts

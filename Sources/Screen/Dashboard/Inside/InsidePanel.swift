@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -15,7 +15,7 @@ package struct InsidePanel: Sendable {
   /// The largest collection whose fields are counted anew by themselves.
   private static let smallCollection = 10_000
 
-  var section: InsideSection
+  package var section: InsideSection
   /// The collection whose fields are shown; `nil` if none was selected.
   let path: ResourcePath?
   private(set) var types: FieldTypes?
@@ -110,14 +110,14 @@ package struct InsidePanel: Sendable {
     return [.client(.surveyCache)]
   }
 
-  func table(_ context: InsideContext) -> InsideTable? {
+  package func table(_ context: InsideContext) -> InsideTable? {
     if section == .fields { return types.flatMap { types in path.map { .fields(of: $0, types, arrived: arrived) } } }
     if section.isSurvey { return survey.flatMap { .of(section, $0, context) } }
     return inside.flatMap { .of(section, $0, context) }
   }
 
   /// The sentence in place of rows; `nil` if there are rows.
-  func note(_ table: InsideTable?) -> String? {
+  package func note(_ table: InsideTable?) -> String? {
     if section == .fields, path == nil { return "select a collection in the tree, and come back" }
     if let failure = failureShown { return failure }
     guard let table else {
@@ -136,7 +136,7 @@ package struct InsidePanel: Sendable {
   }
 
   /// Whether the sentence in place of rows tells a failure.
-  var hasFailed: Bool { failureShown != nil }
+  package var hasFailed: Bool { failureShown != nil }
 
   /// The order to count what the section shows, if that was not done.
   fileprivate mutating func countFirst() -> [Effect] {
@@ -168,7 +168,7 @@ extension DashboardState {
   }
 
   /// The circumstances of the page: the user's settings, and what the tree and the listeners know.
-  var insideContext: InsideContext {
+  package var insideContext: InsideContext {
     var context = InsideContext(now)
     context.settings = configuration.inside ?? InsideSettings()
     context.lastMinute = listening.reads.lastMinute(at: now)

@@ -16,7 +16,7 @@ package struct Command: Sendable {
   /// Footer order, lowest first.
   let priority: Int
   /// The title in the palette; `nil` for commands that the palette leaves out.
-  let title: Wording?
+  package let title: Wording?
   /// Whether the command changes documents or pending writes, which a read-only dashboard refuses.
   let writes: Bool
   private let condition: @Sendable (DashboardState) -> String?
@@ -64,7 +64,7 @@ package struct Command: Sendable {
   }
 
   /// The reason why the command is not possible now; `nil` if it is. Help and pressing the key show it.
-  func reason(_ state: DashboardState) -> String? {
+  package func reason(_ state: DashboardState) -> String? {
     if writes, let past = state.past { return past.refusal(state) }
     if let reason = state.configuration.attached?.reason(against: self, state) { return reason }
     if writes && state.configuration.isReadOnly { return state.readOnlyReason }
@@ -86,7 +86,7 @@ package struct Command: Sendable {
   /// The hint, or the name where there is none.
   func word(_ state: DashboardState) -> String { hint?.text(state) ?? name }
 
-  static func text(of key: Key, _ glyphs: Glyphs) -> String {
+  package static func text(of key: Key, _ glyphs: Glyphs) -> String {
     guard glyphs.arrow == Glyphs.unicode.arrow, key.modifiers.isEmpty else { return key.description }
     return switch key.base {
     case .up: "↑"
@@ -100,11 +100,11 @@ package struct Command: Sendable {
 }
 
 /// Words that may depend on what the screen shows.
-struct Wording: ExpressibleByStringLiteral, Sendable {
-  let text: @Sendable (DashboardState) -> String
+package struct Wording: ExpressibleByStringLiteral, Sendable {
+  package let text: @Sendable (DashboardState) -> String
 
   init(_ text: @escaping @Sendable (DashboardState) -> String) { self.text = text }
-  init(stringLiteral text: String) { self.text = { _ in text } }
+  package init(stringLiteral text: String) { self.text = { _ in text } }
 }
 
 /// The context in which a command applies. A key means at most one command in each context.

@@ -16,7 +16,7 @@ extension Keymap {
   static let screen: [Command] = everywhere + focus + leaving + motions + arrangement + actions
 
   /// The heading under which help lists a command of the whole screen.
-  static func group(of name: String) -> String {
+  package static func group(of name: String) -> String {
     let groups = [("Panes", focus), ("Back and out", leaving), ("Moving", motions), ("Layout", arrangement)]
     return groups.first { $0.1.contains { $0.name == name } }?.0 ?? KeyContext.screen.title
   }

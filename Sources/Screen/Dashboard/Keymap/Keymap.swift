@@ -26,12 +26,12 @@ package struct Keymap: Sendable {
     contexts.lazy.compactMap { index[$0]?[key] }.first
   }
 
-  func command(named name: String, in contexts: [KeyContext]) -> Command? {
+  package func command(named name: String, in contexts: [KeyContext]) -> Command? {
     contexts.lazy.compactMap { context in commands.first { $0.name == name && $0.context == context } }.first
   }
 
   /// The commands of some contexts in order, each name only once.
-  func commands(in contexts: [KeyContext], where isWanted: (Command) -> Bool = { _ in true }) -> [Command] {
+  package func commands(in contexts: [KeyContext], where isWanted: (Command) -> Bool = { _ in true }) -> [Command] {
     var taken: Set<String> = []
     return contexts.flatMap { context in
       commands.filter { $0.context == context && isWanted($0) && taken.insert($0.name).inserted }

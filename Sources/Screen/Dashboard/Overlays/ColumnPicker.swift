@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
-import FirestoreModel
+package import FirestoreModel
 
 /// The fields of a collection, from which the user chooses those shown beside its documents.
-struct ColumnPicker: Sendable {
-  let path: ResourcePath
+package struct ColumnPicker: Sendable {
+  package let path: ResourcePath
   /// All fields that were seen, the shown ones first.
-  let names: [String]
+  package let names: [String]
   /// The columns that `esc` restores.
   let original: [String]?
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
-import FirestoreClientState
+package import FirestoreClientState
 import FirestoreModel
-import FirestoreQuery
+package import FirestoreQuery
 
 /// The way in which the cache answers one query, its indexes, and the actions on both.
 package struct ExplanationPanel: Sendable {
-  enum Item: CaseIterable, Hashable, Sendable {
+  package enum Item: CaseIterable, Hashable, Sendable {
     case create, automatic, deleteAll, again
 
-    var letter: Character {
+    package var letter: Character {
       switch self {
       case .create: "c"
       case .automatic: "a"
@@ -19,10 +19,10 @@ package struct ExplanationPanel: Sendable {
     }
   }
 
-  let query: Query
+  package let query: Query
   /// The explanation; `nil` until the cache has answered.
-  var explanation: QueryExplanation?
-  var failure: String?
+  package var explanation: QueryExplanation?
+  package var failure: String?
   /// The listener editor to which `esc` returns.
   var editor: ListenerEditor?
 }
@@ -78,7 +78,7 @@ extension DashboardState {
   }
 
   /// The reason why a row of the panel is not possible now; `nil` if it is.
-  func reasonDisabled(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> String? {
+  package func reasonDisabled(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> String? {
     switch item {
     case .create:
       panel.explanation == nil

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
-import FirestoreClientState
+package import FirestoreClientState
 import FirestoreModel
 
 /// The ways to disturb the network, each with a letter. Settings go to their next value; single faults hit the next
 /// write.
-enum FaultItem: CaseIterable, Hashable, Sendable {
+package enum FaultItem: CaseIterable, Hashable, Sendable {
   case latency, jitter, loss, unplug, silence
   case deny, notFound, abort, dropAcknowledgement, dropRequest
   case calm
 
-  var letter: Character {
+  package var letter: Character {
     switch self {
     case .latency: "l"
     case .jitter: "i"
@@ -26,7 +26,7 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
     }
   }
 
-  var title: String {
+  package var title: String {
     switch self {
     case .latency: "latency"
     case .jitter: "jitter on top of it"
@@ -55,7 +55,7 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
   }
 
   /// The present setting of the item, or the effect of a single fault.
-  func detail(_ settings: FaultSettings) -> String {
+  package func detail(_ settings: FaultSettings) -> String {
     switch self {
     case .latency: Self.text(settings.latency)
     case .jitter: Self.text(settings.jitter)
@@ -73,7 +73,7 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
 
   private static func text(_ time: Duration) -> String { "+\(TimeText.wholeMilliseconds(time)) ms" }
 
-  func isOn(_ settings: FaultSettings) -> Bool {
+  package func isOn(_ settings: FaultSettings) -> Bool {
     switch self {
     case .latency: settings.latency != .zero
     case .jitter: settings.jitter != .zero

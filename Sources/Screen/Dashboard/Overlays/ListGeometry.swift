@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import TerminalCanvas
+package import DashboardModel
+package import TerminalCanvas
 
 /// The places of a list's box and of its rows, used by drawing and by the mouse.
-struct ListGeometry {
-  let dialog: Dialog
-  let rows: Rect
+package struct ListGeometry {
+  /// The lines above the rows of the client's inside: the sections, and the titles of the columns.
+  static let insideHead = 2
+  /// The largest number of lines below them: a rule, notes, and the selected row in full.
+  static let insideFoot = 6
+
+  package let dialog: Dialog
+  package let rows: Rect
 }
 
 extension DashboardState {
   /// The geometry of a list; `nil` for lists whose rows are not one below the other.
-  func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
+  package func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
     let glyphs = configuration.glyphs
     switch list.content {
     case .help, .explanation, .decision, .wall: return nil
@@ -41,8 +46,8 @@ extension DashboardState {
   private func insideGeometry(_ layout: Layout) -> ListGeometry {
     let dialog = Dialog(layout, width: min(140, layout.size.width - 2), rows: layout.size.height - 4)
     var rows = dialog.content
-    let head = min(InsideDialog.headLines, max(0, rows.height - 1))
-    let foot = rows.height >= 12 ? InsideDialog.footLines : rows.height >= 7 ? 2 : 0
+    let head = min(ListGeometry.insideHead, max(0, rows.height - 1))
+    let foot = rows.height >= 12 ? ListGeometry.insideFoot : rows.height >= 7 ? 2 : 0
     rows = Rect(x: rows.x, y: rows.y + head, width: rows.width, height: max(0, rows.height - head - foot))
     return ListGeometry(dialog: dialog, rows: rows)
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import FirestoreClientState
+package import DashboardModel
+package import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
-  enum Content: Sendable {
+  package enum Content: Sendable {
     /// The commands of some contexts, those of the first context first.
     case help([KeyContext])
     case palette(Palette)
@@ -26,12 +26,12 @@ package struct ListOverlay: Sendable {
     case wall(WallPanel)
   }
 
-  var content: Content
+  package var content: Content
   /// The line that searches the list; `nil` where letters select rows.
-  var field: TextField?
-  var cursor = Cursor<Int>()
+  package var field: TextField?
+  package var cursor = Cursor<Int>()
 
-  var kind: Overlay.Kind {
+  package var kind: Overlay.Kind {
     switch content {
     case .help: .help
     case .palette: .palette
@@ -62,7 +62,7 @@ package struct ListOverlay: Sendable {
   }
 
   /// The commands that help lists: those that match the typed text, by key or word.
-  func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
+  package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     let filter = search
     return keymap.commands(in: contexts).filter { command in
       let keys = command.keys.map(\.description).joined(separator: " ")
@@ -71,7 +71,7 @@ package struct ListOverlay: Sendable {
   }
 
   /// The typed text as a filter; text that is no filter is searched for literally, since keys are signs.
-  var search: RowFilter {
+  package var search: RowFilter {
     let text = field?.text ?? ""
     // A help text has no fields, so that references in it may be of any database.
     return (try? RowFilter(text, in: DatabaseID(project: "help")))
@@ -83,7 +83,7 @@ package struct ListOverlay: Sendable {
 
 extension DashboardState {
   /// The number of rows of a list.
-  func count(of list: ListOverlay) -> Int {
+  package func count(of list: ListOverlay) -> Int {
     switch list.content {
     case .help(let contexts): list.commands(of: contexts, in: configuration.keymap).count
     case .palette(let palette): items(of: palette, list).count

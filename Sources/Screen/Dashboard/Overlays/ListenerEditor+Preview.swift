@@ -66,7 +66,7 @@ extension ListenerEditor {
   }
 
   /// The number of matches in the cache as text, as far as it is known; `nil` until the cache answers.
-  var countText: String? {
+  package var countText: String? {
     switch preview {
     case nil: return nil
     case .failure: return "the cache cannot be asked"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
-import FirestoreModel
+package import FirestoreModel
 
 /// The dialog or line over the panes that takes the keys. At most one at a time; `esc` always closes it.
 package enum Overlay: Sendable {
@@ -112,12 +112,12 @@ package enum Overlay: Sendable {
 
 /// The `/` line of a pane.
 package struct FilterLine: Sendable {
-  var pane: Pane
-  var field: TextField
+  package var pane: Pane
+  package var field: TextField
   /// The collection that is filtered, if any.
-  var path: ResourcePath?
+  package var path: ResourcePath?
   /// The reason why the text is no filter.
-  var error: String?
+  package var error: String?
 }
 
 /// A question whose safe answer is selected.
@@ -141,14 +141,14 @@ package struct Confirmation: Sendable {
     var field: String?
   }
 
-  var title: String
+  package var title: String
   var body: [String]
   var action: String
   var subject: Subject
-  var isActionSelected = false
+  package var isActionSelected = false
   /// The text that must be typed before the action may run, for data that cannot be restored.
   var required: String?
-  var typed: TextField?
+  package var typed: TextField?
 
-  var isAllowed: Bool { required.map { $0.equalsUTF8(typed?.text ?? "") } ?? true }
+  package var isAllowed: Bool { required.map { $0.equalsUTF8(typed?.text ?? "") } ?? true }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
-import FirestoreModel
-import FirestoreText
+package import FirestoreModel
+package import FirestoreText
 
 /// Commands, listeners, collections, documents and themes in one searchable list.
-struct Palette: Sendable {
-  struct Item: Sendable {
-    enum Target: Sendable {
+package struct Palette: Sendable {
+  package struct Item: Sendable {
+    package enum Target: Sendable {
       case command(Command)
       case theme(String)
       case collection(ResourcePath)
@@ -28,19 +28,19 @@ struct Palette: Sendable {
       case recording(RecordingEffect)
     }
 
-    var title: String
-    var group: String
-    var detail: String
-    var target: Target
+    package var title: String
+    package var group: String
+    package var detail: String
+    package var target: Target
   }
 
   /// The number of matches that are visible at once.
   static let shownItems = 12
 
   /// All items at the time when the palette was opened.
-  let all: [Item]
+  package let all: [Item]
   /// Whether the palette only takes a path at which a document is to be created.
-  let asksForPath: Bool
+  package let asksForPath: Bool
   /// The recalled command of the history, and the text that was typed before.
   var recalled: Int?
   var draft = ""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 
@@ -15,17 +15,17 @@ package struct Prompt: Sendable {
     case importFile(into: ResourcePath?)
   }
 
-  var title: String
+  package var title: String
   /// The label before the line.
-  var label: String
+  package var label: String
   /// The use of the line, in sentences.
-  var lead: [String]
+  package var lead: [String]
   /// The hint in an empty line.
-  var ghost = ""
-  var field = TextField()
+  package var ghost = ""
+  package var field = TextField()
   var subject: Subject
   /// The reason why the line was refused, until it is changed.
-  var error: String?
+  package var error: String?
 }
 
 extension DashboardState {

@@ -9,7 +9,7 @@ package enum FeedTab: Hashable, Sendable { case events, requests }
 /// The requests that the server's security rules decided on.
 extension DashboardState {
   /// The reason why there are no requests to show; `nil` if the server can be asked.
-  var reasonAgainstRequests: String? {
+  package var reasonAgainstRequests: String? {
     switch configuration.backend.kind {
     case .embedded: "rules hold at 'hearth serve --rules': connect to it (--emulator)"
     case .cloud: "Cloud Firestore does not tell what its rules decide"
@@ -18,10 +18,10 @@ extension DashboardState {
   }
 
   /// Whether pane 4 shows the requests, rather than the events.
-  var showsRequests: Bool { feedTab == .requests }
+  package var showsRequests: Bool { feedTab == .requests }
 
   /// The note in place of requests.
-  var requestsNote: String? { reasonAgainstRequests ?? requests.note }
+  package var requestsNote: String? { reasonAgainstRequests ?? requests.note }
 
   /// Goes to the requests, and asks the server for them.
   mutating func openRequests() -> [Effect] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreModel
-import FirestoreQuery
+package import FirestoreQuery
 
 /// The result of a listener or of a question, which takes the place of the tree in pane 1.
 extension DashboardState {
@@ -18,7 +18,7 @@ extension DashboardState {
   }
 
   /// The documents of the shown result in its order, as far as they are known.
-  var resultDocuments: DocumentSet? {
+  package var resultDocuments: DocumentSet? {
     guard let result = browser.result else { return nil }
     switch result.source {
     case .listener(let tag): return listening.result(of: tag)?.documents

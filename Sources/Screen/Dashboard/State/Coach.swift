@@ -39,7 +39,7 @@ package struct Coach: Hashable, Sendable {
   mutating func goOn() { isAsked = false }
 
   /// The instruction of the step, with its key and its visible effect.
-  func text(of key: (String) -> String) -> (short: String, rest: String) {
+  package func text(of key: (String) -> String) -> (short: String, rest: String) {
     let number = "\(step.rawValue + 1) of \(Step.allCases.count)  "
     return switch step {
     case .unplug:

@@ -23,7 +23,7 @@ extension DashboardState {
   }
 
   /// Whether the screen counts seconds: the age of a pending write, an outage, a retry, the event rate.
-  var hasRunningClock: Bool {
+  package var hasRunningClock: Bool {
     writes.waiting > 0 || network.isOffline || network.nextRetry != nil || feed.rate.isDecaying(at: now)
   }
 
@@ -46,7 +46,7 @@ extension DashboardState {
 
   /// The state as it is drawn: on a slow line clock, ages and tints are those of the last ten seconds' beginning, so that
   /// time alone sends little. The wall has a pace of its own.
-  var forItsLine: DashboardState {
+  package var forItsLine: DashboardState {
     guard screen.isLinkSlow, !showsWall else { return self }
     var state = self
     state.now = now.floor(toMultipleOf: Self.slowStep)

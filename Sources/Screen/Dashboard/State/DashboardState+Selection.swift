@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
 import FirestoreQuery
 
 extension Query {
@@ -37,7 +37,7 @@ extension DashboardState {
   }
 
   /// The collection that is selected, or contains the selection of pane 1.
-  var selectedCollection: ResourcePath? {
+  package var selectedCollection: ResourcePath? {
     if let result = browser.result, result.cursor.id == nil { return result.query.listedCollection }
     return switch selectedItem {
     case .collection(let path), .before(let path), .after(let path), .note(let path): path
@@ -92,7 +92,7 @@ extension DashboardState {
   }
 
   /// The document in pane 0: the open one, or beside a wide tree the one under its cursor.
-  var shownDetail: Detail? {
+  package var shownDetail: Detail? {
     if let detail { return detail }
     guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }
     var preview = Detail(key)
@@ -112,7 +112,7 @@ extension DashboardState {
   }
 
   /// The number of the open document's lines that match the search, and of all.
-  var matchCount: (matching: Int, all: Int) {
+  package var matchCount: (matching: Int, all: Int) {
     guard let detail else { return (0, 0) }
     let lines = detailLines
     return (lines.count { $0.matches(detail.search) }, lines.count)

@@ -28,13 +28,13 @@ package struct DashboardState: Sendable {
   package internal(set) var wall = Wall()
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()
-  var outages = Outages()
+  package var outages = Outages()
   var notices = Notices()
   package internal(set) var coach: Coach?
   package internal(set) var transfers = Transfers.none
   package internal(set) var faults = FaultSettings()
   package internal(set) var indexes = CacheIndexes()
-  var typing: Typing
+  package var typing: Typing
   /// The field editors that are not on the screen.
   var editing = EditingState()
   /// The earlier moment that the screen shows; `nil` for the present.
@@ -71,7 +71,7 @@ extension DashboardState {
   /// Commands that were run in the palette, newest last.
   package var commandHistory: [String] { typing.commands }
   /// The signs to draw with, with the lines of the shown theme.
-  var borderedGlyphs: Glyphs {
+  package var borderedGlyphs: Glyphs {
     let theme = configuration.themes.first { $0.slug == screen.theme }
     return theme?.border.map(configuration.glyphs.bordered) ?? configuration.glyphs
   }

@@ -2,12 +2,12 @@
 import FirestoreClientState
 
 /// The button in the first row of pane 3 that switches the network. Used by drawing and by the mouse.
-struct NetworkSwitch {
-  let text: String
+package struct NetworkSwitch {
+  package let text: String
   /// The columns of the button in the pane's first row.
-  let columns: Range<Int>
+  package let columns: Range<Int>
 
-  init(_ state: DashboardState, width: Int) {
+  package init(_ state: DashboardState, width: Int) {
     let isWide = width >= 60
     let verb = state.network.isNetworkEnabled ? "go offline" : "go online"
     text = isWide ? "[ space / o : \(verb) ]" : "[ o: \(verb) ]"

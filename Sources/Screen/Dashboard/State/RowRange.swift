@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
 /// Rows selected together: from the row where `v` was pressed to the cursor.
 extension DashboardState {
   /// The indices of the rows in the pane's list; `nil` where no range is selected.
-  func rowRange(in pane: Pane) -> ClosedRange<Int>? {
+  package func rowRange(in pane: Pane) -> ClosedRange<Int>? {
     func range<ID>(_ anchor: ID?, _ cursor: Cursor<ID>, _ ids: [ID]) -> ClosedRange<Int>? {
       guard let anchor, let id = cursor.id, let first = ids.firstIndex(of: anchor), let last = ids.firstIndex(of: id)
       else { return nil }

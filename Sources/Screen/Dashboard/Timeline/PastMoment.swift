@@ -35,7 +35,7 @@ package struct PastMoment: Hashable, Sendable {
   func clock(_ state: DashboardState) -> String { TimeText.clock(time, offset: state.configuration.utcOffset) }
 
   /// The badges for the header, longest first.
-  func badges(_ state: DashboardState) -> [String] {
+  package func badges(_ state: DashboardState) -> [String] {
     let clock = clock(state)
     let glyphs = state.configuration.glyphs
     if let replay {

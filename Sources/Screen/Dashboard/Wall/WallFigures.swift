@@ -60,7 +60,7 @@ package struct WallFigures: Sendable {
   }
 
   /// The rows of the feed that were told before the end, newest last: at most so many.
-  func lastRows(_ count: Int) -> [FeedRow] {
+  package func lastRows(_ count: Int) -> [FeedRow] {
     let rows = state.feed.rows.suffix(Self.searched).filter { $0.kind != .divider || !$0.summary.isEmpty }
     let told = rows.filter { $0.time.seconds < end }
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreModel
-import TerminalCanvas
+package import TerminalCanvas
 
 /// The places of the parts of the wall, from the size of the screen and what there is to show.
-struct WallGeometry {
+package struct WallGeometry {
   /// The columns of a row.
-  struct Columns {
+  package struct Columns {
     /// The beginnings, counted from the left border.
-    static let sign = 1
-    static let name = 3
+    package static let sign = 1
+    package static let name = 3
     /// The columns of the names of the own lines, `writes` and `rtt ms`.
     private static let leastName = 6
-    let width: Int
-    let nameWidth: Int
-    let graph: Int
-    let graphWidth: Int
+    package let width: Int
+    package let nameWidth: Int
+    package let graph: Int
+    package let graphWidth: Int
     /// The seconds of a column of the graph.
-    let step: Int
-    let documents: Int
-    static let documentsWidth = 8
-    let rate: Int
-    static let rateWidth = 7
+    package let step: Int
+    package let documents: Int
+    package static let documentsWidth = 8
+    package let rate: Int
+    package static let rateWidth = 7
     /// The bars of values beside the figures; no columns where there is no room for them.
-    let mix: Int
-    let mixWidth: Int
+    package let mix: Int
+    package let mixWidth: Int
 
     fileprivate static let steps = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60]
     /// The columns from which bars can be read.
@@ -46,27 +46,27 @@ struct WallGeometry {
       mixWidth = width - mix >= Self.leastMix ? width - mix - 1 : 0
     }
 
-    var hasFigures: Bool { rate > documents }
+    package var hasFigures: Bool { rate > documents }
   }
 
-  let area: Rect
-  let columns: Columns
-  let axis: Int?
+  package let area: Rect
+  package let columns: Columns
+  package let axis: Int?
   /// The rows of the listeners.
-  let rows: Rect
+  package let rows: Rect
   /// The rows of a listener's graph: on wide screens more than one while few listeners are open.
-  let graphHeight: Int
+  package let graphHeight: Int
   /// Whether the bars of values have lines of their own, which only happens where all listeners have room.
-  let opensMixes: Bool
-  let writes: Int?
-  let roundTrips: Int?
-  let last: Range<Int>
+  package let opensMixes: Bool
+  package let writes: Int?
+  package let roundTrips: Int?
+  package let last: Range<Int>
   /// The seconds between two moves of the graphs.
-  let pace: Int64
+  package let pace: Int64
   /// The listeners on the screen, by their places in the order of the wall.
-  let shown: Range<Int>
+  package let shown: Range<Int>
 
-  init(_ list: ListOverlay, _ listeners: [ListenerRecord], _ state: DashboardState, _ layout: Layout) {
+  package init(_ list: ListOverlay, _ listeners: [ListenerRecord], _ state: DashboardState, _ layout: Layout) {
     let end = layout.footer?.y ?? layout.size.height
     area = Rect(x: 0, y: 1, width: layout.size.width, height: max(0, end - 1))
     let height = area.height
@@ -99,7 +99,7 @@ struct WallGeometry {
   private static let mostGraphRows = 12
 
   /// Whether the values of a listener's documents are drawn: of all while few rows move, else of the selected one.
-  func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
+  package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
   /// The bytes that a row with a full history takes each time it moves, more or less.
   private static let bytesOfRow = 230

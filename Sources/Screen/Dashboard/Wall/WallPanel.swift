@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
 /// The choices of the user on the wall.
 package struct WallPanel: Sendable {
-  var order = WallOrder.opened
+  package var order = WallOrder.opened
 }
 
 extension DashboardState {
@@ -15,7 +15,9 @@ extension DashboardState {
   mutating func openWall() { overlay = .list(ListOverlay(content: .wall(WallPanel()))) }
 
   /// The listeners of the wall in its order.
-  func wallListeners(_ panel: WallPanel) -> [ListenerRecord] { panel.order.sorted(listeners, wall, at: now.seconds) }
+  package func wallListeners(_ panel: WallPanel) -> [ListenerRecord] {
+    panel.order.sorted(listeners, wall, at: now.seconds)
+  }
 
   /// Changes the order of the wall; the selected listener stays selected.
   mutating func changeWallOrder() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOutput
+import CommandTransfer
 import DashboardHost
 import Foundation
 import TerminalTheme

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOptions
+import CommandTransfer
 import FirestoreModel
 import Foundation
 

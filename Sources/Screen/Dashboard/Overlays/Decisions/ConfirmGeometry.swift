@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import TerminalCanvas
+package import DashboardModel
+package import TerminalCanvas
 
 /// The places of the parts of a question, used by drawing and by the mouse.
-struct ConfirmGeometry {
-  let dialog: Dialog
+package struct ConfirmGeometry {
+  package let dialog: Dialog
   /// The question's text, broken to the width.
-  let lines: [String]
+  package let lines: [String]
   /// The number of rows that are not text.
-  let fixedRows: Int
-  let cancel: String
-  let action: String
-  let answerRow: Int
+  package let fixedRows: Int
+  package let cancel: String
+  package let action: String
+  package let answerRow: Int
 
-  init(_ question: Confirmation, _ layout: Layout, _ glyphs: Glyphs) {
+  package init(_ question: Confirmation, _ layout: Layout, _ glyphs: Glyphs) {
     let widest = question.body.map { SafeText.columns(of: $0) }.max() ?? 0
     let width = max(40, min(widest + 4, layout.size.width * 3 / 4))
     lines = question.body.flatMap {

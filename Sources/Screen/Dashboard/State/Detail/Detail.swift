@@ -7,7 +7,7 @@ package struct Detail: Sendable {
   package enum Tab: Int, CaseIterable, Hashable, Sendable {
     case data, diff, history, overlay, meta
 
-    var title: String {
+    package var title: String {
       switch self {
       case .data: "Data"
       case .diff: "Diff"
@@ -19,29 +19,29 @@ package struct Detail: Sendable {
   }
 
   package let key: DocumentKey
-  package internal(set) var tab = Tab.data
+  package var tab = Tab.data
   /// The backend's version as cached.
-  var remote: Document? { didSet { fieldLines = nil } }
+  package var remote: Document? { didSet { fieldLines = nil } }
   /// The one mutation that sums up the queued writes.
-  var overlay: Mutation? { didSet { fieldLines = nil } }
+  package var overlay: Mutation? { didSet { fieldLines = nil } }
   /// The document that listeners see.
-  var local: Document? { didSet { fieldLines = nil } }
-  var isLoaded = false { didSet { fieldLines = nil } }
+  package var local: Document? { didSet { fieldLines = nil } }
+  package var isLoaded = false { didSet { fieldLines = nil } }
   /// The side that vouches for the document; `nil` where that was not told.
-  var source: DocumentSource?
+  package var source: DocumentSource?
   /// Whether this is only a preview with the tree's data, while the tree's cursor passes.
-  var isPreview = false { didSet { fieldLines = nil } }
+  package var isPreview = false { didSet { fieldLines = nil } }
   var folding = FieldTree.Folding.automatic { didSet { fieldLines = nil } }
   /// The fields whose folding differs from `folding`.
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
   /// The version that the Diff tab shows; `nil` for the newest.
-  var version: Int?
+  package var version: Int?
   /// The version that Diff compares with; `nil` for the one before the shown one.
-  var base: Int?
+  package var base: Int?
   /// Whether texts that are wider than their column are wrapped.
   var wraps = false
   /// The filter whose matches `n` and `N` visit.
-  var search = RowFilter.none
+  package var search = RowFilter.none
   /// The index of the line that was selected when the search began.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()

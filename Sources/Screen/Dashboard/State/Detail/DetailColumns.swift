@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
 /// The columns of an open document. The server's column is there only while something is pending.
-struct DetailColumns {
-  var name: Int
-  var value: Int
-  var server: Int
-  var queued: Int
-  var batch: Int
+package struct DetailColumns {
+  package var name: Int
+  package var value: Int
+  package var server: Int
+  package var queued: Int
+  package var batch: Int
 
-  init(_ detail: Detail, _ layoutClass: LayoutClass, width: Int) {
+  package init(_ detail: Detail, _ layoutClass: LayoutClass, width: Int) {
     let isTiny = layoutClass == .tiny || layoutClass == .line
     let room = width - 4
     name = max(8, min(24, room * (isTiny ? 40 : 30) / 100))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import FirestoreModel
+package import DashboardModel
+package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
 /// The lines of the open document, per tab: their content, not their look.
-enum DetailContent {
-  struct Line {
-    enum Content {
+package enum DetailContent {
+  package struct Line {
+    package enum Content {
       case field(FieldTree.Line)
       case change(FieldChange)
       case version(VersionHistory.Version)
@@ -20,11 +20,11 @@ enum DetailContent {
     }
 
     /// The identity of the line while the content around it changes.
-    var id: [String]
-    var content: Content
+    package var id: [String]
+    package var content: Content
   }
 
-  static func lines(of detail: Detail, in state: DashboardState) -> [Line] {
+  package static func lines(of detail: Detail, in state: DashboardState) -> [Line] {
     switch detail.tab {
     case .data: detail.wraps ? data(detail).flatMap { WrappedField($0, detail, state).lines } : data(detail)
     case .diff: diff(detail, state)

@@ -2,14 +2,14 @@
 import DashboardModel
 
 /// The names of pane 0's tabs, side by side. Drawing and the mouse go by it.
-enum DetailTabs {
-  struct Tab {
-    var tab: Detail.Tab
-    var text: String
-    var columns: Range<Int>
+package enum DetailTabs {
+  package struct Tab {
+    package var tab: Detail.Tab
+    package var text: String
+    package var columns: Range<Int>
   }
 
-  static func tabs(_ detail: Detail) -> [Tab] {
+  package static func tabs(_ detail: Detail) -> [Tab] {
     var x = 0
     return Detail.Tab.allCases.map { tab in
       let text = tab == detail.tab ? "[\(tab.title)]" : " \(tab.title) "

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 
 extension DashboardConfiguration.Backend {
   /// The address at which a browser shows a document: in the console of Cloud Firestore, or as an emulator's REST tells
   /// it; `nil` for a backend without one.
-  func address(of key: DocumentKey) -> String? {
+  package func address(of key: DocumentKey) -> String? {
     switch kind {
     case .embedded: return nil
     case .cloud:

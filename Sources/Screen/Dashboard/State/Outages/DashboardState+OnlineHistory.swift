@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
   /// The time until the network comes back by itself, `back in 0:18`; `nil` if it does not.
-  var returnText: String? {
+  package var returnText: String? {
     guard let networkReturn = outages.networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
     // The current second counts as a whole one.
     let left = networkReturn.milliseconds(since: now)
@@ -14,7 +14,7 @@ extension DashboardState {
   }
 
   /// The time of day at which the server was back.
-  func clock(of reconnection: Reconnection) -> String {
+  package func clock(of reconnection: Reconnection) -> String {
     TimeText.clock(reconnection.end ?? reconnection.start, offset: configuration.utcOffset)
   }
 
@@ -26,7 +26,7 @@ extension DashboardState {
   }
 
   /// The length of the present outage, `0:42`; `nil` while online.
-  var outageText: String? {
+  package var outageText: String? {
     guard network.isOffline, !attachment.isOver else { return nil }
     let start = outages.start ?? network.since
     return TimeText.elapsed(seconds: now.wholeSeconds(since: start))

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
 /// The columns of the feed. Narrow screens lose, in this order: hours, words for sources, the listener, all but the end
 /// of the document's path, the summary. Change glyph, source letter and flags always stay.
-struct FeedColumns {
-  var width: Int
+package struct FeedColumns {
+  package var width: Int
   /// The columns before the time; the first is the gutter.
-  var lead = 2
-  var time = 12
-  var precision = TimeText.Precision.hours
-  var gap = 2
-  var listener = 12
+  package var lead = 2
+  package var time = 12
+  package var precision = TimeText.Precision.hours
+  package var gap = 2
+  package var listener = 12
   /// The width of the document column. Large screens show a root collection and an automatic id in full: `orders/` and
   /// 20 characters.
-  var document = 27
-  var documentGap = 1
-  var showsLastSegment = false
-  var showsListenerEnd = false
-  var hasWords = true
-  var source = 6
+  package var document = 27
+  package var documentGap = 1
+  package var showsLastSegment = false
+  package var showsListenerEnd = false
+  package var hasWords = true
+  package var source = 6
   /// The width of the summary, behind which batch numbers form a column where summaries are short.
-  var summary = 29
+  package var summary = 29
 
   /// The columns of the source and of its flags. Where all rows came from the server they say nothing, and are left out.
-  var hasSources: Bool
+  package var hasSources: Bool
 
   /// The columns of the feed of a state.
-  init(_ state: DashboardState, _ layoutClass: LayoutClass, width: Int) {
+  package init(_ state: DashboardState, _ layoutClass: LayoutClass, width: Int) {
     self.init(
       layoutClass: layoutClass, width: width, listeners: state.listeners.map(\.name),
       documents: state.listeners.map(\.documentWidth), hasSources: state.feed.tellsSources)

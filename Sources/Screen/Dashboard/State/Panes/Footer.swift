@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
 /// The content of the last row: possible keys, and modes that are on. Used by drawing and by the mouse.
-struct Footer {
-  struct Hint {
-    var command: Command
-    var key: String
-    var word: String
-    var x: Int
+package struct Footer {
+  package struct Hint {
+    package var command: Command
+    package var key: String
+    package var word: String
+    package var x: Int
     var width: Int
   }
 
@@ -24,13 +24,13 @@ struct Footer {
   }
 
   /// The hints that fit beside the badges, most useful first.
-  let hints: [Hint]
-  let badges: Line
+  package let hints: [Hint]
+  package let badges: Line
   private let keymap: Keymap
   private let shownBadges: [Badge]
   private let badgeStart: Int
 
-  init(_ state: DashboardState, width: Int) {
+  package init(_ state: DashboardState, width: Int) {
     keymap = state.configuration.keymap
     (badges, shownBadges) = Self.badges(state, width)
     badgeStart = width - badges.width

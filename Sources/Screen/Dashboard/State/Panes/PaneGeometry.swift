@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import TerminalCanvas
+package import DashboardModel
+package import TerminalCanvas
 
 /// The parts of a pane from top to bottom: heads, the rows of its list, a line about the selected row, a row of keys.
 /// Used by drawing, the mouse and the cursors.
-struct PaneGeometry {
-  let content: Rect
+package struct PaneGeometry {
+  package let content: Rect
   /// The number of rows of the heads.
-  let heads: Int
+  package let heads: Int
   /// The area of the list; never without a row, so that a hidden list has a cursor too.
-  let rows: Rect
+  package let rows: Rect
   /// The row of the line about the selected row.
-  let note: Int?
+  package let note: Int?
   /// The row of keys.
-  let hints: Int?
+  package let hints: Int?
 
   /// - Parameter kept: the number of rows below the list that are reserved, whether they are drawn or not.
   fileprivate init(_ content: Rect, heads: Int, hasNote: Bool = false, hasHints: Bool = false, below kept: Int) {
@@ -27,7 +27,7 @@ struct PaneGeometry {
 }
 
 extension DashboardState {
-  func geometry(of pane: Pane, _ layout: Layout) -> PaneGeometry {
+  package func geometry(of pane: Pane, _ layout: Layout) -> PaneGeometry {
     let content = layout.content(of: pane)
     let isLarge = layout.layoutClass == .large
     switch pane {
@@ -52,11 +52,11 @@ extension DashboardState {
   /// room for it also the query of the result.
   private func treeHeads(_ layout: Layout) -> Int {
     guard layout.content(of: .collections).height >= 8 else { return 0 }
-    return browser.result != nil && !ResultPane.hasTitleInFrame(self, layout) ? 2 : 1
+    return browser.result != nil && !ResultTitle.isInFrame(self, layout) ? 2 : 1
   }
 
   /// Whether a pane of a large screen is wide enough for full words.
-  func isRoomy(_ pane: Pane, _ layout: Layout) -> Bool {
+  package func isRoomy(_ pane: Pane, _ layout: Layout) -> Bool {
     layout.layoutClass == .large && layout.content(of: pane).width >= 68
   }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import TerminalCanvas
 
 /// A row of keys inside a large pane, taken from the keymap; impossible commands are muted. Used by drawing and by the
 /// mouse.
-struct PaneHints {
+package struct PaneHints {
   /// The commands with their columns in the row.
   private var places: [(command: Command, columns: Range<Int>)] = []
-  private(set) var line: Line
+  package private(set) var line: Line
 
   /// The commands of each row, by name.
   static func names(in pane: Pane) -> [String] {
@@ -22,7 +22,7 @@ struct PaneHints {
   /// The commands while a result is shown in place of the tree.
   private static let ofResults = ["open", "back", "copy", "edit", "ask-again"]
 
-  init(_ pane: Pane, _ state: DashboardState, width: Int) {
+  package init(_ pane: Pane, _ state: DashboardState, width: Int) {
     let glyphs = state.configuration.glyphs
     line = Line(glyphs)
     line.skip(1)

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import TerminalCanvas
 
 /// The panes' names and numbers, on screens that show one pane at a time. Drawing and the mouse go by it.
-struct PaneTabs {
-  struct Tab {
-    var pane: Pane
-    var x: Int
-    var text: String
+package struct PaneTabs {
+  package struct Tab {
+    package var pane: Pane
+    package var x: Int
+    package var text: String
     var width: Int
   }
 
   private enum Length: CaseIterable { case roomy, tight, digits }
 
-  let tabs: [Tab]
+  package let tabs: [Tab]
 
   /// The longest texts that fit.
-  init(_ state: DashboardState, width: Int) {
+  package init(_ state: DashboardState, width: Int) {
     let lengths = LayoutClass(state.size) == .small ? Length.allCases : [.tight, .digits]
     let candidates = lengths.lazy.map { Self.tabs(state, $0) }
     tabs = candidates.first { Self.width(of: $0) <= width } ?? Self.tabs(state, .digits)
   }
 
-  var width: Int { Self.width(of: tabs) }
+  package var width: Int { Self.width(of: tabs) }
 
   private static func width(of tabs: [Tab]) -> Int { tabs.last.map { $0.x + $0.width } ?? 0 }
 

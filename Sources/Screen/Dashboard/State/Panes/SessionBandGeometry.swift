@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
 /// The places of the steps in the row of the session. Used by drawing and by the mouse.
-struct SessionBandGeometry {
+package struct SessionBandGeometry {
   /// The column of the first step: the times of the feed's rows begin and end before it.
-  static let start = 11
+  package static let start = 11
   /// The words of the legend, each behind a sign.
-  static let legend = ["write", "ack", "refused", "conflict", "offline"]
+  package static let legend = ["write", "ack", "refused", "conflict", "offline"]
   /// The columns for the length of a step, `16 s`.
   private static let unit = 8
 
-  let hasLegend: Bool
+  package let hasLegend: Bool
   /// The session as it is drawn; `nil` where it has no row, and before anything happened.
-  let shown: SessionBand.Shown?
+  package let shown: SessionBand.Shown?
 
-  init(_ state: DashboardState, _ layout: Layout) {
+  package init(_ state: DashboardState, _ layout: Layout) {
     hasLegend = layout.size.width >= 160
     guard let area = layout.band else {
       shown = nil

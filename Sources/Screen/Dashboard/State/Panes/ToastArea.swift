@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import TerminalCanvas
+package import DashboardModel
+package import TerminalCanvas
 
 extension DashboardState {
   /// The area of the newest message, if there is one: beside the badges of the footer, or over a pane's title while a
   /// line is typed there. Used by drawing and by the mouse.
-  func toastArea(_ layout: Layout) -> Rect? {
+  package func toastArea(_ layout: Layout) -> Rect? {
     guard !toasts.isEmpty, let footer = layout.footer else { return nil }
     if overlay?.filterLine != nil {
       let y = layout.tabs?.y ?? layout.panes[.feed]?.y ?? layout.panes[focus]?.y ?? footer.y

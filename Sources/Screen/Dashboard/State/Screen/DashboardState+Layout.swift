@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
-import TerminalCanvas
+package import DashboardModel
+package import TerminalCanvas
 
 extension DashboardState {
-  func layout(_ size: Size) -> Layout {
+  package func layout(_ size: Size) -> Layout {
     var arrangement = Arrangement(
       focus: focus, hasDetail: detail != nil, isZoomed: screen.isZoomed, preset: screen.preset)
     arrangement.opensRow = feed.isOpened && !showsRequests

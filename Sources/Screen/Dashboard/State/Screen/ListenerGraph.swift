@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
 /// The last minute of a listener beside its name, in the rows that the tree leaves on a wide screen, and that of all in
 /// pane 3. It moves by steps, and there is none on a line that is slow.
-struct ListenerGraph {
-  static let columns = 20
+package struct ListenerGraph {
+  package static let columns = 20
   /// The seconds of a column.
   private static let step: Int64 = 3
   /// The columns of the tree from which there is room for graphs.
@@ -22,12 +22,12 @@ struct ListenerGraph {
   fileprivate var next: Timestamp { Timestamp(seconds: end + Self.step) }
 
   /// The events of each of the last seconds.
-  func seconds(of tag: ListenerTag, _ wall: Wall, _ count: Int) -> [Int] {
+  package func seconds(of tag: ListenerTag, _ wall: Wall, _ count: Int) -> [Int] {
     wall.events(of: tag).last(count, before: end)
   }
 
   /// The events of each column.
-  func events(of tag: ListenerTag, _ wall: Wall) -> [Int] {
+  package func events(of tag: ListenerTag, _ wall: Wall) -> [Int] {
     let seconds = seconds(of: tag, wall, Self.columns * Int(Self.step))
     return stride(from: 0, to: seconds.count, by: Int(Self.step)).map { start in
       seconds[start..<start + Int(Self.step)].reduce(0, +)
@@ -37,7 +37,7 @@ struct ListenerGraph {
 
 extension DashboardState {
   /// The graphs beside the listeners; `nil` where there are none.
-  func listenerGraph(_ layout: Layout) -> ListenerGraph? {
+  package func listenerGraph(_ layout: Layout) -> ListenerGraph? {
     guard layout.isWide, !screen.isLinkSlow, layout.content(of: .collections).width >= ListenerGraph.leastWidth else {
       return nil
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
 import TerminalCanvas
 
 /// The way of one write through the panes: its echo, its answer, and the listeners that it fired.
 extension DashboardState {
   /// The write whose traces are lit up: the one selected in the queue, or behind the selected row of a held feed.
-  var threadBatch: BatchID? {
+  package var threadBatch: BatchID? {
     switch focus {
     case .writes: writes.selected?.batch
     case .feed: feed.isPaused ? selectedEvent?.thread : nil
@@ -16,7 +16,7 @@ extension DashboardState {
   }
 
   /// The documents of that write.
-  var threadDocuments: Set<DocumentKey> {
+  package var threadDocuments: Set<DocumentKey> {
     guard let batch = threadBatch else { return [] }
     return Set(writes.documents(of: batch) ?? feed.rows.compactMap { $0.thread == batch ? $0.key : nil })
   }
@@ -47,7 +47,7 @@ extension DashboardState {
   }
 
   /// The lanes of a write: `nil` if its way was not seen.
-  func lanes(of batch: BatchID) -> WriteLanes? {
+  package func lanes(of batch: BatchID) -> WriteLanes? {
     guard let journey = writes.journey(of: batch) else { return nil }
     func sights(_ isWanted: (FeedRow) -> Bool) -> [WriteLanes.Sight] {
       var seen: Set<ListenerTag> = []

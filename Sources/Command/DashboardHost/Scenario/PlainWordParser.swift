@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+import DashboardModel
+import FirestoreClientState
+package import FirestoreModel
+import FirestoreText
+
+/// Reads a line that is typed to `hearth --plain`: a step of a scenario, or a word of its own.
+package struct PlainWordParser: Sendable {
+  private let database: DatabaseID
+
+  package init(database: DatabaseID) { self.database = database }
+
+  /// - Returns: `nil` for an empty line and a comment.
+  /// - Throws: the reason why the line is neither, in one sentence.
+  package func word(_ line: String) throws(CommandFailure) -> PlainWord? {
+    let line = String(line.trimming())
+    if line.isEmpty || line.hasPrefix("#") { return nil }
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    if words.count == 1, let own = Self.own(words[0]) { return own }
+    if let subject = PlainSubject(rawValue: words[0]), words.dropFirst() == [] || words.dropFirst() == ["--json"] {
+      return .tell(subject, asJSON: words.count == 2)
+    }
+    switch (words[0], words.count) {
+    case ("drop", 2): return .drop(try Self.batch(words[1]))
+    case ("aside", 2): return .perform([.setWriteAside(try Self.batch(words[1]))])
+    case ("again", 2): return .perform([.resend(try Self.batch(words[1]))])
+    case ("stop", 2...): return .stop(words.dropFirst().joined(separator: " "))
+    default: break
+    }
+    guard let step = try steps(line).first else { return nil }
+    return switch step.action {
+    case .goOffline: .perform([.setNetwork(enabled: false)])
+    case .goOnline: .perform([.setNetwork(enabled: true)])
+    case .listen(let query): .listen(query)
+    case .write(let mutation): .write(mutation)
+    case .expect(let pattern, let limit):
+      .expect(
+        PlainEvent.Pattern(kind: PlainEvent.Kind(rawValue: pattern.kind.rawValue) ?? .synced, path: pattern.path),
+        within: limit)
+    case .expectNothing(let limit): .expectNothing(within: limit)
+    }
+  }
+
+  private static func own(_ word: String) -> PlainWord? {
+    switch word {
+    case "undo": .perform([.undo()])
+    case "redo": .perform([.redo()])
+    case "retry": .perform([.retryNow])
+    case "help": .help
+    case "quit": .quit
+    default: nil
+    }
+  }
+
+  private static func batch(_ text: String) throws(CommandFailure) -> BatchID {
+    let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+    guard let number = Int64(digits), number > 0 else {
+      throw CommandFailure(.usage, "\(text) is no number of a write; queue tells them, as #3.")
+    }
+    return BatchID(number)
+  }
+
+  private func steps(_ line: String) throws(CommandFailure) -> [ScenarioStep] {
+    do throws(CommandFailure) {
+      return try ScenarioParser(database: database).steps(line, of: "words")
+    } catch {
+      let reason = error.message.replacing("words, line 1, ", with: "").replacing("words, line 1: ", with: "")
+      let isUnknown = reason.contains("is not a step")
+      throw CommandFailure(
+        .usage, isUnknown ? "\(line.split(separator: " ").first ?? "") is no word here; help tells them." : reason)
+    }
+  }
+}

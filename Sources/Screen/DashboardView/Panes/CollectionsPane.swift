@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 1: the tree of collections, documents and fields.
+struct CollectionsPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  private static let flags = DashboardState.documentFlags
+  /// The number of columns from the sign of a change to the right edge.
+  private static let mark = 1
+
+  private var isLarge: Bool { layout.layoutClass == .large }
+
+  func draw(on canvas: inout Canvas) {
+    if let result = state.browser.result {
+      return ResultPane(result: result, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    }
+    let geometry = state.geometry(of: .collections, layout)
+    let area = geometry.content
+    guard !area.isEmpty else { return }
+    let rows = state.browser.rows
+    if rows.isEmpty, EmptyPage.isShown(state) {
+      EmptyPage(state: state, glyphs: glyphs).drawWays(in: area, on: &canvas)
+    } else if rows.isEmpty {
+      let texts = emptyTexts
+      for (row, text) in texts.prefix(geometry.rows.height).enumerated() {
+        canvas.put(text, at: Point(x: area.x + 1, y: geometry.rows.y + row), role: .textMuted, clip: area)
+      }
+    }
+    if geometry.heads > 0, let heads = CollectionHeads(state, layout) {
+      canvas.put(heads.line(glyphs), x: area.x, y: area.y, width: area.width)
+    }
+    let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
+    var finder = DocumentFinder(state.browser)
+    let thread = state.threadDocuments
+    let selected = state.rowRange(in: .collections)
+    for (offset, row) in rows[range].enumerated() {
+      let y = geometry.rows.y + offset
+      draw(row, at: y, in: area, &finder, on: &canvas)
+      if row.item == state.browser.cursor.id {
+        canvas.select(
+          Rect(x: area.x, y: y, width: area.width, height: 1), state,
+          isFocused: state.focus == .collections)
+      } else if selected?.contains(range.lowerBound + offset) == true {
+        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: false)
+      } else if case .document(let key) = row.item, thread.contains(key) {
+        canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
+      }
+      if case .document(let key) = row.item, let window = state.browser.windows[key.collection] {
+        canvas.mark(
+          hitsOf: window.preview ?? window.filter?.filter,
+          in: Rect(x: area.x + 1, y: y, width: area.width - 1 - Self.flags, height: 1))
+      }
+    }
+    let end = area.y + range.count + 1
+    if !rows.isEmpty {
+      drawListeners(
+        in: Rect(x: area.x, y: end, width: area.width, height: (geometry.hints ?? area.maxY) - end - 1), on: &canvas)
+    }
+    guard let y = geometry.hints else { return }
+    canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
+  }
+
+  /// The reasons why there is no row.
+  private var emptyTexts: [String] {
+    if state.browser.roots == nil { return ["reading the collections"] }
+    if state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
+    if let failure = state.browser.rootsFailure {
+      let isOutOfReach = failure.code == .unavailable || failure.code == .deadlineExceeded
+      return [
+        "no collection is cached", "not listed: \(failure.code.name)",
+        isOutOfReach ? "the network pane says why" : ":messages says why",
+      ]
+    }
+    return ["no collections yet"]
+  }
+
+  private func draw(
+    _ row: Browser.Row, at y: Int, in area: Rect, _ finder: inout DocumentFinder, on canvas: inout Canvas
+  ) {
+    var left = Line(glyphs)
+    // Deep trees leave half of the row for names.
+    left.skip(1 + min(row.depth * 2, area.width / 2))
+    var right = Line(glyphs)
+    switch row.item {
+    case .collection(let path):
+      addCollection(path, depth: row.depth, to: &left)
+      right = CollectionMarks(state: state, path: path, isLarge: isLarge, glyphs: glyphs, flags: Self.flags)
+        .line(room: area.width - left.width - 2)
+    case .document(let key):
+      let window = state.browser.windows[key.collection]
+      if let document = finder.document(key) {
+        right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
+        DocumentRow(document: document, state: state, layout: layout, glyphs: glyphs).add(to: &left)
+      } else {
+        left.add(state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
+        left.skip(1)
+        left.add("\(key.documentID)  no document", .textMuted)
+      }
+    case .field(let key, let name):
+      let isMarked = state.browser.isMarked(key, name)
+      left.cell(name, .jsonKey, width: min(10, max(4, area.width * 3 / 10)))
+      left.skip(1)
+      if let value = state.browser.document(key)?.data?[FieldPath(name)] {
+        let hue = state.browser.columns[key.collection]?.hue(of: value, in: name)
+        left.add(ValueText.short(value), hue.map(Role.value) ?? value.role)
+      }
+      if isMarked {
+        right.add("~", .changeModified)
+        right.skip(Self.mark)
+      }
+    case .before(let path), .after(let path):
+      left.add(rest(of: row.item, path), .textMuted)
+    case .note(let path):
+      addNote(path, to: &left)
+    }
+    canvas.put(left, x: area.x, y: y, width: area.width - (right.isEmpty ? 0 : right.width + 1))
+    canvas.put(right, x: area.maxX - right.width, y: y, width: right.width)
+  }
+
+  // MARK: Collections
+
+  private func addCollection(_ path: ResourcePath, depth: Int, to line: inout Line) {
+    line.add(state.browser.expanded.contains(path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.skip(1)
+    line.add(depth == 0 ? path.text : path.last, .textStrong)
+    if let filter = state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
+    let names = state.listeners.filter { $0.failure == nil && $0.isNamed && $0.covers(path) }.map(\.name)
+    if !names.isEmpty, !state.browser.expanded.contains(path) {
+      line.add("  \(names.joined(separator: ", "))", .textMuted)
+    }
+  }
+
+  // MARK: Documents
+
+  /// The marks of a document, as in `⇡42  Lc~`: on wide screens the time of its version, its pending batch, the side of its version, whether it comes from the
+  /// cache, and its recent change.
+  private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
+    var line = Line(glyphs)
+    let batch = isLarge ? state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
+    let pending = document.hasPendingWrites ? glyphs.pending + batch : ""
+    if state.timeColumn(layout) != nil {
+      line.cell(state.timeText(of: document), .textMuted, width: DashboardState.timeWidth)
+      line.cell(pending, .flagPending, width: DashboardState.pendingMark(layout) - 2, right: true)
+      line.skip(2)
+    } else if !pending.isEmpty {
+      line.add(pending, .flagPending)
+      line.skip(2)
+    }
+    line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)
+    line.cell(isFromCache ? "c" : "", .flagCache, width: 1)
+    let mark = state.browser.marks[document.key]
+    line.cell(mark.map { $0.isNew ? "+" : "~" } ?? "", mark?.isNew == true ? .changeAdded : .changeModified, width: 1)
+    line.skip(Self.mark)
+    return line
+  }
+
+  // MARK: The rest
+
+  private func rest(of item: Browser.Item, _ path: ResourcePath) -> String {
+    let window = state.browser.windows[path]
+    let hint = isLarge ? "   \(glyphs.enter) load" : ""
+    if window?.isLoading == true { return "\(glyphs.ellipsis) loading" }
+    if case .before = item {
+      return glyphs.ellipsis + (window?.offset.map { " \(grouped($0)) before" } ?? " more before") + hint
+    }
+    if let window, window.isSortedHere {
+      // No query can ask for the order of the others.
+      let rest = window.filter == nil ? window.total.map { " \(grouped(max(0, $0 - window.loaded.count)))" } : nil
+      return "\(glyphs.ellipsis)\(rest ?? "") more not looked at"
+    }
+    guard let window, window.filter == nil, window.shown?.order.isField == false, let total = window.total,
+      let offset = window.offset,
+      total > offset + window.loaded.count
+    else { return "\(glyphs.ellipsis) more" + hint }
+    return "\(glyphs.ellipsis) \(grouped(total - offset - window.loaded.count)) more" + hint
+  }
+
+  private func addNote(_ path: ResourcePath, to line: inout Line) {
+    let window = state.browser.windows[path]
+    if let failure = window?.failure {
+      line.add(failure.description, .error)
+    } else if window?.isLoading == true {
+      line.add("loading", .textMuted)
+    } else if let window, let search = window.search {
+      let (text, role) = note(search, in: window)
+      line.add(text, role)
+    } else if let window, window.preview != nil, !window.loaded.isEmpty {
+      line.add("no loaded document passes", .textMuted)
+    } else if let window, window.filter == nil, window.isFromCache {
+      line.add(absence(in: window), .textMuted)
+    } else {
+      line.add(window?.filter == nil ? "no documents" : "no document passes the filter", .textMuted)
+    }
+  }
+
+  /// The words where the cache shows no document: `not in the cache; 2 at 18:10:43`.
+  private func absence(in window: CollectionWindow) -> String {
+    guard let known = window.count.known else { return "the cache has none" }
+    let clock = TimeText.clock(known.time, offset: state.configuration.utcOffset)
+    return known.number == 0 ? "no documents at \(clock)" : "not in the cache; \(grouped(known.number)) at \(clock)"
+  }
+
+  /// `looking 41 000 of 100 000 · 3 found · esc stops`.
+  private func note(_ search: CollectionSearch, in window: CollectionWindow) -> (String, Role) {
+    let total = window.total.map { " of \(grouped($0))" } ?? ""
+    let found = " \(glyphs.bullet) \(grouped(search.found)) found"
+    switch search.end {
+    case nil: return ("looking \(grouped(search.looked))\(total)\(found) \(glyphs.bullet) esc stops", .paneCount)
+    case .stopped: return ("stopped at \(grouped(search.looked))\(total)\(found)", .warn)
+    case .failed(let status): return ("ended at \(grouped(search.looked)): \(status.description)", .error)
+    case .done where search.found > window.documents.count && window.preview == nil:
+      return ("the first \(grouped(window.documents.count)) of \(grouped(search.found)) found", .textMuted)
+    case .done:
+      let place = search.isFromCache ? " in the cache" : ""
+      return ("none of \(grouped(search.looked))\(place) passes the filter", .textMuted)
+    }
+  }
+
+  /// The order of a collection in the pane's title, and whether a query asks for it: `total▼ asked`.
+  private static func orderText(_ window: CollectionWindow, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String? {
+    let order = window.shownOrder
+    guard order != .id else { return nil }
+    let text = order.words + (order.isDescending ? glyphs.descending : glyphs.ascending)
+    guard layoutClass == .large else { return text }
+    return window.shown?.order.isField == true ? "\(text) asked" : text
+  }
+
+  /// `5 of 148`: the selected document's place in its collection, as far as it is known.
+  static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    if state.browser.result != nil { return ResultTitle.count(state, layoutClass, glyphs) }
+    let isLarge = layoutClass == .large
+    var text = "\(state.browser.roots?.count ?? 0)" + (isLarge ? " collections" : "")
+    if state.browser.roots?.count == 1, isLarge { text = "1 collection" }
+    var collection: ResourcePath?
+    var isPlace = false
+    switch state.browser.cursor.id {
+    case .collection(let path)?, .before(let path)?, .after(let path)?, .note(let path)?: collection = path
+    case .document(let key)?, .field(let key, _)?:
+      collection = key.collection
+      if let window = state.browser.windows[key.collection], let offset = window.offset, let total = window.total,
+        !window.isOfAnotherFilter, let index = window.documents.firstIndex(where: { $0.key == key })
+      {
+        let row = window.search != nil ? index + 1 : offset + index + 1
+        var count = window.found.map { grouped(max(row, $0.count)) + ($0.isAll ? "" : "+") }
+        if window.filter == nil, window.shown?.order.isField == true {
+          // Documents without the field are none of these.
+          let known = offset + window.loaded.count
+          count = grouped(known) + (window.hasAfter ? "+" : "")
+        } else if window.isSortedHere, window.hasAfter || window.hasBefore {
+          count = grouped(window.loaded.count) + (isLarge ? " known" : "+")
+        }
+        isPlace = true
+        text = grouped(row) + (isLarge ? " of " : "/") + (count ?? grouped(max(total, row)))
+      }
+    case nil: break
+    }
+    guard let collection, let window = state.browser.windows[collection] else { return text }
+    if let order = orderText(window, layoutClass, glyphs) {
+      // The number of collections says nothing of the one that is put in order.
+      text = isPlace ? "\(text) \(glyphs.bullet) \(order)" : order
+    }
+    guard window.shown != nil || window.search != nil, window.isFromCache else { return text }
+    if isLarge { return text + " \(glyphs.bullet) cache" }
+    return text.count <= 6 ? text + " cache" : "cache"
+  }
+}
+
+/// The documents of the rows in their order, each found where the one before was.
+private struct DocumentFinder {
+  private let browser: Browser
+  private var places: [ResourcePath: Int] = [:]
+
+  init(_ browser: Browser) { self.browser = browser }
+
+  mutating func document(_ key: DocumentKey) -> Document? {
+    let path = key.collection
+    guard let documents = browser.windows[path]?.documents else { return nil }
+    let next = places[path, default: 0]
+    let place = next < documents.count && documents[next].key == key ? next : documents.firstIndex { $0.key == key }
+    guard let place else { return nil }
+    places[path] = place + 1
+    return documents[place]
+  }
+}

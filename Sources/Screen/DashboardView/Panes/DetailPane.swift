@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 0: one document, as the server has it and as this client sees it.
+struct DetailPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    let geometry = state.geometry(of: .detail, layout)
+    let area = geometry.content
+    guard !area.isEmpty else { return }
+    guard let detail = state.shownDetail else {
+      var y = area.y + 1
+      if let overview = CollectionOverview(state, glyphs) {
+        y = overview.draw(in: area, on: &canvas)
+      } else {
+        canvas.put("no document is selected", at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
+      }
+      EmptyPage(state: state, glyphs: glyphs).drawKeys(
+        in: Rect(x: area.x, y: y + 1, width: area.width, height: area.maxY - y - 1), on: &canvas)
+      return
+    }
+    let columns = DetailColumns(detail, layout.layoutClass, width: area.width)
+    for (row, line) in heads(detail, columns, width: area.width).prefix(geometry.heads).enumerated() {
+      canvas.put(line, x: area.x, y: area.y + row, width: area.width)
+    }
+    let lines = DetailContent.lines(of: detail, in: state)
+    let batch = state.writes.batch(touching: detail.key)?.description ?? ""
+    var y = geometry.rows.y
+    for index in detail.cursor.rows(count: lines.count, height: geometry.rows.height) {
+      let drawing = DetailLine(line: lines[index], columns: columns, batch: batch, state: state, glyphs: glyphs)
+      canvas.put(drawing.drawn, x: area.x, y: y, width: area.width)
+      if lines[index].id == detail.cursor.id, !detail.isPreview {
+        canvas.select(
+          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .detail)
+      }
+      canvas.mark(hitsOf: detail.search, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
+      y += 1
+    }
+    guard layout.layoutClass == .large else { return }
+    drawSections(
+      of: detail, columns, in: Rect(x: area.x, y: y, width: area.width, height: area.maxY - y), on: &canvas)
+  }
+
+  private func heads(_ detail: Detail, _ columns: DetailColumns, width: Int) -> [Line] {
+    switch layout.layoutClass {
+    case .large:
+      var rule = Line(glyphs)
+      rule.add(String(repeating: glyphs.horizontal, count: width), .border)
+      return [tabs(detail, width: width, status: status(detail)), rule, columnHeads(columns, detail.tab)]
+    case .medium: return [tabs(detail, width: width, status: status(detail)), columnHeads(columns, detail.tab)]
+    case .small:
+      var path = Line(glyphs)
+      path.skip(1)
+      let status = status(detail)
+      path.add(
+        PathText.fitted(detail.key.path.text, to: max(8, width - status.count - 4), glyphs.ellipsis), .textStrong)
+      path.skip(to: width - status.count - 1)
+      path.add(status, .textMuted)
+      return [path, tabs(detail, width: width, status: "")]
+    case .tiny, .line:
+      var line = Line(glyphs)
+      let tab = "[\(detail.tab.title)]"
+      line.cell(
+        PathText.last(detail.key.path.text, to: max(4, width - tab.count - 2), glyphs.ellipsis), .textStrong,
+        width: max(4, width - tab.count - 1))
+      line.add(tab, .paneTitle)
+      return [line]
+    }
+  }
+
+  private func columnHeads(_ columns: DetailColumns, _ tab: Detail.Tab) -> Line {
+    var line = Line(glyphs)
+    let titles: [(String, Int)] =
+      switch tab {
+      case .data:
+        [("field", columns.name), ("here", columns.value)]
+          + (columns.server > 0 ? [("server", columns.server), ("batch", columns.batch)] : [])
+      case .diff: [("field", columns.name), ("before", columns.server), ("after", columns.value)]
+      case .overlay:
+        [
+          ("field", columns.name), ("server", columns.server), ("queued", columns.queued),
+          ("listeners see", columns.value),
+        ]
+      case .history: [("versions seen in this session, newest first", columns.name + columns.value)]
+      case .meta: [("what is known of the document", columns.name + columns.value)]
+      }
+    line.skip(4)
+    for (index, (title, width)) in titles.enumerated() {
+      // The names of fields that can be folded are indented by one column more.
+      let indent = tab == .data && index == 0 ? 1 : 0
+      line.skip(indent)
+      line.cell(title, .textMuted, width: width - indent)
+    }
+    return line
+  }
+
+  private func tabs(_ detail: Detail, width: Int, status: String) -> Line {
+    var line = Line(glyphs)
+    for tab in DetailTabs.tabs(detail) {
+      line.skip(to: tab.columns.lowerBound)
+      line.add(tab.text, tab.tab == detail.tab ? .textStrong : .textMuted)
+    }
+    line.skip(1)
+    guard !status.isEmpty, line.width + status.count <= width else { return line }
+    line.skip(to: width - status.count - 1)
+    line.add(status, .textMuted)
+    return line
+  }
+
+  /// The state of the document in words: `pending writes`, `server's, as of 12:04:17`.
+  private func status(_ detail: Detail) -> String {
+    if detail.isPreview { return "\(glyphs.enter) opens" }
+    if detail.tab == .diff, let id = detail.version {
+      let newer = state.versions.versions(of: detail.key).count { $0.id > id }
+      if newer > 0, detail.base == nil { return "\(newer) back" }
+    }
+    if detail.tab == .diff || detail.tab == .history, let base = detail.base.flatMap({ state.versions[$0] }) {
+      return "from \(TimeText.clock(base.time, offset: state.configuration.utcOffset))"
+    }
+    guard detail.isLoaded else { return "loading" }
+    guard let shown = detail.local ?? detail.remote else { return "not cached" }
+    var words: [String] = []
+    let isWaiting = shown.hasLocalMutations || detail.overlay != nil
+    switch shown.state {
+    case .found:
+      words.append(isWaiting ? "pending writes" : shown.hasCommittedMutations ? "acknowledged" : source(of: detail))
+    case .missing:
+      words.append(isWaiting ? "pending delete" : shown.hasCommittedMutations ? "deleted" : "does not exist")
+    case .unknown: words.append("content unknown")
+    }
+    return words.joined(separator: " \(glyphs.bullet) ")
+  }
+
+  /// The side that vouches for the document, and since when; empty if that is not known.
+  private func source(of detail: Detail) -> String {
+    let outage = state.network.isOffline ? state.outages.start ?? state.network.since : nil
+    guard let source = detail.source ?? outage.map({ DocumentSource(isFromCache: true, time: $0) }) else { return "" }
+    return source.text(outage: outage, offset: state.configuration.utcOffset)
+  }
+
+  /// The time at which the server last changed the document.
+  static func count(_ state: DashboardState) -> String {
+    let detail = state.shownDetail
+    guard let version = (detail?.remote ?? detail?.local)?.version else { return "" }
+    let time = TimeText.clock(version.timestamp, offset: state.configuration.utcOffset)
+    return LayoutClass(state.size).isTiled ? "update \(time)" : time
+  }
+}

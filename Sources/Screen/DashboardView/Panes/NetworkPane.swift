@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 3: whether there is a connection, its quality, and the work that waits for one.
+struct NetworkPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  /// Whether the program whose client is shown has ended: then nothing is known of its connection any more.
+  private var isOver: Bool { state.attachment.isOver }
+
+  func draw(on canvas: inout Canvas) {
+    let geometry = state.geometry(of: .network, layout)
+    let area = geometry.content
+    guard !area.isEmpty else { return }
+    let isLarge = layout.layoutClass == .large
+    var lines = [stateLine(width: area.width)]
+    lines += attachedLines
+    if isLarge {
+      lines += [
+        streamLine("watch", state.network.watch, watchFacts, width: area.width),
+        streamLine("write", state.network.write, writeFacts, width: area.width),
+      ]
+    } else {
+      lines += narrowStreamLines(width: area.width)
+    }
+    if !state.faults.isCalm, !isOver { lines.append(fact("faults", state.faults.summary, .stateFault)) }
+    if let notice = state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
+    if let line = companyLine, !isOver { lines.append(line) }
+    if state.network.isOffline, !isOver { lines.append(reconnectLine) }
+    if isLarge, let line = cacheLine { lines.append(line) }
+    if state.screen.showsFacts, let traffic = state.screen.traffic { lines.append(line(of: traffic)) }
+    // The band above the feed has the outages of the whole session.
+    let hasRuler = layout.band == nil
+    if hasRuler { lines.append(outageLine(width: area.width)) }
+    if !isLarge, let line = cacheLine { lines.append(line) }
+    var free = area.height - lines.count - (geometry.hints == nil ? 0 : 2)
+    let reads = readLines(width: area.width, limit: free > 0 ? max(1, free / 2) : 0)
+    free -= reads.count
+    let figures = figureLines(width: area.width, room: max(0, free))
+    lines.insert(contentsOf: figures, at: lines.count - (hasRuler ? 1 : 0) - (isLarge || cacheLine == nil ? 0 : 1))
+    lines += reads
+    let reserved = (geometry.hints == nil ? 0 : 2) + (state.network.trouble == nil ? 0 : 2)
+    lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
+    // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
+    // are other problems too.
+    let isAlone = state.faults.isCalm && state.storage.notice == nil && area.height >= 4
+    let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
+    lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
+    for (row, line) in lines.prefix(area.height).enumerated() {
+      canvas.put(line, x: area.x, y: area.y + row, width: area.width)
+    }
+    guard let y = geometry.hints, lines.count < area.height else { return }
+    canvas.put(PaneHints(.network, state, width: area.width).line, x: area.x, y: y, width: area.width)
+  }
+
+  static func count(_ state: DashboardState) -> String {
+    if state.configuration.attached != nil { return !state.attachment.isOver ? "attached" : "ended" }
+    if let name = state.configuration.backend.name { return SafeText.truncated(name, to: 16) }
+    return switch state.configuration.backend.kind {
+    case .embedded: "embedded"
+    case .emulator: "emulator"
+    case .cloud: "cloud"
+    }
+  }
+
+  // MARK: Lines
+
+  private func stateLine(width: Int) -> Line {
+    let vitals = VitalSigns(state: state, glyphs: glyphs)
+    var line = Line(glyphs)
+    line.skip(1)
+    let isWide = width >= 60
+    line.add("\(vitals.glyph) \(width >= 44 ? vitals.wordInFull : vitals.word)", vitals.role)
+    if let outage = state.outageText {
+      line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
+      if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }
+    } else if state.network.onlineState == .online, !state.attachment.isOver {
+      // The time of the beginning replaces a duration, since an idle screen must not count.
+      line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
+    }
+    let button = NetworkSwitch(state, width: width)
+    let isUseful = state.configuration.attached.map { $0.allowsControl && !state.attachment.isOver } ?? true
+    guard isUseful, line.width < button.columns.lowerBound else { return line }
+    line.skip(to: button.columns.lowerBound)
+    line.add(button.text, .key)
+    return line
+  }
+
+  private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String], width: Int) -> Line {
+    var line = row(name)
+    line.cell(text(of: stream), role(of: stream), width: 14)
+    // A fact that does not fit is left out rather than cut, if the next one fits whole.
+    for fact in facts where line.width + fact.count <= width { line.cell(fact, width: max(14, fact.count + 2)) }
+    if isOver { return line }
+    if let error = stream.lastError { line.add(error.code.name, .warn) }
+    return line
+  }
+
+  private func narrowStreamLines(width: Int) -> [Line] {
+    var first = Line(glyphs)
+    first.skip(1)
+    first.add("watch ", .textMuted)
+    first.add(text(of: state.network.watch), role(of: state.network.watch))
+    let showsFacts = state.screen.showsFacts
+    if state.network.watch.state == .open, showsFacts, !isOver { first.add(" \(state.network.activeTargets)") }
+    first.skip(to: min(18, width / 2))
+    if first.width >= 18 { first.skip(2) }
+    first.add("write ", .textMuted)
+    first.add(text(of: state.network.write), role(of: state.network.write))
+    let inFlight = state.network.inFlightWrites
+    if state.network.write.state == .open, showsFacts || inFlight > 0, !isOver {
+      first.add(showsFacts ? " \(inFlight)/10" : " \(inFlight) in flight")
+    }
+    guard !isOver, state.network.trouble == nil,
+      let error = state.network.watch.lastError ?? state.network.write.lastError
+    else {
+      return [first]
+    }
+    return [first, fact("error", error.code.name, .warn)]
+  }
+
+  private var watchFacts: [String] {
+    guard state.network.watch.state == .open, state.screen.showsFacts, !isOver else { return [] }
+    let count = state.network.activeTargets
+    let token = state.network.lastSnapshotAt.map {
+      "resume token of \(TimeText.clock($0, offset: state.configuration.utcOffset))"
+    }
+    return ["\(count) target\(count == 1 ? "" : "s")", token].compactMap(\.self)
+  }
+
+  private var writeFacts: [String] {
+    guard state.network.write.state == .open, !isOver else { return [] }
+    let pipeline = state.screen.showsFacts ? ["pipeline \(state.network.inFlightWrites)/10"] : []
+    return ["\(state.network.inFlightWrites) in flight"] + pipeline
+  }
+
+  private func text(of stream: StreamStatus) -> String {
+    if isOver { return glyphs.dash }
+    return switch stream.state {
+    case .closed: "CLOSED"
+    case .opening: "OPENING"
+    case .open: "OPEN"
+    case .backoff(let until): "RETRY \(TimeText.countdown(to: until, from: state.now))"
+    }
+  }
+
+  private func role(of stream: StreamStatus) -> Role {
+    if isOver { return .textMuted }
+    return switch stream.state {
+    case .closed: .stateOffline
+    case .opening: .stateConnecting
+    case .open: .stateOnline
+    case .backoff: .stateFault
+    }
+  }
+
+  func fact(_ name: String, _ text: String, _ role: Role) -> Line {
+    var line = row(name)
+    line.add(text, role)
+    return line
+  }
+
+  /// A line that begins with a name.
+  func row(_ name: String, width: Int = 7) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell(name, .textMuted, width: width)
+    return line
+  }
+
+  /// The reason why there is no connection, and the time of the next attempt.
+  /// - Parameter spare: the number of lines it may take beyond the first.
+  private func reasonLines(width: Int, spare: Int) -> [Line] {
+    guard state.network.isNetworkEnabled, !isOver, let reason = state.network.trouble else { return [] }
+    // The countdown changes, so it stands before the text that may be cut.
+    let countdown = state.network.nextRetry.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
+    let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
+    let column = 8
+    guard spare > 0, width > 2 * column else { return [reasonLine(text, countdown)] }
+    let parts = WrappedText.lines(text, width: width - column, glyphs.ellipsis)
+    let shown = parts.prefix(spare) + (parts.count > spare ? [parts[spare...].joined(separator: " ")] : [])
+    return shown.enumerated().map { index, part in
+      index == 0 ? reasonLine(part, countdown) : fact("", part, .warn)
+    }
+  }
+
+  private func reasonLine(_ text: String, _ countdown: String) -> Line {
+    guard !countdown.isEmpty, text.hasPrefix(countdown) else { return fact("why", text, .warn) }
+    var line = fact("why", countdown, .stateFault)
+    line.add(String(text.dropFirst(countdown.count)), .warn)
+    return line
+  }
+
+  private var cacheLine: Line? {
+    guard let count = state.network.cacheByteCount else { return nil }
+    if isOver { return fact("cache", glyphs.dash, .textMuted) }
+    let limit = state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
+    let isFull = state.network.cacheLimit.map { count > $0 } ?? false
+    // A notice about the cache already has its name.
+    return fact(
+      state.storage.notice == nil ? "cache" : "size",
+      ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),
+      isFull ? .warn : .text)
+  }
+
+  private var reconnectLine: Line {
+    let writes = state.writes.waiting
+    let listeners = state.listeners.count { $0.failure == nil }
+    let waiting = "\(writes) write\(writes == 1 ? "" : "s")"
+    let text = "\(waiting) \(glyphs.bullet) \(listeners) listener\(listeners == 1 ? " resumes" : "s resume")"
+    var line = Line(glyphs)
+    line.skip(1)
+    line.add("on reconnect: ", .textMuted)
+    line.add(text)
+    return line
+  }
+
+  private func outageLine(width: Int) -> Line {
+    if isOver { return fact("online", glyphs.dash, .textMuted) }
+    let count = state.outages.recentCount(at: state.now)
+    let columns = min(30, width - 27)
+    var line = row("online")
+    if columns >= 8 {
+      for part in state.outages.ruler(columns: columns, at: state.now) {
+        switch part {
+        case .unknown: line.add(glyphs.bullet, .textMuted)
+        case .online: line.add(glyphs.barFull, .chartLow)
+        case .outage: line.add(glyphs.barOutage, .chartOutage)
+        }
+      }
+      line.skip(2)
+    }
+    let text = count == 0 ? "last 10 min" : "\(count) outage\(count == 1 ? "" : "s") in 10 min"
+    line.add(text, .textMuted)
+    return line
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import TerminalCanvas
+
+/// The texts in place of rows where there is no data yet: the ways to a first document, the keys, the signs, and the
+/// commands of another terminal.
+struct EmptyPage {
+  let state: DashboardState
+  let glyphs: Glyphs
+
+  /// Whether the database is known to be empty.
+  static func isShown(_ state: DashboardState) -> Bool {
+    state.browser.roots?.isEmpty == true && !state.network.isOffline && state.browser.rootsFailure == nil
+  }
+
+  // MARK: Ways to a first document
+
+  /// A way: what to type, and what comes of it.
+  private var ways: [(text: String, role: Role, indent: Int)] {
+    var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0), ("", .text, 0)]
+    let keymap = state.configuration.keymap
+    func key(_ name: String, _ context: KeyContext) -> String {
+      keymap.command(named: name, in: [context])?.keyText(glyphs, limit: 1) ?? name
+    }
+    let isHere = state.configuration.attached == nil && !state.configuration.isReadOnly
+    if isHere {
+      ways += [
+        ("\(key("new", .pane(.collections)))", .key, 0), ("a first document, typed here", .text, 2),
+        ("\(key("palette", .screen))import FILE", .key, 0), ("the documents of a file", .text, 2),
+      ]
+    }
+    if let options = state.configuration.reachingOptions {
+      let rest = options.isEmpty ? [] : ["  " + options]
+      ways.append(("hearth set cities/SF name=SF" + (rest.isEmpty ? "" : " \\"), .key, 0))
+      ways += rest.map { ($0, .key, 0) }
+      ways.append(("in another terminal, while you look", .text, 2))
+    }
+    if isHere { ways += [("", .text, 0), ("hearth --demo", .key, 0), ("a shop that is busy already", .text, 2)] }
+    return ways
+  }
+
+  func drawWays(in area: Rect, on canvas: inout Canvas) {
+    // Blank rows go first where there is little room.
+    let all = ways
+    let shown = all.count <= area.height ? all : all.filter { !$0.text.isEmpty }
+    for (row, way) in shown.prefix(area.height).enumerated() {
+      canvas.put(way.text, at: Point(x: area.x + 1 + way.indent, y: area.y + row), role: way.role, clip: area)
+    }
+  }
+
+  // MARK: Keys
+
+  /// The column at which the texts beside keys begin.
+  private static let keyText = 14
+
+  /// Lists the keys of the pane with the focus and those of the whole screen, each in as many rows as its text takes.
+  func drawKeys(in area: Rect, on canvas: inout Canvas) {
+    guard area.height > 4, area.width > 30 else { return }
+    let commands = state.configuration.keymap.commands(in: [.pane(state.focus), .screen]) { $0.title != nil }
+    var y = area.y
+    for command in commands {
+      let text = command.title?.text(state) ?? command.help
+      let parts = WrappedText.lines(text, width: area.width - Self.keyText - 1, glyphs.ellipsis)
+      guard y + parts.count <= area.maxY else { return }
+      for (row, part) in parts.enumerated() {
+        var line = Line(glyphs)
+        line.skip(1)
+        line.cell(row == 0 ? command.keyText(glyphs) : "", .key, width: Self.keyText - 2)
+        line.skip(1)
+        line.add(part, .textMuted)
+        canvas.put(line, x: area.x, y: y, width: area.width)
+        y += 1
+      }
+    }
+  }
+
+  // MARK: Signs
+
+  private var signs: [(sign: String, role: Role, text: String)] {
+    [
+      ("+", .changeAdded, "a document came in, into the collection or the listener's result"),
+      ("~", .changeModified, "fields of a document changed: old and new value stand beside it"),
+      ("-", .changeRemoved, "a document was deleted, or left the listener's result"),
+      ("=", .changeSynced, "a snapshot without changes: in sync with the server, or from the cache"),
+      ("!", .error, "refused by the server, a listener that ended, or a conflict"),
+      (glyphs.pending, .flagPending, "writes of this client that wait for the server's answer"),
+      (glyphs.listening, .stateOnline, "a listener hears this collection, as the server has it"),
+      (glyphs.listeningInPart, .stateOnline, "a listener hears a part of it: the first documents, or a filter"),
+      (glyphs.listeningFromCache, .flagCache, "a listener has it from the cache only"),
+      ("L", .sourceLocal, "LOCAL: made here, not acknowledged yet"),
+      ("S", .sourceServer, "SERVER: as the server has it, or had it when it was heard last"),
+      ("c", .flagCache, "from the cache"), ("p", .flagPending, "with pending writes"),
+      (glyphs.online, .stateOnline, "ONLINE: the server answers"),
+      (glyphs.offline, .stateOffline, "OFFLINE: it does not, or you pulled the plug"),
+    ]
+  }
+
+  /// Explains the signs of the feed and the tree, in as many columns as fit.
+  /// - Returns: the row below.
+  @discardableResult func drawLegend(in area: Rect, on canvas: inout Canvas) -> Int {
+    guard area.height > 3, area.width >= 60 else { return area.y }
+    let columns = max(1, area.width / 80)
+    let rows = min(area.height, (signs.count + columns - 1) / columns)
+    for (index, sign) in signs.enumerated() where index / rows < columns {
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell(sign.sign, sign.role, width: 3)
+      line.add(sign.text, .textMuted)
+      canvas.put(
+        line, x: area.x + index / rows * (area.width / columns), y: area.y + index % rows, width: area.width / columns)
+    }
+    return area.y + rows
+  }
+
+  // MARK: Commands
+
+  private static let commands: [(name: String, text: String)] = [
+    ("ls", "collections, the documents of one, or what is below a document"),
+    ("tree", "collections, documents and subcollections as a tree"),
+    ("get cities/SF", "a document, or those of a collection: where, order, limit"),
+    ("count cities", "the number of documents, counted at the server; also sum, avg"),
+    ("set cities/SF name=SF", "a document written; add and create make new ones"),
+    ("update cities/SF n=1", "some fields of a document, or of all that a query finds"),
+    ("delete cities/SF", "a document, what a query finds, or all below a path"),
+    ("watch cities", "a line for every change, for people or as JSON"),
+    ("wall", "the last minute of all listeners on one screen"),
+    ("import FILE", "the documents of a file: JSON, JSON lines, CSV, TSV"),
+    ("export cities", "documents as a file that import reads"),
+    ("backup DIR", "all of a database, rules and indexes too; restore brings it back"),
+    ("schema cities", "the fields that documents have, and their types"),
+    ("run FILE", "a scenario: go offline, write, expect events in time"),
+    ("serve", "this backend for Firestore SDKs: an emulator"),
+    ("attach", "the client of a running program, in a dashboard"),
+  ]
+
+  /// Lists what can be done from another terminal, where a command there reaches this data.
+  func drawCommands(in area: Rect, on canvas: inout Canvas) {
+    guard let options = state.configuration.reachingOptions, area.width >= 120, area.height > 3 else { return }
+    let title = "in another terminal" + (options.isEmpty ? "" : ", with " + options)
+    canvas.put(title, at: Point(x: area.x + 2, y: area.y), role: .textMuted, clip: area)
+    let rows = min(area.height - 1, (Self.commands.count + 1) / 2)
+    for (index, command) in Self.commands.enumerated() where index / rows < 2 {
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell("hearth " + command.name, .key, width: 30)
+      line.add(command.text, .textMuted)
+      canvas.put(
+        line, x: area.x + index / rows * (area.width / 2), y: area.y + 1 + index % rows, width: area.width / 2)
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent; below them the
+/// rejected ones.
+struct WritesPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  /// Whether there is room for full words and all columns.
+  private var isRoomy: Bool { state.isRoomy(.writes, layout) }
+
+  private struct Columns {
+    var batch: Int
+    var operation = 7
+    var document: Int
+    var age = 5
+    var size = 0
+    var tries: Int
+  }
+
+  func draw(on canvas: inout Canvas) {
+    let geometry = state.geometry(of: .writes, layout)
+    let area = geometry.content
+    guard !area.isEmpty else { return }
+    let rows = state.writes.rows
+    let columns = columns(for: rows, width: area.width)
+    if geometry.heads > 0 { canvas.put(head(columns), x: area.x, y: area.y, width: area.width) }
+    if rows.isEmpty {
+      var line = Line(glyphs)
+      line.skip(1)
+      let isFiltered = !state.writes.allRows.isEmpty
+      line.add(
+        isFiltered ? "no write passes the filter; esc clears it" : "nothing waits: every write is acknowledged",
+        .textMuted)
+      canvas.put(line, x: area.x, y: geometry.rows.y, width: area.width)
+    }
+    let thread = state.threadBatch
+    let selected = state.rowRange(in: .writes)
+    var y = geometry.rows.y
+    for index in state.writes.cursor.rows(count: rows.count, height: geometry.rows.height) {
+      let row = rows[index]
+      canvas.put(line(row, columns), x: area.x, y: y, width: area.width)
+      if row.batch == state.writes.cursor.id {
+        canvas.select(
+          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .writes)
+      } else if selected?.contains(index) == true {
+        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: false)
+      } else if row.batch == thread {
+        canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
+      }
+      canvas.mark(hitsOf: state.writes.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
+      y += 1
+    }
+    let free = Rect(
+      x: area.x, y: y + 1, width: area.width, height: (geometry.note ?? geometry.hints ?? area.maxY) - y - 1)
+    if isRoomy { drawAnswered(in: free, columns.batch, on: &canvas) }
+    if let y = geometry.hints {
+      canvas.put(PaneHints(.writes, state, width: area.width).line, x: area.x, y: y, width: area.width)
+    }
+    if let y = geometry.note, let row = state.writes.selected, let error = row.error {
+      canvas.put(errorLine(error, of: row), x: area.x, y: y, width: area.width)
+    }
+  }
+
+  /// The selected row's error, for which the columns have no room.
+  private func errorLine(_ error: RPCStatus, of row: QueueRow) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.add("\(row.batch) ", .textMuted)
+    if row.isSetAside {
+      line.add("set aside by hand: not sent; r sends it, x drops it", .textMuted)
+      return line
+    }
+    line.add(
+      error.lineText(beside: row.documents.count == 1 ? row.documents.first : nil), row.isRejected ? .error : .warn)
+    return line
+  }
+
+  private func columns(for rows: [QueueRow], width: Int) -> Columns {
+    let number = max(isRoomy ? 5 : 4, (rows.map { $0.batch.description.count }.max() ?? 0) + 1)
+    switch layout.layoutClass {
+    case .large where isRoomy:
+      let hasSize = width >= 84
+      let spare = max(0, width - (hasSize ? 84 : 72))
+      return Columns(
+        batch: number + 1, operation: 10, document: 17 + spare / 2, size: hasSize ? 8 : 0, tries: 5)
+    case .large, .medium: return Columns(batch: number, document: max(10, 16 + (width - 44) / 2), tries: 0)
+    case .small: return Columns(batch: number, document: max(12, width - 36), tries: 0)
+    case .tiny, .line: return Columns(batch: number, operation: 4, document: min(16, max(8, width - 30)), tries: 0)
+    }
+  }
+
+  private func head(_ columns: Columns) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell("batch", .textMuted, width: columns.batch)
+    line.cell("op", .textMuted, width: columns.operation)
+    line.cell("document", .textMuted, width: columns.document)
+    line.cell("age", .textMuted, width: columns.age, right: true)
+    if columns.size > 0 { line.cell("size", .textMuted, width: columns.size, right: true) }
+    if columns.tries > 0 { line.cell("tries", .textMuted, width: columns.tries + 1, right: true) }
+    line.add("  state", .textMuted)
+    return line
+  }
+
+  private func line(_ row: QueueRow, _ columns: Columns) -> Line {
+    var line = Line(glyphs)
+    let isMarked = state.writes.marked.contains(row.batch)
+    line.skip(1)
+    line.cell(row.batch.description + (isMarked ? "*" : ""), isMarked ? .mark : .text, width: columns.batch)
+    line.cell(row.operation.fitted(to: columns.operation - 1), width: columns.operation)
+    line.cell(document(of: row, width: columns.document - 1), width: columns.document)
+    line.cell(age(of: row), .textMuted, width: columns.age, right: true)
+    if columns.size > 0 { line.cell(ByteText.short(row.write.byteCount), .textMuted, width: columns.size, right: true) }
+    if columns.tries > 0 { line.cell("\(row.tries)", .textMuted, width: columns.tries + 1, right: true) }
+    line.skip(columns.tries > 0 ? 2 : 1)
+    line.add(stateText(of: row), role(of: row))
+    if row.isNonIdempotent, !row.isFinished { line.add(" !dup", .warn) }
+    guard isRoomy else { return line }
+    if let error = row.write.lastError, !row.isFinished { line.add("  \(error.code.name)", .warn) }
+    let count = row.transformCount
+    let transforms = count > 0 ? "  +\(count) transform\(count == 1 ? "" : "s")" : ""
+    let room = layout.content(of: .writes).width - line.width - 2
+    if room > transforms.count, let contents = WrittenFields.text(of: row, glyphs) {
+      line.skip(2)
+      line.add(SafeText.truncated(contents, to: room, ellipsis: glyphs.ellipsis), .textMuted)
+    } else {
+      line.add(transforms, .textMuted)
+    }
+    return line
+  }
+
+  /// The age of a row; the time of the rejection for a rejected one, since an idle screen must not count.
+  private func age(of row: QueueRow) -> String {
+    if let time = row.rejectedAt {
+      return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5))
+    }
+    return row.isFinished ? "" : TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.write.localWriteTime))
+  }
+
+  private func document(of row: QueueRow, width: Int) -> String {
+    let first = row.documents.first?.path.text ?? ""
+    let more = row.documents.count > 1 ? " +\(row.documents.count - 1)" : ""
+    let room = width - more.count
+    let isTiny = layout.layoutClass == .tiny
+    let path =
+      isTiny ? PathText.last(first, to: room, glyphs.ellipsis) : PathText.fitted(first, to: room, glyphs.ellipsis)
+    return path + more
+  }
+
+  private func stateText(of row: QueueRow) -> String {
+    let isLarge = isRoomy
+    switch (row.outcome, row.write.state) {
+    case (.acknowledged(let time?), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
+    case (.acknowledged(nil), _): return "acked"
+    case (.rejected, _) where row.isSetAside: return "set aside"
+    case (.rejected(let status, _), _):
+      return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
+    case (nil, .held): return "held"
+    case (nil, .queued): return "queued"
+    case (nil, .inFlight): return "in flight"
+    case (nil, .backoff(let until)):
+      return (isLarge ? "backoff " : "retry ") + TimeText.countdown(to: until, from: state.now)
+    }
+  }
+
+  private func role(of row: QueueRow) -> Role {
+    switch (row.outcome, row.write.state) {
+    case (.acknowledged, _): .writeAcked
+    case (.rejected, _): row.isSetAside ? .writeQueued : .writeRejected
+    case (nil, .held), (nil, .queued): .writeQueued
+    case (nil, .inFlight): .writeInflight
+    case (nil, .backoff): .writeBackoff
+    }
+  }
+
+  /// The summary in the title: `3 · oldest 0:19`, `7 · held`, `2 rejected`.
+  static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    let waiting = state.writes.waiting
+    let (rejected, aside) = (state.writes.refusedCount, state.writes.setAsideCount)
+    var parts: [String] = []
+    if !state.writes.filter.isEmpty {
+      parts.append("/\(SafeText.truncated(state.writes.filter.text, to: 12, ellipsis: glyphs.ellipsis))")
+    }
+    if waiting > 0 || rejected + aside == 0 { parts.append(grouped(waiting)) }
+    if state.writes.live.count < waiting { parts.append("\(grouped(state.writes.live.count)) shown") }
+    if rejected > 0 { parts.append("\(grouped(rejected)) rejected") }
+    if aside > 0 { parts.append("\(grouped(aside)) aside") }
+    if layoutClass == .large, state.writes.byteCount > 0 { parts.append(ByteText.short(state.writes.byteCount)) }
+    if let oldest = state.writes.oldest {
+      let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: oldest))
+      parts.append(state.network.isOffline ? "held" : layoutClass == .large ? "oldest \(age)" : age)
+    }
+    return parts.joined(separator: " \(glyphs.bullet) ")
+  }
+}
+
+extension QueueRow.Operation {
+  /// The word, or as much of its beginning as fits.
+  fileprivate func fitted(to width: Int) -> String {
+    if rawValue.count <= width { return rawValue }
+    return String(rawValue.prefix(width < 4 ? 3 : 4))
+  }
+}

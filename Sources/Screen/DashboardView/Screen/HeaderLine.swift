@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import TerminalCanvas
+
+/// The first row: the connection's identity, and the vital signs.
+struct HeaderLine {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    let width = layout.header.width
+    guard layout.header.height > 0 else { return }
+    canvas.fill(layout.header, role: .header)
+    let vitals = VitalSigns(state: state, glyphs: glyphs)
+    let wanted: VitalSigns.Length =
+      switch layout.layoutClass {
+      case .large: .full
+      case .medium: .medium
+      case .small: .plain
+      case .tiny, .line: .dense
+      }
+    let lengths = VitalSigns.Length.allCases.drop { $0.rawValue < wanted.rawValue }
+    let line = lengths.lazy.map(vitals.line).first { $0.width <= width } ?? vitals.line(.dot)
+    if wanted == .dense, let badge = state.past?.badges(state).last {
+      var past = Line(glyphs)
+      past.add(badge + " ", .headerPaused)
+      canvas.put(past, x: 0, y: 0, width: width)
+      canvas.put(line, x: past.width, y: 0, width: width - past.width)
+      return
+    }
+    if wanted == .dense {
+      canvas.put(line, x: 0, y: 0, width: width)
+      let clock = vitals.clock(.short)
+      if line.width + 1 + clock.count <= width {
+        canvas.put(clock, at: Point(x: width - clock.count, y: 0), role: .header)
+      }
+      return
+    }
+    canvas.put(line, x: width - line.width, y: 0, width: line.width)
+    let room = width - line.width - 1
+    if let badges = state.past?.badges(state) { return draw(badges, width, line, on: &canvas) }
+    if let identity = identities.first(where: { $0.width <= room }) {
+      canvas.put(identity, x: 0, y: 0, width: room)
+    } else if let shortest = identities.last {
+      canvas.put(shortest, x: 0, y: 0, width: room)
+    }
+  }
+
+  /// Draws the badges of an earlier moment before the identity.
+  private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
+    canvas.fill(layout.header, role: .header)
+    let rooms = [width - signs.width - 1, width]
+    for room in rooms {
+      for badge in badges {
+        var line = Line(glyphs)
+        line.add(" ", .header)
+        line.add(badge, .headerPaused)
+        guard line.width <= room else { continue }
+        let identity = identities.first { line.width + $0.width <= room } ?? Line(glyphs)
+        canvas.put(line, x: 0, y: 0, width: width)
+        canvas.put(identity, x: line.width, y: 0, width: identity.width)
+        if room < width { canvas.put(signs, x: width - signs.width, y: 0, width: signs.width) }
+        return
+      }
+    }
+  }
+
+  /// The forms of the connection's identity, longest first. The kind of backend is dropped last: it tells play from
+  /// earnest.
+  private var identities: [Line] {
+    let backend = state.configuration.backend
+    let gap = layout.layoutClass == .large ? "  " : " "
+    let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
+    func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
+      var line = Line(glyphs)
+      // Real data has a band of its own colour, so that it is not taken for play.
+      let role: Role = backend.isProduction ? .headerProd : .header
+      line.add(" ", role)
+      if name { line.add("hearth", role, .bold) }
+      if kind, let connection = backend.name {
+        if name { line.add(gap, role) }
+        line.add(SafeText.truncated(connection, to: 24) + (name ? "" : gap), role)
+      }
+      // The default project has the name of the program.
+      if !name || project != "hearth" {
+        if name { line.add(gap, role) }
+        line.add(project, role)
+      }
+      if let program = state.configuration.attached {
+        line.add(gap, role)
+        line.add(name || kind ? "ATTACHED \(program.number) \(program.name)" : program.name, role)
+      } else if kind {
+        line.add(gap, role)
+        line.add(kindText, role)
+      }
+      if let badge = state.storage.notice?.badge {
+        line.add(gap, .header)
+        line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
+      }
+      if host, let address = backend.address { line.add(" " + address, role) }
+      if user, let person = backend.user { line.add("\(gap)as \(person)", role) }
+      if backend.isProduction { line.add(" ", role) }
+      return line
+    }
+    let isLarge = layout.layoutClass == .large
+    let all = [
+      line(name: true, kind: true, host: true, user: true), line(name: true, kind: true, host: true, user: false),
+      line(name: true, kind: true, host: false, user: false), line(name: false, kind: true, host: false, user: false),
+      line(name: false, kind: true, host: false, user: false, why: false),
+      line(name: false, kind: false, host: false, user: false, why: false),
+    ]
+    return isLarge ? all : layout.layoutClass == .medium ? Array(all.dropFirst(2)) : Array(all.dropFirst(3))
+  }
+
+  private var kindText: String {
+    switch state.configuration.backend.kind {
+    case .embedded: "EMBEDDED"
+    case .emulator: "EMULATOR"
+    case .cloud: "CLOUD"
+    }
+  }
+}
+
+/// Connection, round trip, pending writes and event rate: the figures that never leave the screen.
+struct VitalSigns {
+  enum Length: Int, CaseIterable { case full, medium, plain, dense, short, bare, dot }
+
+  let state: DashboardState
+  let glyphs: Glyphs
+
+  var word: String {
+    stateWord.text
+  }
+
+  /// The word, with what stands behind it: `REFUSED: unauthenticated`.
+  var wordInFull: String {
+    let refusal = stateWord == .refused ? state.browser.rootsFailure?.code.name : nil
+    return word + ((refusal ?? stateWord.remark).map { ": \($0)" } ?? "")
+  }
+
+  private var stateWord: StateWord {
+    if state.attachment.isOver { return .ended }
+    if state.network.isOffline { return .offline }
+    switch state.network.onlineState {
+    case .online: return .online
+    case .unknown where isRefused: return .refused
+    case .unknown where isIdle: return .notConnected
+    case .unknown, .offline: return .connecting
+    }
+  }
+
+  /// Whether no target is watched and no write is pending: then no stream could tell whether the backend is there.
+  private var isIdle: Bool {
+    state.network.watch.state == .closed && state.network.write.state == .closed && state.network.activeTargets == 0
+  }
+
+  /// Whether the server refuses this client's credentials, as its answer to the list of collections tells.
+  private var isRefused: Bool { isIdle && state.browser.rootsFailure?.code == .unauthenticated }
+
+  var glyph: String { [.online, .connecting].contains(stateWord) ? glyphs.online : glyphs.offline }
+
+  var role: Role {
+    if state.network.isOffline || state.attachment.isOver || isRefused { return .headerOffline }
+    return stateWord == .notConnected ? .header : stateWord == .online ? .stateOnline : .stateConnecting
+  }
+
+  /// The newest round trip, `184ms`; the length of an outage; empty before the first.
+  private var timing: String {
+    if let outageText = state.outageText { return outageText }
+    guard !state.attachment.isOver, let newest = state.network.roundTrips.last else { return "" }
+    let milliseconds = TimeText.wholeMilliseconds(newest)
+    return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
+  }
+
+  func line(_ length: Length) -> Line {
+    var line = Line(glyphs)
+    let pending = "\(glyphs.pending)\(state.writes.waiting)"
+    let pendingRole: Role = state.writes.waiting == 0 ? .header : .flagPending
+    let figure = "\(state.feed.rate.perSecond(at: state.now))"
+    // The figure has room for two digits, so that the text left of it seldom moves.
+    let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
+    switch length {
+    case .full:
+      line.add("\(glyph) \(wordInFull)", role)
+      if let outageText = state.outageText {
+        line.add(" \(outageText)" + (state.network.isNetworkEnabled ? "" : " (you)"), role)
+      } else if !timing.isEmpty {
+        line.add("  rtt \(timing)", .header)
+      }
+      line.add("   ", .header)
+      line.add("\(pending) pending", pendingRole)
+      addRejected(to: &line, gap: "  ", word: " rejected")
+      if let progress = state.writes.progress, !state.network.isOffline {
+        line.add("  \(grouped(progress.done)) of \(grouped(progress.total)) sent", .header)
+      }
+      line.add("  \(rate) ev/s \(sparkline(8))   \(clock(.long)) ", .header)
+    case .medium, .plain:
+      line.add("\(glyph) \(word)", role)
+      let who = length == .medium && state.network.isOffline && !state.network.isNetworkEnabled ? " (you)" : ""
+      if !timing.isEmpty { line.add(" \(timing)\(who)", state.network.isOffline ? role : .header) }
+      line.add("  ", .header)
+      line.add(pending, pendingRole)
+      addRejected(to: &line)
+      if length == .medium, let progress = state.writes.progress, !state.network.isOffline {
+        line.add(" of \(progress.total)", .header)
+      }
+      line.add(" \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
+    case .dense, .short, .bare:
+      let name =
+        state.attachment.isOver
+        ? "END" : state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
+      line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
+      if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
+      line.add(" ", .header)
+      line.add(pending, pendingRole)
+      addRejected(to: &line)
+      line.add(" \(figure)/s", .header)
+    case .dot:
+      line.add(glyph, role)
+      line.add(pending, pendingRole)
+      addRejected(to: &line, gap: "")
+    }
+    return line
+  }
+
+  /// Adds the number of rejected batches, `!2`, if there are any.
+  private func addRejected(to line: inout Line, gap: String = " ", word: String = "") {
+    let count = state.writes.refusedCount
+    guard count > 0 else { return }
+    line.add(gap, .header)
+    line.add("!\(grouped(count))\(word)", .writeRejected)
+  }
+
+  enum ClockLength { case long, short }
+
+  /// The time while the screen counts seconds; else the time of the last event, in words that say so.
+  func clock(_ length: ClockLength) -> String {
+    let offset = state.configuration.utcOffset
+    guard !state.hasRunningClock, !state.headerClock.runsOn else {
+      return TimeText.clock(state.headerClock.time, offset: offset)
+    }
+    let words = StateWord.idle.text(at: state.headerClock.lastNews, offset: offset)
+    return length == .long ? words : "idle " + words.suffix(8)
+  }
+
+  private func sparkline(_ columns: Int) -> String {
+    glyphs.sparkline(Array(state.feed.rate.history(at: state.now).suffix(columns)))
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreModel
+import TerminalCanvas
+
+/// The outline and title of a pane. Only the title shows the focus: recolouring two outlines costs 25 times as many
+/// bytes. The feed has no sides, so that the terminal can scroll it.
+struct PaneFrame {
+  let pane: Pane
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  /// The columns of a frame's upper line that a path in it leaves to the count and the corners.
+  private static let columnsBesidePath = 24
+
+  func draw(on canvas: inout Canvas) {
+    guard layout.layoutClass.isTiled, let rect = layout.panes[pane], rect.height > 0 else { return }
+    if pane == .feed {
+      canvas.horizontalLine(at: rect.origin, width: rect.width, glyphs: glyphs)
+    } else {
+      canvas.box(rect, glyphs: glyphs)
+    }
+    var title = PaneTitle.text(of: pane)
+    if pane == .feed, state.showsRequests { title = RequestsPane.title }
+    if pane == .detail, let key = state.shownDetail?.key {
+      let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
+      title = " \(pane.rawValue) \(path) "
+    }
+    if pane == .collections, let result = state.browser.result {
+      title =
+        " \(pane.rawValue) \(ResultTitle.isInFrame(state, layout) ? ResultTitle.text(result, state) : "Result") "
+    }
+    if pane == .collections, let path = state.collectionOffScreen(layout) {
+      // The name takes the place of the word that the number and the rows do without, so that the count has its room.
+      let room = max(8, rect.width - Self.columnsBesidePath)
+      title = " \(pane.rawValue) \(PathText.fitted(path.text, to: room, glyphs.ellipsis)) "
+    }
+    let place = Point(x: rect.x + PaneTitle.start, y: rect.y)
+    let used = canvas.put(
+      title, at: place, role: pane == state.focus && pane != .detail ? .paneTitleFocus : .paneTitle,
+      maxWidth: rect.width - 4)
+    if pane == .detail, let key = state.shownDetail?.key, let address = state.configuration.backend.address(of: key) {
+      canvas.link(place.x + 3..<place.x + max(3, used - 1), of: place.y, to: address)
+    }
+    // The number alone shows the focus where the title is a path, which is long, and would be sent twice.
+    if pane == .detail, pane == state.focus {
+      canvas.apply(role: .paneTitleFocus, to: Rect(x: place.x, y: place.y, width: min(used, 3), height: 1))
+    }
+    var left = rect.x + PaneTitle.start + used
+    let room = rect.maxX - 5 - left
+    // The full text is used if it fits, else that of smaller screens.
+    let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, state, $0, glyphs) }
+    let count = counts.first { SafeText.columns(of: $0) <= room } ?? ""
+    let columns = SafeText.columns(of: count)
+    let start = rect.maxX - columns - 4
+    if columns > 0, start > left {
+      canvas.put(" \(count) ", at: Point(x: start, y: rect.y), role: .paneCount)
+    }
+    guard pane == .feed else { return }
+    let status = FeedPane.titleStatus(state, layout.layoutClass, glyphs)
+    left = rect.x + PaneTitle.feedStatus(layout.layoutClass)
+    if left + status.width + 1 < start { canvas.put(status, x: left, y: rect.y, width: status.width) }
+  }
+
+  /// The text at the right of the title.
+  static func count(of pane: Pane, _ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    switch pane {
+    case .collections: return CollectionsPane.count(state, layoutClass, glyphs)
+    case .writes: return WritesPane.count(state, layoutClass, glyphs)
+    case .network: return NetworkPane.count(state)
+    case .detail: return DetailPane.count(state)
+    case .feed where state.showsRequests: return RequestsPane.count(state)
+    case .feed:
+      // The count is as of the last whole second, like the rate in the header; in the first one there is none.
+      let uncounted = state.screen.isLinkSlow ? 0 : state.feed.rate.uncounted(at: state.now)
+      let count = state.feed.total - uncounted
+      if count <= 0, state.feed.total > 0 { return "" }
+      return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
+    }
+  }
+}
+
+extension Canvas {
+  /// Draws the rows of a list that fit, and marks the selected one.
+  mutating func rows(
+    of cursor: Cursor<Int>, count: Int, in area: Rect, _ state: DashboardState, line: (Int) -> Line
+  ) {
+    for (row, index) in cursor.rows(count: count, height: area.height).enumerated() {
+      put(line(index), x: area.x, y: area.y + row, width: area.width)
+      if index == cursor.index {
+        select(Rect(x: area.x, y: area.y + row, width: area.width, height: 1), state, isFocused: true, isWhole: true)
+      }
+    }
+  }
+
+  /// The columns that are highlighted of a selected row: from the gutter to the end of its first text, of which so much.
+  /// In all of its width a move would cost twice the bytes, and take the hues of states from the row.
+  private static let highlight = 20
+  /// A shorter first text, such as a number, takes the next one along.
+  private static let shortText = 6
+
+  /// The columns of a row's first text: up to the first two blanks.
+  private func firstText(of row: Rect, _ glyphs: Glyphs) -> Rect {
+    func isBlank(_ x: Int) -> Bool { x >= row.maxX || self[x, row.y].cluster == .space }
+    var start = row.x + 1
+    while start < row.maxX, isBlank(start) { start += 1 }
+    if start < row.maxX, [glyphs.folded, glyphs.unfolded].contains(self[start, row.y].text), isBlank(start + 1) {
+      start += 2
+    }
+    var end = start
+    while end < row.maxX, !isBlank(end) || !isBlank(end + 1) || end - start < Self.shortText { end += 1 }
+    end = min(end, start + Self.highlight)
+    // One stretch with the gutter: what lies between would be sent again anyway.
+    return Rect(x: row.x, y: row.y, width: max(0, min(row.maxX, end) - row.x), height: row.height)
+  }
+
+  /// Shows a row of a pane as selected, by its first text. Only its gutter shows whether its pane has the focus: a change of
+  /// focus then costs two cells and not two rows.
+  /// - Parameter isWhole: whether to highlight all of the row, as in lists that are not moved through for long.
+  mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool, isWhole: Bool = false) {
+    let glyphs = state.configuration.glyphs
+    defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }
+    guard state.screen.highlightsRows, !state.screen.isLinkSlow else { return }
+    let tints: Set<Role> = [.diffAdded, .diffModified, .diffRemoved]
+    let area = isWhole ? row : firstText(of: row, glyphs)
+    for y in area.y..<area.maxY {
+      for x in area.x..<area.maxX where !tints.contains(self[x, y].role) {
+        apply(role: .selection, to: Rect(x: x, y: y, width: 1, height: 1))
+      }
+    }
+  }
+
+  /// Marks the selected row; fainter in a pane without the focus.
+  mutating func gutter(x: Int, y: Int, glyphs: Glyphs, isFocused: Bool) {
+    put(glyphs.cursor, at: Point(x: x, y: y), role: isFocused ? .cursorGutter : .textMuted, maxWidth: 1)
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreModel
+import TerminalCanvas
+
+/// The row above the feed that shows the whole session: how much happened in each step of time, outages, and what came
+/// of own writes. A click on a step goes to its moment.
+struct SessionBandLine {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  private var geometry: SessionBandGeometry { SessionBandGeometry(state, layout) }
+
+  private var legend: Line {
+    var line = Line(glyphs)
+    guard geometry.hasLegend else { return line }
+    let signs: [(String, Role)] = [
+      (glyphs.pending, .flagPending), (glyphs.vertical, .writeAcked), ("!", .writeRejected), (glyphs.conflict, .warn),
+      (glyphs.barOutage, .chartOutage),
+    ]
+    for ((sign, role), word) in zip(signs, SessionBandGeometry.legend) {
+      line.skip(2)
+      line.add(sign, role)
+      line.add(" \(word)", .textMuted)
+    }
+    return line
+  }
+
+  func draw(on canvas: inout Canvas) {
+    guard let area = layout.band else { return }
+    guard let shown = geometry.shown else {
+      let text = "  the session in steps: events, own writes, outages; a click goes to a moment"
+      canvas.put(text, at: area.origin, role: .textMuted, maxWidth: area.width)
+      return
+    }
+    var line = Line(glyphs)
+    line.skip(2)
+    line.add(TimeText.clock(shown.start, offset: state.configuration.utcOffset), .textMuted)
+    line.skip(to: SessionBandGeometry.start)
+    let present = state.past.map { shown.index(of: $0.time) }
+    for (index, step) in shown.steps.enumerated() {
+      let (sign, role) = look(of: step)
+      line.add(sign, index == present ? .headerPaused : role)
+    }
+    let unit = " " + TimeText.span(seconds: shown.length)
+    line.skip(to: area.width - legend.width - unit.count - 1)
+    line.add(unit, .textMuted)
+    line.add(legend)
+    canvas.put(line, x: area.x, y: area.y, width: area.width)
+  }
+
+  private func look(of step: SessionBand.Step) -> (String, Role) {
+    if step.marks.contains(.conflict) { return (glyphs.conflict, .warn) }
+    if step.marks.contains(.rejected) { return ("!", .writeRejected) }
+    if step.marks.contains(.write) { return (glyphs.pending, .flagPending) }
+    if step.marks.contains(.outage) { return (glyphs.barOutage, .chartOutage) }
+    if step.marks.contains(.acknowledged) { return (glyphs.vertical, .writeAcked) }
+    guard step.events > 0 else { return (glyphs.sparkline[0], .border) }
+    // Each height stands for twice as many events as the one below, whatever else happened: no step changes the others.
+    let level = Int.bitWidth - step.events.leadingZeroBitCount
+    return (glyphs.sparkline[min(level, glyphs.sparkline.count - 1)], .chartLow)
+  }
+}
