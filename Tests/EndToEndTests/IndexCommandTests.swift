@@ -34,17 +34,29 @@ extension EndToEndTests.InPipes {
       try surroundings.write(
         "indexes.json",
         #"{"indexes": [{"collectionGroup": "cities", "fields": [{"fieldPath": "state", "order": "ASCENDING"}]}]}"#)
-      let set = try await hearth("indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
+      let set = try await hearth("cache", "indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
       #expect(set.status == 0 && set.output == "cities(state ascending)  configured, ready\n", "\(set.errors)")
-      let after = try await hearth("explain", "cities", "--where", "state == S7", "--json")
+      let after = try await hearth("cache", "explain", "cities", "--where", "state == S7", "--json")
       #expect(after.output.contains("\"plan\": \"index\"") && after.output.contains("\"documentsScanned\": 6,"))
 
-      let listed = try await hearth("indexes", "--json")
+      let listed = try await hearth("cache", "indexes", "--json")
       #expect(
         listed.output.contains("\"indexed\": 300") && listed.output.contains("\"total\": 300"), "\(listed.output)")
 
       let deleted = try await hearth("indexes", "--delete-all")
       #expect(deleted.status == 0 && deleted.output == "")
+    }
+
+    @Test("A cache that is smaller than it may be keeps everything; what would go is told without taking it")
+    func collect() async throws {
+      try await fill()
+      let due = try await hearth("cache", "gc")
+      #expect(
+        due.status == 0 && due.output.hasSuffix("is smaller than it may be: everything stays.\n"), "\(due.output)")
+      let dry = try await hearth("cache", "gc", "--dry-run", "--json")
+      #expect(dry.output.contains(#""isDryRun": true"#) && dry.output.contains(#""isDue": true"#), "\(dry.output)")
+      let kept = try await hearth("cache", "explain", "cities", "--json")
+      #expect(kept.output.contains(#""documentsReturned": 300"#), "\(kept.output)")
     }
 
     @Test("A definition that is none is named with line and column, and nothing changes")
@@ -53,9 +65,9 @@ extension EndToEndTests.InPipes {
         "indexes.json",
         "{\"indexes\": [\n  {\"collectionGroup\": \"cities\", \"fields\": [{\"fieldPath\": \"a\", \"order\": \"UP\"}]}]}"
       )
-      let run = try await hearth("indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
+      let run = try await hearth("cache", "indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
       #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("line 2, column"), "\(run.errors)")
-      let missing = try await hearth("indexes", "--set", "/nowhere.json")
+      let missing = try await hearth("cache", "indexes", "--set", "/nowhere.json")
       #expect(missing.status == 66 && missing.hasOneErrorLine)
       #expect(try await hearth("indexes").output == "")
     }

@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       let surroundings = try Surroundings()
       let cache = surroundings.folder.appending(path: "own").path
       func play(_ scenario: String) async throws -> HeadlessRun {
-        try await HeadlessRun(["run", "-", "--cache", cache], input: scenario, surroundings)
+        try await HeadlessRun(["play", "-", "--cache", cache], input: scenario, surroundings)
       }
       let first = try await play("offline\nset a/b {\"n\": 1}\n")
       #expect(first.status == 1 && first.errors.contains("1 write was not sent; the cache keeps"), "\(first.errors)")

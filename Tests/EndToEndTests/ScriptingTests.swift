@@ -202,7 +202,7 @@ extension EndToEndTests.InShells {
         (["get", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
         (["export", "--all", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
         (["watch", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
-        (["explain", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
+        (["cache", "explain", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
         (["get", "a", "--emulator", "https://h:1"], 64, "TLS"), (["ls", "a/b"], 4, "a/b"),
         (["count", "a/b"], 64, "a/b"), (["sum", "a"], 64, "field"), (["add", "a/b", "n=1"], 64, "collection"),
         (["create", "a", "n=1"], 64, "collection"), (["set", "a/b", "n=1", "n.x=2"], 64, "n.x"),
@@ -282,11 +282,11 @@ extension EndToEndTests.InShells {
 
     @Test("The help of every command names its options and says when it fails")
     func help() async throws {
-      let all = try await hearth("--help")
+      let all = try await hearth("help", "--all")
       #expect(all.status == 0 && all.output.contains("--demo"))
       for command in [
         "dashboard", "ls", "tree", "get", "count", "sum", "avg", "add", "create", "set", "update", "delete", "watch",
-        "import", "export", "run",
+        "import", "export", "play",
       ] {
         #expect(all.output.contains("\n  \(command)"))
         let help = try await hearth("help", command)

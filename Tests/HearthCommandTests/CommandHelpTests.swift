@@ -125,4 +125,29 @@ struct CommandHelpTests {
     #expect(CommandHelp.unknownTopic(["help", "thems"])?.message.hasSuffix("The nearest is 'theme'.") == true)
     #expect(CommandHelp.unknownTopic(["help", "thems"])?.status == .usage)
   }
+
+  @Test("The help of hearth fits a screen, names commands that exist, and leads to all others")
+  func short() {
+    let text = CommandHelp.completed(HearthCommand.helpMessage())
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 40)
+    for line in lines { #expect(line.count <= 80, "\(line)") }
+    let names = Set(HearthCommand.configuration.subcommands.compactMap { $0.configuration.commandName })
+    let told = ShortHelp.groups.flatMap { $0.rows.flatMap(\.commands) }
+    #expect(Set(told).count == told.count && Set(told).isSubset(of: names), "\(Set(told).subtracting(names))")
+    for page in ManualPage.all { #expect(text.contains(page.topic)) }
+    for name in names { #expect(CommandHelp.whole.contains("\n  \(name)"), "\(name)") }
+  }
+
+  @Test("Names of before lead to the present ones, and are names of nothing else")
+  func moved() {
+    let names = Set(HearthCommand.configuration.subcommands.compactMap { $0.configuration.commandName })
+    for (old, new) in MovedCommand.places {
+      #expect(!names.contains(old) && names.contains(new[0]))
+      #expect(MovedCommand.resolved([old, "x"]).arguments == new + ["x"])
+      #expect(MovedCommand.resolved(["help", old]).arguments == ["help"] + new)
+    }
+    #expect(MovedCommand.resolved(["run", "f"]).note == "'hearth run' is 'hearth play' now.")
+    #expect(MovedCommand.resolved(["get", "run"]).note == nil && MovedCommand.resolved([]).arguments == [])
+  }
 }

@@ -70,7 +70,7 @@ struct FrameTests {
     #expect(offline.contains("⇡3") && offline.contains("LOCAL") && offline.contains("held"), "\(offline)")
   }
 
-  @Test("A scenario of hearth run is drawn as it would look, writes with their answers included")
+  @Test("A scenario of hearth play is drawn as it would look, writes with their answers included")
   func scenario() throws {
     let text = """
       listen cities where state == CA

@@ -80,7 +80,7 @@ struct ManualTextTests {
     #expect(ManualPage.asked(["help"]) == nil && ManualPage.asked(["help", "theme", "check"]) == nil)
     #expect(CommandHelp.unknownTopic(["help", "queries"]) == nil)
     #expect(CommandHelp.unknownTopic(["help", "querys"])?.message.hasSuffix("The nearest is 'queries'.") == true)
-    let help = CommandHelp.completed(HearthCommand.helpMessage())
+    let help = CommandHelp.whole
     for page in ManualPage.all { #expect(help.contains("\n  \(page.topic)") && help.contains(page.title)) }
     let engine = CompletionEngine(grammar: try #require(CommandGrammar.ofProcess), place: { _ in nil })
     #expect(await engine.complete(["help"], "que").candidates.map(\.value) == ["queries"])

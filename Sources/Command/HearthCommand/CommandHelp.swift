@@ -5,10 +5,15 @@ import Spelling
 
 /// Additions to the help texts and complaints of the argument parser.
 enum CommandHelp {
-  /// Adds the pages of the manual to the help of `hearth` itself, and the dashboard's options, since that is what it
-  /// opens.
+  /// Puts the short help in the place of the parser's for `hearth` itself.
   static func completed(_ message: String) -> String {
-    guard message == HearthCommand.helpMessage() else { return message }
+    message == HearthCommand.helpMessage() ? ShortHelp.text : message
+  }
+
+  /// The help of `hearth` with every command, the pages of the manual, and the dashboard's options, since that is what
+  /// it opens.
+  static var whole: String {
+    let message = HearthCommand.helpMessage()
     let dashboard = HearthCommand.helpMessage(for: DashboardCommand.self)
     guard let options = dashboard.firstRange(of: "OPTIONS:") else { return message }
     return "\(message)\n\n\(ManualPage.list)\n\nDASHBOARD " + dashboard[options.lowerBound...]
@@ -96,7 +101,13 @@ enum CommandHelp {
 
   /// The options of the command; the parser itself does not count --help and --version among them.
   private static func options(of given: ArraySlice<String>) -> [String] {
-    let named = given.first.flatMap { command(named: $0) }
+    var named = given.first.flatMap { command(named: $0) }
+    for word in given.dropFirst() {
+      guard let inner = named?.configuration.subcommands.first(where: { $0.configuration.commandName == word }) else {
+        break
+      }
+      named = inner
+    }
     return HearthCommand.helpMessage(for: named ?? DashboardCommand.self).matches(of: /--[a-z][a-z-]+/).map {
       String($0.output)
     }
@@ -124,14 +135,14 @@ enum CommandHelp {
     "new": "create", "patch": "update", "vi": "edit", "vim": "edit", "tail": "watch", "listen": "watch",
     "follow": "watch",
     "dump": "export", "load": "import", "average": "avg", "mean": "avg",
-    "total": "sum", "index": "indexes", "emulator": "serve", "server": "serve", "themes": "theme",
+    "total": "sum", "index": "cache", "emulator": "serve", "server": "serve", "themes": "theme",
     "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
     "monitor": "watch", "subscribe": "watch", "keys": "ls", "scan": "ls", "tables": "ls", "describe": "schema",
     "fields": "schema", "info": "stats", "size": "stats", "du": "stats", "compare": "diff", "clone": "copy",
     "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
     "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
     "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
-    "firestore:indexes": "indexes", "version": "--version", "dbs": "databases", "projects": "databases",
+    "firestore:indexes": "cache", "version": "--version", "dbs": "databases", "projects": "databases",
     "truncate": "clear", "empty": "clear", "unique": "distinct", "uniq": "distinct", "values": "distinct",
     "group": "count",
   ]

@@ -57,9 +57,10 @@ struct HearthCommand: ParsableCommand {
       CreateCommand.self, SetCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,
       ClearCommand.self, CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self,
       WatchCommand.self, WallCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self,
-      BackupCommand.self, RestoreCommand.self, ExplainCommand.self, IndexesCommand.self,
-      RunCommand.self, ServeCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
-      PathsCommand.self, RedactCommand.self, ShellCommand.self, ConnectionsCommand.self,
+      BackupCommand.self, RestoreCommand.self, CacheCommand.self,
+      PlayCommand.self, ServeCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
+      PathsCommand.self, RecordCommand.self, ReplayCommand.self, RedactCommand.self, DrawCommand.self,
+      ShellCommand.self, ConnectionsCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// A scenario of `hearth run` as a screen: an empty database at the start, each step a while after the one before. What
+/// A scenario of `hearth play` as a screen: an empty database at the start, each step a while after the one before. What
 /// a step expects is not checked: there is no server that could disappoint it.
 extension PlayedShop {
   mutating func play(_ steps: [ScenarioStep]) {

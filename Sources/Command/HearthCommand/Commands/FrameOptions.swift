@@ -23,7 +23,7 @@ struct FrameOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --frame: a scenario as 'hearth run' plays it, in place of the shop; what it expects is not checked.",
+      "With --frame: a scenario as 'hearth play' plays it, in place of the shop; what it expects is not checked.",
       valueName: "file"))
   var scenario: String?
 

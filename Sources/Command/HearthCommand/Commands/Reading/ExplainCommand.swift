@@ -12,19 +12,19 @@ import Foundation
 
 import class Hearth.Client
 
-/// `hearth explain`: the way in which the cache answers a query.
+/// `hearth cache explain`: the way in which the cache answers a query.
 struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Say how the cache answers a query, and what would make that faster.",
     discussion: """
       Speaks of the cache that the dashboard keeps, not of the backend that other commands read, and prints the plan, the indexes that took \
-      part, how many documents were compared and returned, the time, and which index would help. 'hearth indexes' \
+      part, how many documents were compared and returned, the time, and which index would help. 'hearth cache indexes' \
       makes indexes.
 
       With --json one object with plan (document, synced-result, index, scan), indexes, documentsScanned, \
       indexEntriesRead, documentsReturned, milliseconds, suggestedIndexes and isBuildingIndexes.
 
-      Example: hearth explain cities --where 'state == CA' --order population:desc --limit 10
+      Example: hearth cache explain cities --where 'state == CA' --order population:desc --limit 10
       """)
 
   @OptionGroup var queried: QueriedPath

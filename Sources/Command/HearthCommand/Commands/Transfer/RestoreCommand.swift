@@ -53,7 +53,7 @@ struct RestoreCommand: AsyncParsableCommand, WritingCommand {
       let way =
         locations.isCloud
         ? "'firebase deploy --only firestore:indexes' in \(folder) makes them"
-        : "'hearth serve --require-indexes \(file)' asks for them, 'hearth indexes --set \(file)' makes those of the cache"
+        : "'hearth serve --require-indexes \(file)' asks for them, 'hearth cache indexes --set \(file)' makes those of the cache"
       headless.note(ShownText("indexes: \(way)."))
     }
   }

@@ -16,7 +16,7 @@ import class Hearth.Client
 import struct Hearth.FirestoreError
 import enum Hearth.IndexConfigurationReader
 
-/// `hearth indexes`: the cache's own indexes.
+/// `hearth cache indexes`: the cache's own indexes.
 struct IndexesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "indexes",

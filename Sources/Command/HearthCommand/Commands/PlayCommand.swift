@@ -8,10 +8,10 @@ import FirestoreLocal
 import FirestoreModel
 import Foundation
 
-/// `hearth run`: a scenario.
-struct RunCommand: AsyncParsableCommand, WritingCommand {
+/// `hearth play`: a scenario.
+struct PlayCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Play a scenario: go offline, write, expect events in time.",
+    commandName: "play", abstract: "Play a scenario: go offline, write, expect events in time.",
     discussion: """
       A file with one step per line, played by a client with a cache of its own, in memory or in the folder of \
       --cache; # begins a comment. It ends with 0 when every step succeeded and every write was answered as it should \

@@ -15,11 +15,8 @@ import Glibc
 import Terminal
 import TerminalTheme
 
-/// `hearth dashboard`, or just `hearth`: the full-screen dashboard.
-struct DashboardCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "dashboard", abstract: "Open the full-screen dashboard; what hearth does without a command.")
-
+/// The options of the dashboard, and what it does with them: a screen, lines, a replay or a picture.
+struct DashboardOptions: ParsableArguments {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
   @OptionGroup var log: LogOptions
@@ -55,7 +52,7 @@ struct DashboardCommand: AsyncParsableCommand {
     name: .customShort("e"),
     help: ArgumentHelp(
       "Run commands of the palette at the start, by the names that --print-keys lists: \"offline 30s; wall\"; repeatable.",
-      valueName: "commands"), transform: DashboardCommand.commands)
+      valueName: "commands"), transform: DashboardOptions.commands)
   var execute: [[String]] = []
 
   @Flag(
@@ -110,7 +107,10 @@ struct DashboardCommand: AsyncParsableCommand {
     }
   }
 
-  mutating func validate() throws {
+  /// Checks that the options go together.
+  ///
+  /// Not `validate`, which the parser calls before a command has named the file or the size that it is about.
+  func check() throws {
     if !execute.isEmpty, plain || picture.frame != nil {
       let instead = plain ? "words on standard input tell --plain what to do" : "--keys presses keys for --frame"
       throw ValidationError("-e runs commands on the screen; \(instead).")
