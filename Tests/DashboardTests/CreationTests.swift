@@ -106,4 +106,14 @@ import Testing
     }
     #expect(request.subject == .documentToCreate(key("cities/SF")) && driver.state.overlay == nil)
   }
+
+  @Test("A whole path behind the beginning that stands there is taken for what it is")
+  func wholePath() {
+    var driver = FieldEditorTests.driver()
+    driver.press("1 n p")
+    driver.type("orders/new")
+    #expect(driver.screen.contains("new document orders/new"))
+    driver.press("enter")
+    #expect(driver.screen.contains("orders/new") && !driver.screen.contains("orders/orders"))
+  }
 }

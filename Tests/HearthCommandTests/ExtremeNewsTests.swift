@@ -59,8 +59,8 @@ import Testing
     var tried = 0
     for news in told {
       let plain = String(decoding: try InspectionLine.bytes(news), as: UTF8.self)
-      for part in plain.matches(of: /-?[0-9]+|"[0-9]{4}-[^"]*"/).map(\.range) {
-        for extreme in extremes {
+      for (place, part) in plain.matches(of: /-?[0-9]+|"[0-9]{4}-[^"]*"/).map(\.range).enumerated() {
+        for extreme in TestSize.share(4, of: extremes, from: place) {
           let text = plain.replacingCharacters(in: part, with: extreme)
           guard let changed = try? InspectionLine.value(InspectionNews.self, of: text.utf8) else { continue }
           tried += 1
@@ -71,7 +71,7 @@ import Testing
         }
       }
     }
-    #expect(tried > 90, "\(tried)")
+    #expect(tried > TestSize.count(15, full: 90), "\(tried)")
   }
 
   /// What an attached dashboard does with it.

@@ -5,7 +5,7 @@ import DashboardView
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
-import Foundation
+import FirestoreTesting
 import Glibc
 import SeededRandom
 import TerminalCanvas
@@ -13,9 +13,6 @@ import TerminalTheme
 import Testing
 
 @testable import Terminal
-
-/// Whether the tests that take long run too.
-private let isFull = ProcessInfo.processInfo.environment["HEARTH_FULL"] == "1"
 
 extension PainterTests {
   /// What the wall costs while all of it moves: its frames through the painter, as often as the gate lets them.
@@ -77,21 +74,26 @@ extension PainterTests {
       }
 
       /// Lets half a second pass, in which each listener hears up to eight changes.
-      /// - Returns: the bytes of the frame at its end.
-      @MainActor mutating func halfSecond(from time: Timestamp) -> Int {
+      /// - Returns: its end.
+      mutating func passHalfSecond(from time: Timestamp) -> Timestamp {
         for index in listeners.indices {
           for _ in 0..<Int.random(in: 0...8, using: &random) { happen(index, at: time) }
         }
         let end = Timestamp(microseconds: time.microseconds + 500_000)
         if end.nanoseconds == 0 { _ = update(&state, .tick(end)) }
-        return painter.frame(view(state)).count
+        return end
       }
+
+      /// - Returns: the number of bytes of the next frame.
+      @MainActor func frame() -> Int { painter.frame(view(state)).count }
     }
 
-    @Test("With twenty listeners that all move, the largest wall takes at most 5 KB a second", .enabled(if: isFull))
+    @Test(
+      "With twenty listeners that all move, the largest wall takes at most 5 KB a second",
+      .enabled(if: TestSize.isFull))
     func moving() throws { try measure(Size(width: 300, height: 80), 20) }
 
-    @Test("With ninety no more: more lines that move, move less often", .enabled(if: isFull))
+    @Test("With ninety no more: more lines that move, move less often", .enabled(if: TestSize.isFull))
     func crowded() throws { try measure(Size(width: 300, height: 80), 90) }
 
     @Test(
@@ -107,13 +109,15 @@ extension PainterTests {
       session.fill(at: Self.start)
       var now = Self.start
       var bytes: [Int] = []
-      for _ in 0..<180 {
-        bytes.append(session.halfSecond(from: now))
-        now = Timestamp(microseconds: now.microseconds + 500_000)
+      // The first minute fills the graphs, which nobody needs to see.
+      for _ in 0..<118 { now = session.passHalfSecond(from: now) }
+      let halves = TestSize.count(24, full: 60)
+      for _ in 0..<2 + halves {
+        now = session.passHalfSecond(from: now)
+        bytes.append(session.frame())
       }
-      // The first minute fills the graphs.
-      let measured = bytes.suffix(60)
-      let perSecond = measured.reduce(0, +) / 30
+      let measured = bytes.suffix(halves)
+      let perSecond = measured.reduce(0, +) * 2 / halves
       #expect((1...5 * 1024).contains(perSecond), "\(perSecond) bytes a second at \(size) with \(count) listeners")
       print("wall \(size.width)x\(size.height), \(count) listeners: \(perSecond) B/s, most \(measured.max() ?? 0)")
     }
@@ -127,13 +131,13 @@ extension PainterTests {
       for _ in 0..<90 {
         now += 1
         _ = update(&session.state, .tick(Timestamp(seconds: now)))
-        _ = session.painter.frame(view(session.state))
       }
+      _ = session.frame()
       var sum = 0
-      for _ in 0..<600 {
+      for _ in 0..<TestSize.count(60, full: 600) {
         now += 1
         _ = update(&session.state, .tick(Timestamp(seconds: now)))
-        sum += session.painter.frame(view(session.state)).count
+        sum += session.frame()
       }
       #expect(sum == 0)
     }

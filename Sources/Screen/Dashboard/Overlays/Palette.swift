@@ -41,18 +41,20 @@ package struct Palette: Sendable {
   package let all: [Item]
   /// Whether the palette only takes a path at which a document is to be created.
   package let asksForPath: Bool
+  /// The beginning of the path that stands there already, such as `cities/`.
+  private let givenStart: String
   /// The recalled command of the history, and the text that was typed before.
   var recalled: Int?
   var draft = ""
 
-  init(_ all: [Item], asksForPath: Bool = false) {
-    self.all = all
-    self.asksForPath = asksForPath
-  }
+  init(_ all: [Item]) { (self.all, asksForPath, givenStart) = (all, false, "") }
+
+  /// - Parameter start: the beginning of the path that stands there already.
+  init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
   /// The items that match the typed text, best first.
   func items(matching text: String) -> [Item] {
-    if asksForPath { return Self.creation(text).map { [$0] } ?? [] }
+    if asksForPath { return creations(text) }
     if let jump = Self.jump(text) { return [jump] }
     if let item = Self.moment(text) ?? Self.recording(text) { return [item] }
     let scored = all.enumerated().compactMap { index, item in
@@ -61,6 +63,14 @@ package struct Palette: Sendable {
     let sorted = scored.sorted { ($0.score, $1.index) > ($1.score, $0.index) }.map(\.item)
     guard let path = Self.path(text), !sorted.contains(where: { $0.title == text }) else { return sorted }
     return sorted + [path] + [Self.creation(text)].compactMap(\.self)
+  }
+
+  /// The items that create a document; first the one that is meant by a whole path behind the beginning that was given,
+  /// as in `cities/cities/SF`.
+  private func creations(_ text: String) -> [Item] {
+    let isWhole = !givenStart.isEmpty && text.hasPrefix(givenStart + givenStart)
+    let meant = isWhole ? Self.creation(String(text.dropFirst(givenStart.count))) : nil
+    return [meant, Self.creation(text)].compactMap(\.self)
   }
 
   /// The item that creates the document at a path; at a collection's path, one with an automatic id.

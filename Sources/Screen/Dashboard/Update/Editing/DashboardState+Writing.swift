@@ -61,7 +61,7 @@ extension DashboardState {
   /// Asks for the path of a document that is to be made.
   mutating func askForPath() {
     let start = selectedCollection.map { $0.text + "/" } ?? ""
-    overlay = .list(ListOverlay(content: .palette(Palette([], asksForPath: true)), field: TextField(start)))
+    overlay = .list(ListOverlay(content: .palette(Palette(askingForPathFrom: start)), field: TextField(start)))
   }
 
   mutating func editDocument() -> [Effect] {
