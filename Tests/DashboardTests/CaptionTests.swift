@@ -24,6 +24,18 @@ struct CaptionTests {
     #expect(driver.effects.isEmpty && !driver.canvas().text(row: 23).contains("Pay"))
   }
 
+  @Test("A caption goes before the coach's step, which is there again after it")
+  func coached() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.state.coach = Coach()
+    let step = driver.canvas().text(row: 35)
+    #expect(step.contains(" 1 of 3"))
+    driver.send(.caption("Unplugged", at: at(30)))
+    #expect(driver.canvas().text(row: 35).hasPrefix(" Unplugged"))
+    driver.send(.caption("", at: at(31)))
+    #expect(driver.canvas().text(row: 35).contains(" 1 of 3"))
+  }
+
   @Test("A script's caption needs no palette; control characters in it do not reach the screen")
   func script() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))

@@ -134,6 +134,55 @@ extension EndToEndTests.InShells {
       }
     }
 
+    @Test("A document is told with all its tabs, the tree with its numbers, in words and as JSON, offline too")
+    func panes() async throws {
+      let run = try await HeadlessRun(
+        ["--plain", "--in-memory", "--listen", "cities"],
+        input: """
+          set cities/SF {"state": "CA", "name": "San Francisco"}
+          expect acknowledged cities/SF
+          document cities/SF --json
+          collections
+          offline
+          update cities/SF state=NV
+          document cities/SF
+          document cities/SF --json
+          document cities/none --json
+          collections --json
+          requests
+          requests --json
+          document cities
+          quit
+
+          """, try Surroundings())
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)\(run.output)")
+      let objects = try run.lines.filter { $0.hasPrefix("{") }.map { line in
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+      }
+      try #require(
+        objects.compactMap { $0["type"] as? String }
+          == ["document", "document", "document", "collections", "requests"], "\(run.output)")
+      let (online, offline) = (objects[0], objects[1])
+      #expect(online["fromCache"] as? Bool == false && online["pendingWrites"] as? Bool == false, "\(online)")
+      #expect((online["data"] as? [String: String])?["state"] == "CA")
+      #expect(offline["fromCache"] as? Bool == true && offline["pendingWrites"] as? Bool == true, "\(offline)")
+      #expect((offline["data"] as? [String: String])?["state"] == "NV")
+      #expect((offline["server"] as? [String: String])?["state"] == "CA")
+      #expect(
+        ((offline["overlay"] as? [String: Any])?["data"] as? [String: String])?["state"] == "NV", "\(offline)")
+      #expect((offline["history"] as? [Any])?.count ?? 0 >= 2, "\(offline)")
+      #expect(objects[2]["data"] is NSNull)
+      let tree = try #require((objects[3]["collections"] as? [[String: Any]])?.first)
+      #expect(tree["path"] as? String == "cities" && tree["heard"] as? String == "all", "\(tree)")
+      #expect((objects[4]["problem"] as? String)?.contains("--rules") == true)
+      for said in [
+        "collections: 1", "cities: 1 document, listened to", "document cities/SF, from the cache",
+        "state: \"NV\", at the server \"CA\"", "requests: rules hold at", "not understood: ",
+      ] {
+        #expect(run.output.contains(said), "\(said) is not in:\n\(run.output)")
+      }
+    }
+
     @Test("An expectation that is not met is told, and ends with 1; a read-only session refuses to write")
     func unmet() async throws {
       let surroundings = try Surroundings()

@@ -50,6 +50,17 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(#"resource.data.owner = "ada""#)
       #expect(hearth.text.contains("L5 allow get: if resource.data.owner == request.auth.uid"))
       #expect(hearth.text.contains("request.auth = null"))
+
+      // The same without a screen.
+      let told = try await HeadlessRun(
+        ["--plain"] + connection, input: "requests\nrequests --json\nquit\n", surroundings)
+      #expect(told.status == 0, "\(told.errors)")
+      #expect(told.output.contains("requests: 1, 1 of them denied"), "\(told.output)")
+      let line = try #require(told.lines.first { $0.hasPrefix("{") }, "\(told.output)")
+      let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      let request = try #require((object["requests"] as? [[String: Any]])?.first, "\(line)")
+      #expect(request["verdict"] as? String == "error" && request["path"] as? String == "rooms/a", "\(line)")
+      #expect(line.contains("request.auth") && request["line"] as? Int == 5, "\(line)")
     }
   }
 }

@@ -49,6 +49,15 @@ struct PlainWordTests {
       }
     }
     #expect(throws: CommandFailure.self) { _ = try parser.word("queue --yaml") }
+    for (line, path, wantsJSON) in [
+      ("document cities/SF", "cities/SF", false), ("document cities/SF  --json", "cities/SF", true),
+      ("document cities/San Jose --json", "cities/San Jose", true),
+    ] {
+      guard case .document(key(path), wantsJSON)? = try parser.word(line) else {
+        Issue.record("\(line)")
+        continue
+      }
+    }
     guard case .perform([.setWriteAside(BatchID(3))])? = try parser.word("aside 3"),
       case .perform([.resend(BatchID(3), as: nil)])? = try parser.word("again #3")
     else {
@@ -59,7 +68,10 @@ struct PlainWordTests {
 
   @Test(
     "What is no word is told in one sentence, with the way to the words",
-    arguments: [("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain")])
+    arguments: [
+      ("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain"),
+      ("document", "needs the path"), ("document --json", "needs the path"), ("document cities", "cities"),
+    ])
   func wrong(_ line: String, _ named: String) {
     let failure = #expect(throws: CommandFailure.self) { _ = try parser.word(line) }
     #expect(failure?.message.contains(named) == true, "\(failure?.message ?? "")")
@@ -71,7 +83,7 @@ struct PlainWordTests {
     for line in ["set a/b {}", "delete a/b", "undo", "redo", "drop 1", "aside 1", "again 1"] {
       #expect(try parser.word(line)?.writes == true, "\(line)")
     }
-    for line in ["offline", "queue", "listen a", "expect nothing", "retry", "quit"] {
+    for line in ["offline", "queue", "document a/b", "listen a", "expect nothing", "retry", "quit"] {
       #expect(try parser.word(line)?.writes == false, "\(line)")
     }
   }

@@ -76,6 +76,123 @@ struct SessionLinesTests {
     #expect(all.count == 1 && text(all[0]["documents"]) == "1")
   }
 
+  /// The session with a document open that a write of its own waits for.
+  private func opened() -> DashboardState {
+    var state = session()
+    let room = key("rooms/a")
+    _ = state.openDetail(room)
+    func send(_ event: ClientEvent, _ seconds: Int64) { _ = update(&state, .client(event, at: time(seconds))) }
+    let remote = doc("rooms/a", at: 5, ["n": 1])
+    send(.detail(room, remote: remote, overlay: nil, local: remote, isFromCache: false), 5)
+    var local = doc("rooms/a", at: 5, ["n": 2, "note": "x"])
+    local.pending = .local
+    let overlay = set("rooms/a", ["n": 2, "note": "x"])
+    send(.detail(room, remote: remote, overlay: overlay, local: local, isFromCache: false), 6)
+    return state
+  }
+
+  @Test("An open document tells all its tabs: data, what waits, the difference, the history, who listens to it")
+  func document() throws {
+    let state = opened()
+    let told = try parsed(DetailJSON.line(try #require(state.detail), state))
+    #expect(text(told["type"]) == "\"document\"" && text(told["path"]) == "\"rooms/a\"")
+    #expect(text(told["exists"]) == "true" && text(told["fromCache"]) == "false")
+    #expect(text(told["pendingWrites"]) == "true")
+    #expect(text(told["data"]) == #"{"n": 2, "note": "x"}"# && text(told["server"]) == #"{"n": 1}"#)
+    #expect(text(told["overlay"]?["set"]) == "\"rooms/a\"")
+    #expect(
+      text(told["diff"]?["fields"])
+        == #"[{"field": "n", "old": 1, "new": 2}, {"field": "note", "old": null, "new": "x"}]"#)
+    guard case .array(let history)? = told["history"]?.kind,
+      case .array(let listeners)? = told["meta"]?["listeners"]?.kind
+    else {
+      Issue.record("no lists: \(told.lineText)")
+      return
+    }
+    #expect(history.map { text($0["source"]) } == ["\"server\"", "\"local\""])
+    #expect(history.map { text($0["data"]) } == [#"{"n": 1}"#, #"{"n": 2, "note": "x"}"#])
+    #expect(text(listeners.first?["name"]) == "\"rooms\"" && text(listeners.first?["verdict"]) == "\"here\"")
+    #expect(text(told["meta"]?["fields"]) == "2")
+
+    let lines = PlainAccount.lines(of: try #require(state.detail), state)
+    #expect(lines.first == "document rooms/a, from the server")
+    for line in [
+      "  data:", "    n: 2, at the server 1", "    note: \"x\", not at the server", "    n 1 to 2", "  history:",
+      "    n: server 1, queued 2, seen 2", "    rooms: here",
+    ] {
+      #expect(lines.contains(line), "\(line) is not in \(lines)")
+    }
+  }
+
+  @Test("A document that does not exist, and one of which nothing was told, are told as that")
+  func missing() throws {
+    var state = session()
+    let room = key("rooms/none")
+    _ = state.openDetail(room)
+    let unknown = try parsed(DetailJSON.line(try #require(state.detail), state))
+    #expect(text(unknown["exists"]) == "null" && text(unknown["fromCache"]) == "true")
+    let missing = Document(key: room, version: nil, state: .missing)
+    _ = update(
+      &state, .client(.detail(room, remote: missing, overlay: nil, local: missing, isFromCache: false), at: time(5)))
+    let told = try parsed(DetailJSON.line(try #require(state.detail), state))
+    #expect(text(told["exists"]) == "false" && text(told["data"]) == "null" && text(told["history"]) == "[]")
+    let lines = PlainAccount.lines(of: try #require(state.detail), state)
+    #expect(lines.contains("    the document does not exist"), "\(lines)")
+  }
+
+  @Test("The tree tells each collection at the root, with its number, and who listens to it")
+  func collections() throws {
+    var state = session()
+    #expect(PlainAccount.lines(of: .collections, state) == ["collections: not listed yet"])
+    func send(_ event: ClientEvent, _ seconds: Int64) { _ = update(&state, .client(event, at: time(seconds))) }
+    send(.collections(below: .root, ["rooms", "users"]), 5)
+    send(.counted(ResourcePath("users"), 1200), 6)
+    let told = try parsed(try #require(SessionLines.lines(of: .collections, state).first))
+    guard case .array(let all)? = told["collections"]?.kind, all.count == 2 else {
+      Issue.record("\(told.lineText)")
+      return
+    }
+    #expect(text(all[0]["path"]) == "\"rooms\"" && text(all[0]["heard"]) == "\"all\"")
+    #expect(text(all[1]["documents"]) == "1200" && text(all[1]["heard"]) == "\"nothing\"")
+    let lines = PlainAccount.lines(of: .collections, state)
+    #expect(lines.first == "collections: 2", "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("  users: \(grouped(1200)) documents") }, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("  rooms: ") && $0.hasSuffix(", listened to") }, "\(lines)")
+  }
+
+  @Test("Requests are told with the verdict of the rules and the values that they saw, or why there are none")
+  func requests() throws {
+    let embedded = try parsed(try #require(SessionLines.lines(of: .requests, session()).first))
+    #expect(text(embedded["problem"])?.contains("hearth serve --rules") == true)
+
+    let configuration = DashboardConfiguration(database: database, backend: .init(.emulator, project: "p"))
+    var state = DashboardState(configuration, size: Size(width: 120, height: 36), now: time(0))
+    let statement = RuleDecision.Statement(
+      line: 5, text: "allow get: if owner", isTrue: false, values: [.init("owner", "\"ada\"")])
+    let decisions = [
+      RuleDecision(
+        number: 1, time: time(1), method: "get", path: ResourcePath("rooms/a"), user: "ada", isAllowed: true, line: 4),
+      RuleDecision(
+        number: 2, time: time(2), method: "update", path: ResourcePath("rooms/b"), user: nil, isAllowed: false, line: 5,
+        reason: "no statement allows it", milliseconds: 0.25, statements: [statement]),
+    ]
+    _ = update(&state, .client(.decisions(.success(decisions)), at: time(3)))
+    let told = try parsed(try #require(SessionLines.lines(of: .requests, state).first))
+    #expect(text(told["allowed"]) == "1" && text(told["denied"]) == "1" && text(told["problem"]) == "null")
+    guard case .array(let all)? = told["requests"]?.kind, all.count == 2 else {
+      Issue.record("\(told.lineText)")
+      return
+    }
+    #expect(text(all[0]["verdict"]) == "\"allow\"" && text(all[0]["user"]) == "\"ada\"")
+    #expect(text(all[1]["verdict"]) == "\"deny\"" && text(all[1]["milliseconds"]) == "0.25")
+    #expect(text(all[1]["statements"])?.contains(#"{"expression": "owner", "value": "\"ada\""}"#) == true)
+
+    let lines = PlainAccount.lines(of: .requests, state)
+    #expect(lines.first == "requests: 2, 1 of them denied", "\(lines)")
+    #expect(lines.contains { $0.contains("update rooms/b as nobody: denied by line 5: no statement allows it") })
+    #expect(lines.contains { $0.contains("owner = \"ada\"") }, "\(lines)")
+  }
+
   @Test("As a stream each row and message is told once, the queue and the status when they change")
   func stream() throws {
     var (state, lines) = (session(), SessionLines())

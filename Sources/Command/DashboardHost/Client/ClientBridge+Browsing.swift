@@ -8,7 +8,9 @@ import FirestoreSync
 
 /// Requests for what there is to browse: of the backend where it can be reached, else of the cache.
 extension ClientBridge {
-  func listCollections(below parent: ResourcePath) {
+  /// - Returns: ends when the answer was told.
+  @discardableResult
+  func listCollections(below parent: ResourcePath) -> Task<Void, Never> {
     request { bridge in
       let number = bridge.listed.begin()
       let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
@@ -80,6 +82,20 @@ extension ClientBridge {
     counting[collection] = false
     request { bridge in
       defer { if bridge.counting.removeValue(forKey: collection) == true { bridge.count(collection) } }
+      let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
+      if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
+    }
+  }
+
+  /// Counts a collection once more, whatever is being counted.
+  /// - Returns: ends when the answer was told, or a notice of why there is none.
+  func countNow(_ collection: ResourcePath) -> Task<Void, Never> {
+    request { bridge in
+      let query = Query(path: collection)
+      guard bridge.canReachBackend else {
+        let count = try await bridge.engine.cachedDocuments(query).count
+        return bridge.emit(.counted(collection, count, isFromCache: true))
+      }
       let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
       if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
     }

@@ -10,14 +10,17 @@ import FirestoreModel
 extension ClientBridge {
   /// Asks the server what its rules have decided.
   /// - Parameter known: nothing is answered if the newest has this number, or while another question waits.
-  func listDecisions(after known: Int?) {
-    if known != nil, isListingDecisions { return }
+  /// - Returns: ends when the answer was told; `nil` if it was told at once, or nothing is asked.
+  @discardableResult
+  func listDecisions(after known: Int?) -> Task<Void, Never>? {
+    if known != nil, isListingDecisions { return nil }
     guard let control else {
-      return emit(.decisions(.failure(RPCStatus(.unimplemented, "This backend has no rules to tell of."))))
+      emit(.decisions(.failure(RPCStatus(.unimplemented, "This backend has no rules to tell of."))))
+      return nil
     }
     let project = transferPlace.database.project
     isListingDecisions = true
-    request { bridge in
+    return request { bridge in
       defer { bridge.isListingDecisions = false }
       if let result = await control.decisions(of: project, after: known) { bridge.emit(.decisions(result)) }
     }

@@ -235,7 +235,10 @@ final class ClientBridge {
     }
   }
 
-  private func readLayers(of key: DocumentKey) {
+  /// Reads an open document's layers, and tells them.
+  /// - Returns: ends when they were told.
+  @discardableResult
+  func readLayers(of key: DocumentKey) -> Task<Void, Never> {
     request { bridge in
       let layers = try await bridge.engine.layers(of: key)
       guard bridge.subscriptions.isOpen(.detail(key)) else { return }
@@ -302,7 +305,7 @@ final class ClientBridge {
     followCommits(canReachBackend)
     if !canReachBackend { counting = [:] }
     // Collections listed while the backend was out of reach came from the cache alone.
-    if canReachBackend, !couldReachBackend { listed.parents.forEach(listCollections) }
+    if canReachBackend, !couldReachBackend { for parent in listed.parents { listCollections(below: parent) } }
     for outcome in news.outcomes(of: status) {
       if outcome.rejection != nil {
         undoLog.forget(outcome.batch)

@@ -18,6 +18,8 @@ enum PlainAccount {
     case .feed:
       ["feed: \(grouped(state.feed.rows.count)) rows"]
         + state.feed.rows.suffix(most).map { "  " + $0.text(offset: state.configuration.utcOffset) }
+    case .collections: collections(state)
+    case .requests: requests(state)
     // The client is asked for it.
     case .inside: []
     }

@@ -12,7 +12,7 @@ extension PlainSession {
     "words: offline, online", "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
     "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (what was refused or set aside), retry",
-    "  queue, network, listeners, feed, inside; with --json behind it: for programs",
+    "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json behind it: for programs",
     "  expect added|modified|removed|acknowledged|rejected [PATH] [within TIME], expect synced, expect nothing",
     "  help, quit",
   ]
@@ -50,6 +50,7 @@ extension PlainSession {
       stop(listener)
     case .drop(let batch): drop(batch, in: await present())
     case .tell(let subject, let asJSON): await tell(subject, asJSON: asJSON || options.report == .lines)
+    case .document(let key, let asJSON): await tell(key, asJSON: asJSON || options.report == .lines)
     case .help: for line in Self.help { say(line) }
     case .expect(let pattern, let limit):
       let isMet = await waits(for: pattern, within: limit)
@@ -72,6 +73,11 @@ extension PlainSession {
       }
       return
     }
+    switch subject {
+    case .collections: await lookAtCollections()
+    case .requests: await askForRequests()
+    case .queue, .network, .listeners, .feed, .inside: break
+    }
     let present = await present()
     if asJSON { return print(SessionLines.lines(of: subject, present)) }
     for line in PlainAccount.lines(of: subject, present) { say(line) }
@@ -84,7 +90,7 @@ extension PlainSession {
   }
 
   /// The state with the queue as it is at this moment: a listener may show a write before the queue that has it.
-  private func present() async -> DashboardState {
+  func present() async -> DashboardState {
     let status = await status()
     var present = state
     for event in status.map({ StatusNews.lists(of: $0) + [.status($0)] }) ?? [] {

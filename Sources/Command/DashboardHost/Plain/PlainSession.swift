@@ -6,6 +6,7 @@ package import DashboardModel
 import DashboardView
 import FirestoreBackend
 import FirestoreClientState
+import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
@@ -80,14 +81,14 @@ package final class PlainSession {
   var state: DashboardState
   private var transcript = Transcript()
   private var lines = SessionLines()
-  private var bridge: ClientBridge?
+  private(set) var bridge: ClientBridge?
   private var rootListening: RootListening?
   /// The reason why output is no longer possible; `nil` while it is.
   private var failure: (any Error)?
   private var failed: (() -> Void)?
   private var events = PlainEvents()
-  /// The expectation that is waited for, and its waiter.
-  private var awaited: (pattern: PlainEvent.Pattern?, waiter: CheckedContinuation<Bool, Never>)?
+  /// The condition that is waited for, looked at after each action, and its waiter.
+  private var awaited: (isMet: @MainActor (PlainSession) -> Bool, waiter: CheckedContinuation<Bool, Never>)?
   var failedExpectations = 0
 
   package init(_ options: Options) {
@@ -112,7 +113,7 @@ package final class PlainSession {
       isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))
     let bridge = ClientBridge(
       client, faults: faults, dataNotice: connection.problem, data: connection.data,
-      transferPlace: options.storage.transferPlace(connection)
+      transferPlace: options.storage.transferPlace(connection), control: EmulatorControl(of: options.storage.backend)
     ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.bridge = bridge
     let (failures, failing) = AsyncStream.makeStream(of: Void.self)
@@ -207,7 +208,7 @@ package final class PlainSession {
       let paths = conflict.documents.map(\.key.path.text).joined(separator: ", ")
       say("nothing was undone: \(paths) changed since")
     }
-    if let awaited, awaited.pattern.map({ events.take($0) }) ?? false { finish(awaited.waiter, true) }
+    if let awaited, awaited.isMet(self) { finish(awaited.waiter, true) }
     switch options.report {
     case .sentences: print(transcript.news(of: state))
     case .lines: print(lines.news(of: state))
@@ -224,20 +225,22 @@ package final class PlainSession {
   /// - Returns: whether it came in time, and before the session's end.
   func waits(for pattern: PlainEvent.Pattern, within limit: Duration) async -> Bool {
     if events.take(pattern) { return true }
-    return await wait(for: pattern, limit)
+    return await wait(within: limit) { $0.events.take(pattern) }
   }
 
   /// - Returns: the first event, other than a listener in sync, that happens within a time or was not expected before.
   func surprise(within limit: Duration) async -> PlainEvent? {
-    _ = await wait(for: nil, limit)
+    _ = await wait(within: limit) { _ in false }
     return events.takeSurprise()
   }
 
-  private func wait(for pattern: PlainEvent.Pattern?, _ limit: Duration) async -> Bool {
+  /// Waits until something is so, which is looked at after each action.
+  /// - Returns: whether it came to be in time, and before the session's end.
+  func wait(within limit: Duration, _ isMet: @escaping @MainActor (PlainSession) -> Bool) async -> Bool {
     // The sleep is cancelled when the event comes.
     let patience = Task { if (try? await ContinuousClock().sleep(for: limit)) != nil { self.giveUp() } }
     defer { patience.cancel() }
-    return await withCheckedContinuation { awaited = (pattern, $0) }
+    return await withCheckedContinuation { awaited = (isMet, $0) }
   }
 
   private func finish(_ waiter: CheckedContinuation<Bool, Never>, _ isMet: Bool) {

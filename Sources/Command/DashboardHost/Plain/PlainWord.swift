@@ -16,6 +16,8 @@ package enum PlainWord: Sendable {
   case drop(BatchID)
   /// Tell a part of what the dashboard shows, in words or as JSON.
   case tell(PlainSubject, asJSON: Bool)
+  /// Open a document, and tell what its pane shows.
+  case document(DocumentKey, asJSON: Bool)
   case expect(PlainEvent.Pattern, within: Duration)
   /// No document may change and no write be answered.
   case expectNothing(within: Duration)
@@ -33,7 +35,7 @@ package enum PlainWord: Sendable {
         default: false
         }
       }
-    case .listen, .stop, .tell, .expect, .expectNothing, .help, .quit: false
+    case .listen, .stop, .tell, .document, .expect, .expectNothing, .help, .quit: false
     }
   }
 }
@@ -47,6 +49,10 @@ package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
   case feed
   /// Targets, streams, the cache, and the times of queries.
   case inside
+  /// The collections at the root, with the numbers of their documents.
+  case collections
+  /// The requests that the server's rules decided on.
+  case requests
 }
 
 /// An event that a session without a screen can wait for.

@@ -8,7 +8,7 @@ import FirestoreQuery
 
 /// The news of a session without a screen as JSON objects, one to a line.
 struct SessionLines {
-  private typealias Member = JSONSyntax.Member
+  typealias Member = JSONSyntax.Member
 
   private var lastRow = 0
   private var told = 0
@@ -40,6 +40,8 @@ struct SessionLines {
     case .network: [network(state)]
     case .listeners: [listeners(state)]
     case .feed: state.feed.rows.map { row($0, state) }
+    case .collections: [collections(state)]
+    case .requests: [requests(state)]
     // The client is asked for it.
     case .inside: []
     }
@@ -155,7 +157,7 @@ struct SessionLines {
       ])
   }
 
-  private static func line(_ type: String, _ members: [Member]) -> String {
+  static func line(_ type: String, _ members: [Member]) -> String {
     ClientJSON.object([Member("type", ClientJSON.string(type))] + members).lineText
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOptions
 package import CommandOutput
 import DashboardModel
 import FirestoreClientState
@@ -22,6 +23,7 @@ package struct PlainWordParser: Sendable {
       return .tell(subject, asJSON: words.count == 2)
     }
     switch (words[0], words.count) {
+    case ("document", _): return try Self.document(line)
     case ("drop", 2): return .drop(try Self.batch(words[1]))
     case ("aside", 2): return .perform([.setWriteAside(try Self.batch(words[1]))])
     case ("again", 2): return .perform([.resend(try Self.batch(words[1]))])
@@ -51,6 +53,15 @@ package struct PlainWordParser: Sendable {
     case "quit": .quit
     default: nil
     }
+  }
+
+  /// Reads `document PATH`, and `--json` behind it; an id may have blanks.
+  private static func document(_ line: String) throws(CommandFailure) -> PlainWord {
+    var path = line.dropFirst("document".count).trimming()
+    let asJSON = path == "--json" || path.hasSuffix(" --json")
+    if asJSON { path = path.dropLast("--json".count).trimming() }
+    if path.isEmpty { throw CommandFailure(.usage, "document needs the path of one, as in document cities/SF.") }
+    return .document(try DataPath.document(String(path)), asJSON: asJSON)
   }
 
   private static func batch(_ text: String) throws(CommandFailure) -> BatchID {

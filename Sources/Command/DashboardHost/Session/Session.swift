@@ -81,7 +81,9 @@ package final class Session {
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
       // Rows are not highlighted over a line that may be slow, so that a move of the cursor sends little.
-      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
+      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
+      // A script presses its keys without a guide.
+      hasCoach: options.isDemo && options.script == nil,
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
 import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
 import FirestoreQuery
 
 /// The numbers of documents: which are kept up, and how old the others are.
 extension DashboardState {
   /// Whether the known number of a collection's documents is the server's at this moment: the backend tells of commits, or
   /// a listener or the shown window has all of the collection.
-  func isCountLive(_ path: ResourcePath) -> Bool {
+  package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
     return browser.windows[path].map { $0.isWhole && !$0.isFromCache } ?? false
   }
 
   /// The age of the shown number; `nil` for one that is live, that is the cache's, or that is not known.
-  func countAge(of path: ResourcePath) -> String? {
+  package func countAge(of path: ResourcePath) -> String? {
     guard let count = browser.windows[path]?.count, let known = count.known, !isCountLive(path),
       count.cached.map({ $0 < known.number }) ?? true
     else { return nil }

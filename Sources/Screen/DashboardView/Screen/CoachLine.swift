@@ -3,16 +3,16 @@ import Dashboard
 import DashboardModel
 import TerminalCanvas
 
-/// The coach's step, in place of the footer's keys.
+/// The coach's step, in place of the footer's keys. A caption goes first: it is for those who watch.
 struct CoachLine {
   let state: DashboardState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    guard let coach = state.coach, state.overlay == nil, state.toasts.isEmpty, let footer = layout.footer else {
-      return
-    }
+    guard let coach = state.coach, state.overlay == nil, state.toasts.isEmpty, state.screen.caption.isEmpty,
+      let footer = layout.footer
+    else { return }
     let badges = Footer(state, width: footer.width).badges.width
     let room = footer.width - (badges == 0 ? 0 : badges + 1)
     let (short, rest) = coach.text { name in

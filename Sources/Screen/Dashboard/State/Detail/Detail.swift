@@ -55,10 +55,10 @@ package struct Detail: Sendable {
   }
 
   /// Folds or unfolds all fields.
-  mutating func fold(_ folding: FieldTree.Folding) {
+  package mutating func fold(_ folding: FieldTree.Folding) {
     self.folding = folding
     toggled = []
   }
 
-  var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
+  package var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
 }

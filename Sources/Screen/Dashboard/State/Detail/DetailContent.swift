@@ -57,7 +57,7 @@ package enum DetailContent {
   }
 
   /// The pair of versions that the Diff tab compares; `old` is `nil` for the first version kept.
-  static func comparedVersions(
+  package static func comparedVersions(
     _ detail: Detail, _ state: DashboardState
   ) -> (old: VersionHistory.Version?, new: VersionHistory.Version?) {
     let history = state.versions.versions(of: detail.key)
@@ -70,6 +70,14 @@ package enum DetailContent {
     return base.id > history[index].id ? (history[index], base) : (base, history[index])
   }
 
+  /// The fields that differ between two versions; `nil` for a first version that did not create the document.
+  package static func changes(
+    from older: VersionHistory.Version?, to newer: VersionHistory.Version
+  ) -> [FieldChange]? {
+    guard let old = older?.document ?? (newer.isCreation ? newer.document.before : nil) else { return nil }
+    return FieldChange.between(old.data?.fields ?? Fields(), newer.document.data?.fields ?? Fields())
+  }
+
   private static func diff(_ detail: Detail, _ state: DashboardState) -> [Line] {
     let (older, newer) = comparedVersions(detail, state)
     guard let newer else { return note(detail.version == nil ? unseen(detail) : "this version is no longer kept") }
@@ -77,10 +85,9 @@ package enum DetailContent {
     if isMarked, older == nil { return note("the marked version is no longer kept: b marks another") }
     let head = (isMarked ? older.map { [versionLine($0)] } ?? [] : []) + [versionLine(newer)]
     let conflicts = conflictLines(detail.key, state) { $0.batch == newer.acknowledges }
-    guard let old = older?.document ?? (newer.isCreation ? newer.document.before : nil) else {
+    guard let changes = changes(from: older, to: newer) else {
       return head + note("the first version that was seen: there is none to compare it with") + conflicts
     }
-    let changes = FieldChange.between(old.data?.fields ?? Fields(), newer.document.data?.fields ?? Fields())
     if changes.isEmpty {
       return head + note("no field differs \(isMarked ? "between the two" : "from the version before")") + conflicts
     }

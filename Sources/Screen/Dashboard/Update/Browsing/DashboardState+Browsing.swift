@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
@@ -126,7 +126,8 @@ extension DashboardState {
     return effects
   }
 
-  mutating func openDetail(_ key: DocumentKey) -> [Effect] {
+  /// Opens a document in pane 0, in place of the one that is open there.
+  package mutating func openDetail(_ key: DocumentKey) -> [Effect] {
     focus = .detail
     if detail?.key == key { return [] }
     let old = detail?.key
