@@ -100,7 +100,8 @@ struct ReadmeBlock: Sendable {
     let command = line.firstRange(of: "  #").map { String(line[..<$0.lowerBound]) } ?? line
     let words = command.split(separator: " ").map(String.init)
     guard words.first == "hearth" else { return line }
-    if words.count == 1 || words[1].hasPrefix("-") { return dashboard(words) ?? line }
+    let opensScreen = words.count == 1 || words[1].hasPrefix("-") || words[1] == "record"
+    if opensScreen { return dashboard(words) ?? line }
     if words[1] == "serve" {
       return """
         \(line)
