@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Dashboard
+import Dashboard
 import DashboardView
 import FirestoreModel
 package import Foundation

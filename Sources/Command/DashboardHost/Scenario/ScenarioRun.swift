@@ -11,7 +11,7 @@ import FirestoreQuery
 import FirestoreSync
 
 package import class Hearth.Client
-import class Hearth.Inspection
+package import class Hearth.Inspection
 
 /// One run of a scenario against a client of its own.
 package struct ScenarioRun: Sendable {

@@ -81,6 +81,12 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "With --plain: end after this long (500ms, 5s, 2m), with 1 if an expectation was not met.", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  var timeout: Duration?
+
+  @Option(
+    help: ArgumentHelp(
       "With --plain: a collection or document to listen to; repeatable. Default: every collection at the root; none at "
         + "Cloud Firestore, where reading costs money.", valueName: "path"))
   var listen: [String] = []
@@ -137,6 +143,7 @@ struct DashboardCommand: AsyncParsableCommand {
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
+    if timeout != nil, !plain { throw ValidationError("--timeout ends --plain; q ends the dashboard.") }
     if json, !plain {
       throw ValidationError("--json goes with --plain; the commands that print JSON have the option of their own.")
     }
@@ -251,7 +258,7 @@ struct DashboardCommand: AsyncParsableCommand {
         listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
           + definitions,
         keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
-        report: json ? .lines : .sentences, isReadOnly: readonly || storage.isReadOnly,
+        report: json ? .lines : .sentences, timeout: timeout, isReadOnly: readonly || storage.isReadOnly,
         words: { line in try PlainWordParser(database: database).word(line) }))
     try await session.run()
   }
