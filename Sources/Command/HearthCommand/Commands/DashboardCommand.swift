@@ -76,7 +76,11 @@ struct DashboardCommand: AsyncParsableCommand {
       """)
   var plain = false
 
-  @Flag(help: "With --plain: print a JSON object a line, of the feed, the queue, the status and answers to words.")
+  @Flag(
+    help: """
+      With --plain: print a JSON object a line, of the feed, the queue, the status and answers to words. With --replay \
+      and --messages: of the messages.
+      """)
   var json = false
 
   @Option(
@@ -144,7 +148,7 @@ struct DashboardCommand: AsyncParsableCommand {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
     if timeout != nil, !plain { throw ValidationError("--timeout ends --plain; q ends the dashboard.") }
-    if json, !plain {
+    if json, !plain, !(recording.messages && recording.replay != nil) {
       throw ValidationError("--json goes with --plain; the commands that print JSON have the option of their own.")
     }
     if plain, listen.isEmpty, listeners.isEmpty,
@@ -174,6 +178,10 @@ struct DashboardCommand: AsyncParsableCommand {
     if printKeys {
       preferences.problems.forEach { StandardError.write("hearth: \($0)") }
       return try OutputFile.print("\(ShownText(lines: KeyReference.plainText(preferences.keymap)))\n")
+    }
+    if recording.messages, let replay = try recording.replayed() {
+      for problem in replay.recording.problems { StandardError.write("hearth: \(problem)") }
+      return try MessageReport.print(replay.recording, asJSON: json)
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
