@@ -69,6 +69,27 @@ extension EndToEndTests.InTmux {
       #expect(try await watcher.exitStatus() == 0)
     }
 
+    @Test("--until ends the lines at a type or a number, --timeout after a time, and a goal that is missed is told")
+    func goals() async throws {
+      let shop = try await start()
+      func run(_ arguments: [String]) async throws -> HeadlessRun {
+        try await HeadlessRun(["attach", "\(shop.id)", "--json"] + arguments, surroundings)
+      }
+      let snapshot = try await run(["--until", "snapshot", "--timeout", "60s"])
+      #expect(snapshot.status == 0, "\(snapshot.errors)")
+      #expect(snapshot.lines.last?.hasPrefix("{\"type\": \"snapshot\"") == true, "\(snapshot.output)")
+      #expect(try await run(["--until", "2"]).lines.count == 3)
+      let missed = try await run(["--until", "indexes", "--timeout", "300ms"])
+      #expect(missed.status == 75 && missed.errors.contains("did not happen within"), "\(missed.errors)")
+      let timed = try await run(["--timeout", "300ms"])
+      #expect(timed.status == 0 && timed.errors.isEmpty && !timed.lines.isEmpty, "\(timed.errors)")
+      for (arguments, word) in [(["--until", "rain"], "rain"), (["--inside", "--timeout", "1s"], "--timeout")] {
+        let refused = try await run(arguments)
+        #expect(refused.status == 64 && refused.errors.contains(word), "\(refused.errors)")
+      }
+      kill(shop.id, SIGTERM)
+    }
+
     @Test("--json tells what is there and what happens, and ends with the program")
     func lines() async throws {
       let shop = try await start()

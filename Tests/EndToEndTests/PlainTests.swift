@@ -194,6 +194,18 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("not as expected: added did not happen"), "\(run.output)")
     }
 
+    @Test("--timeout ends it while its reader and its words go on, with 1 if an expectation was not met")
+    func timeout() async throws {
+      let surroundings = try Surroundings()
+      for (words, status) in [("queue\n", CInt(0)), ("expect added within 10ms\n", 1)] {
+        let process = try ChildProcess(
+          [Surroundings.hearth, "--plain", "--in-memory", "--timeout", "1s"],
+          environment: surroundings.environment, streams: .pipes)
+        process.write(words)
+        #expect(try await process.exitStatus() == status, "\(words)")
+      }
+    }
+
     @Test("It says what is wrong with the configuration, with file and line")
     func configuration() async throws {
       let surroundings = try Surroundings()
@@ -208,7 +220,7 @@ extension EndToEndTests.InShells {
     func refused() async throws {
       for (arguments, status, word) in [
         (["--plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "--plain"),
-        (["--json"], 64, "--plain"),
+        (["--json"], 64, "--plain"), (["--timeout", "1s"], 64, "--plain"),
         (["--plain", "--in-memory", "--listen", "a//b"], 64, "a//b"),
       ] {
         let run = try await HeadlessRun(arguments, Surroundings())

@@ -7,7 +7,8 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct SessionFileTests {
-    private func feed(_ lines: [String]) -> [String] { lines.filter(\.isFeedRow) }
+    /// The rows of the feed, sorted: over a line that counts as slow the screen has them as a ring.
+    private func feed(_ lines: [String]) -> [String] { lines.filter(\.isFeedRow).sorted() }
 
     /// The time of day at the beginning of a row.
     private func seconds(_ row: String) -> Double? {
@@ -86,6 +87,72 @@ extension EndToEndTests.InTmux {
       #expect(picture.output.contains("no collections yet"))
       let count = try surroundings.text("s.ndjson").split(separator: "\n").count
       #expect(picture.errors.hasPrefix("hearth: \(file):\(count): "), "\(picture.errors)")
+    }
+
+    @Test("With --messages a recording has what went over the line, which is printed, and redacted with the rest")
+    func messages() async throws {
+      let surroundings = try Surroundings()
+      let path = { surroundings.folder.appending(path: $0 as String).path }
+      _ = try await HeadlessRun(["set", "users/ada", "email=ada@example.com", "age=36"], surroundings)
+      let hearth = try await TmuxTerminal(
+        ["--record", path("s.ndjson"), "--messages", "-e", "listen users where age > 1"], in: surroundings)
+      try await hearth.wait(for: "the listener's result") { self.feed($0.lines).contains { $0.contains("ada") } }
+      let other = try await HeadlessRun(["set", "users/bob", "email=bob@example.com", "age=40"], surroundings)
+      #expect(other.status == 0, "\(other.errors)")
+      try await hearth.wait(for: "what another wrote") { self.feed($0.lines).contains { $0.contains("users/bob") } }
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+
+      let told = try await HeadlessRun(["--replay", path("s.ndjson"), "--messages"], surroundings)
+      #expect(told.status == 0 && told.errors.isEmpty, "\(told.errors)")
+      for said in [
+        "listen 1 begins", "> addTarget target", "< documentChange target", "users/bob", "RunAggregationQuery",
+      ] {
+        #expect(told.output.contains(said), "\(said) is not in:\n\(told.output)")
+      }
+      let json = try await HeadlessRun(["--replay", path("s.ndjson"), "--messages", "--json"], surroundings)
+      let objects = try json.lines.map { line in
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+      }
+      let change = try #require(
+        objects.first { ($0["kind"] as? String) == "documentChange" && ($0["documents"] as? [String]) == ["users/bob"] }
+      )
+      #expect(change["event"] as? String == "received" && change["bytes"] as? Int ?? 0 > 50, "\(change)")
+      #expect(json.output.contains("bob@example.com"))
+
+      // The screens are those of a recording without messages.
+      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", path("s.ndjson")], surroundings)
+      #expect(
+        picture.status == 0 && picture.errors.isEmpty && picture.output.contains("users/bob"), "\(picture.errors)")
+
+      let redaction = try await HeadlessRun(
+        ["redact", path("s.ndjson"), path("shared.ndjson"), "--fields", "email"], surroundings)
+      #expect(redaction.status == 0, "\(redaction.errors)")
+      let shared = try surroundings.text("shared.ndjson")
+      #expect(!shared.contains("@example.com") && shared.contains("‹string 15›") && shared.contains("users/bob"))
+      let redacted = try await HeadlessRun(["--replay", path("shared.ndjson"), "--messages"], surroundings)
+      #expect(redacted.output == told.output, "\(redacted.errors)")
+    }
+
+    @Test("Messages that were not kept, and options that say nothing together, are refused with one line")
+    func withoutMessages() async throws {
+      let surroundings = try Surroundings()
+      let file = surroundings.folder.appending(path: "s.ndjson").path
+      let hearth = try await TmuxTerminal(["--in-memory", "--record", file], in: surroundings)
+      try await hearth.wait("no collections yet")
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+      #expect(try surroundings.text("s.ndjson").hasPrefix("{\"configuration\""))
+      #expect(try surroundings.text("s.ndjson").contains("\"format\":1"))
+      for (arguments, status, word) in [
+        (["--replay", file, "--messages"], CInt(65), "--record FILE --messages"),
+        (["--messages"], 64, "--replay"), (["--replay", file, "--json"], 64, "--plain"),
+        (["--replay", file, "--messages", "--speed", "2"], 64, "--speed"),
+        (["--frame", "80x24", "--replay", file, "--messages"], 64, "--frame"),
+      ] {
+        let run = try await HeadlessRun(arguments, surroundings)
+        #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(word), "\(arguments): \(run.errors)")
+      }
     }
 
     @Test("What is no recording, and a file that is there, end with one line")

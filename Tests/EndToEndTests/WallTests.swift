@@ -48,6 +48,14 @@ extension EndToEndTests.InTmux {
       #expect((wall["outages"] as? [Int])?.allSatisfy { $0 == 0 } == true)
     }
 
+    @Test("--timeout ends the figures, with 0")
+    func timeout() async throws {
+      let run = try await HeadlessRun(["wall", "--json", "--in-memory", "--timeout", "1500ms"], surroundings)
+      #expect(run.status == 0 && run.errors.isEmpty && (1...2).contains(run.lines.count), "\(run.errors)\(run.output)")
+      let screen = try await HeadlessRun(["wall", "--timeout", "1s"], surroundings)
+      #expect(screen.status == 64 && screen.hasOneErrorLine && screen.errors.contains("--json"), "\(screen.errors)")
+    }
+
     @Test("Without a terminal it says what does without, and a real database is not read as a whole unasked")
     func refused() async throws {
       let piped = try await HeadlessRun(["wall"], surroundings)

@@ -138,6 +138,8 @@ struct SessionLinesTests {
     #expect(text(told["exists"]) == "false" && text(told["data"]) == "null" && text(told["history"]) == "[]")
     let lines = PlainAccount.lines(of: try #require(state.detail), state)
     #expect(lines.contains("    the document does not exist"), "\(lines)")
+    #expect(lines.contains("      does not hold: the document does not exist"), "\(lines)")
+    #expect(text(told["meta"]?["updated"]) == "null")
   }
 
   @Test("The tree tells each collection at the root, with its number, and who listens to it")

@@ -2,10 +2,12 @@
 import ClientTesting
 import Dashboard
 import DashboardModel
+import DatastoreTapping
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
 import FirestoreTesting
 
@@ -24,13 +26,15 @@ final class BridgeHarness {
   private let events: AsyncStream<ClientEvent>
   private let status: Task<Void, Never>
 
-  private init() throws {
+  private init(_ tap: MessageTap?) throws {
     let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
     let faults = FaultInjector(seed: 1)
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+    let datastore: any Datastore = InProcessDatastore(backend: backend, database: database)
     client = Client(
       LocalStoreConfiguration(location: .memory, policy: .never, database: database),
-      datastore: InProcessDatastore(backend: backend, database: database), clock: HastyClock(speed: 1))
+      datastore: tap.map { TappedDatastore(datastore, of: database, tap: $0) } ?? datastore, clock: HastyClock(speed: 1)
+    )
     let bridge = ClientBridge(client, faults: faults, dataNotice: nil, transferPlace: (database, "test")) {
       continuation.yield($0)
     }
@@ -39,8 +43,11 @@ final class BridgeHarness {
     status = Task { await bridge.followStatus() }
   }
 
-  static func run(_ body: @MainActor (BridgeHarness) async throws -> Void) async throws {
-    let harness = try BridgeHarness()
+  /// - Parameter tap: sees the messages between the client and the backend.
+  static func run(
+    _ tap: MessageTap? = nil, _ body: @MainActor (BridgeHarness) async throws -> Void
+  ) async throws {
+    let harness = try BridgeHarness(tap)
     do { try await body(harness) } catch {
       await harness.close()
       throw error

@@ -3,6 +3,7 @@ import CommandOptions
 import CommandOutput
 import Dashboard
 import DashboardModel
+import DatastoreTapping
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -23,13 +24,17 @@ package struct ClientSource {
   private let client: Client
   private let connection: BackendConnection
 
-  init(_ options: Session.Options, emit: @escaping @MainActor (ClientEvent) -> Void) throws(StoreError) {
+  /// - Parameter tap: sees the messages between the client and its datastore, with the faults on their way.
+  init(
+    _ options: Session.Options, _ tap: MessageTap?, emit: @escaping @MainActor (ClientEvent) -> Void
+  ) throws(StoreError) {
     connection = try BackendConnection.openOrFallBack(
       options.storage.backend, options.storage.database, options.durability)
     let faults = FaultInjector(seed: options.demoSeed)
+    let faulty = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     client = Client(
       options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: Self.cacheThreshold)),
-      datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
+      datastore: tap.map { TappedDatastore(faulty, of: options.storage.database, tap: $0) } ?? faulty,
       isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))
     bridge = ClientBridge(
       client, faults: faults, dataNotice: connection.problem, data: connection.data,

@@ -103,6 +103,8 @@ enum DetailJSON {
 
   private static func meta(_ detail: Detail, _ document: Document?, _ state: DashboardState) -> JSONSyntax {
     let remote = detail.remote ?? detail.local
+    // The version of a missing document is the time as of which it was not there.
+    let updated = remote?.exists == true ? remote?.version : nil
     let listeners = state.listeners.map { listener in
       let membership = Membership(
         listener, detail.key, document, results: state.listening.results(of: listener.tag))
@@ -121,8 +123,9 @@ enum DetailJSON {
     }
     let batch = state.writes.batch(touching: detail.key)
     return ClientJSON.object([
-      Member("created", remote?.createTime.map { ClientJSON.time($0.timestamp) } ?? ClientJSON.null),
-      Member("updated", remote?.version.map { ClientJSON.time($0.timestamp) } ?? ClientJSON.null),
+      // Whole, as --if-unchanged-since takes it.
+      Member("created", remote?.createTime.map { ClientJSON.string($0.timestamp.rfc3339Text) } ?? ClientJSON.null),
+      Member("updated", updated.map { ClientJSON.string($0.timestamp.rfc3339Text) } ?? ClientJSON.null),
       Member("bytes", document?.data.map { ClientJSON.integer($0.encoded.bytes.count) } ?? ClientJSON.null),
       Member("fields", document?.data.map { ClientJSON.integer($0.fields.count) } ?? ClientJSON.null),
       Member("newestBatch", batch.map { ClientJSON.integer(Int($0.rawValue)) } ?? ClientJSON.null),

@@ -3,6 +3,7 @@ import Dashboard
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import TerminalCanvas
 
 /// The tree, the requests and the open document in sentences.
 extension PlainAccount {
@@ -69,9 +70,17 @@ extension PlainAccount {
     case .version(let version): text(of: version, state)
     case .layers(let name, let server, let queued, let seen):
       "\(name): server \(text(of: server)), queued \(queued ?? "nothing"), seen \(text(of: seen))"
-    case .fact(let name, let text): name.isEmpty ? "  \(text)" : "\(name): \(text)"
+    case .fact("", let reason): "  " + spoken(reason, state.configuration.glyphs)
+    case .fact(let name, let text): "\(name): \(text)"
     case .rest(let text), .note(let text): text
     }
+  }
+
+  /// A reason with words in place of the sign that says whether it holds.
+  private static func spoken(_ reason: String, _ glyphs: Glyphs) -> String {
+    let words = [glyphs.check: "holds", glyphs.cross: "does not hold", "?": "not known"]
+    guard let (sign, word) = words.first(where: { reason.hasPrefix($0.key + " ") }) else { return reason }
+    return "\(word): \(reason.dropFirst(sign.count + 1))"
   }
 
   private static func text(of value: Value?) -> String { value.map(ValueText.readable) ?? "nothing" }

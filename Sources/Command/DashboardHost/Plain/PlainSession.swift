@@ -44,6 +44,8 @@ package final class PlainSession {
     /// Messages for the user at the start.
     package var notices: [String]
     package var report: Report
+    /// The time after which it ends; `nil` for none.
+    package var timeout: Duration?
     /// Whether words that write are refused.
     package var isReadOnly: Bool
     /// Reads a line of standard input; `nil` where none is read.
@@ -52,7 +54,7 @@ package final class PlainSession {
     package init(
       storage: StorageOptions.Locations, isDemo: Bool = false, demoSeed: UInt64 = 0, demoSpeed: Double = 1,
       stateFolder: String = "", startsOffline: Bool = false, listeners: [ListenerDefinition], keymap: Keymap,
-      notices: [String], report: Report = .sentences, isReadOnly: Bool = true,
+      notices: [String], report: Report = .sentences, timeout: Duration? = nil, isReadOnly: Bool = true,
       words: (@Sendable (String) throws -> PlainWord?)? = nil
     ) {
       self.storage = storage
@@ -65,6 +67,7 @@ package final class PlainSession {
       self.keymap = keymap
       self.notices = notices
       self.report = report
+      self.timeout = timeout
       self.isReadOnly = isReadOnly
       self.words = words
     }
@@ -135,6 +138,10 @@ package final class PlainSession {
         return .interrupted(.readerGone)
       }
       group.addTask { await self.followWords() ? .quit : nil }
+      if let timeout = options.timeout {
+        // The sleep is cancelled when another event ends the session.
+        group.addTask { (try? await ContinuousClock().sleep(for: timeout)) == nil ? nil : .quit }
+      }
       if options.listeners.isEmpty { followCollections(in: &group) }
       if options.report == .wall { reportEachSecond(in: &group) }
       if options.isDemo { addDemo(at: connection, to: &group) }

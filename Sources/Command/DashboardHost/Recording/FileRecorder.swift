@@ -8,6 +8,8 @@ final class FileRecorder<Item: Sendable> {
   private static var patience: Int { 32 << 20 }
 
   let path: String
+  /// Whether so much waits that what can be left out should be.
+  var isBehind: Bool { waitingCost > Self.patience / 4 }
   private let sink: LineSink<Item>
   private var waiting: [Item] = []
   private var waitingCost = 0

@@ -2,6 +2,7 @@
 package import CommandOutput
 package import Dashboard
 import DashboardModel
+package import DatastoreTapping
 import FirestoreGRPC
 import FirestoreModel
 package import Foundation
@@ -14,10 +15,18 @@ package struct Recording: Sendable {
   package let name: String
   package let header: RecordingHeader
   package private(set) var actions: [Action] = []
+  /// The messages between the client and its datastore, where they were kept.
+  package private(set) var messages: [Message] = []
   /// The reason for the recording's end; `nil` for one that breaks off.
   package private(set) var end: RecordingEnd?
   /// The lines that could not be read, and other remarks for the viewer.
   package private(set) var problems: [String] = []
+
+  package struct Message: Sendable {
+    /// The number of actions before it.
+    package var place: Int
+    package var line: MessageLine
+  }
 
   /// - Parameter path: `-` for standard input.
   package init(path: String) throws(CommandFailure) {
@@ -73,6 +82,7 @@ package struct Recording: Sendable {
 
   private mutating func read(_ lines: ArraySlice<Data>) {
     let ending = Data(#"{"at":"#.utf8)
+    let message = Data(MessageLine.beginning.utf8)
     var damaged: [String] = []
     var isWhole = true
     for (index, line) in lines.enumerated() where !line.isEmpty {
@@ -82,7 +92,12 @@ package struct Recording: Sendable {
         continue
       }
       do {
-        actions.append(try RecordingLine.value(Action.self, of: line))
+        if line.starts(with: message) {
+          let read = try MessageLine(parsing: String(decoding: line, as: UTF8.self))
+          messages.append(Message(place: actions.count, line: read))
+        } else {
+          actions.append(try RecordingLine.value(Action.self, of: line))
+        }
       } catch {
         isWhole = index < lines.count - 1
         if isWhole { damaged.append("\(name):\(index + 2): \(RecordingLine.reason(error)); the line is left out.") }
@@ -92,7 +107,8 @@ package struct Recording: Sendable {
     if damaged.count > 3 { problems.append("\(name): \(damaged.count - 3) more lines cannot be read.") }
     if end == nil {
       problems.append(
-        "\(name):\(actions.count + damaged.count + 1): the recording breaks off here; what came before is shown.")
+        "\(name):\(actions.count + messages.count + damaged.count + 1): the recording breaks off here; what came before is shown."
+      )
     }
   }
 }

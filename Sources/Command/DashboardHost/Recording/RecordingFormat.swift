@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dashboard
 import FirestoreGRPC
+import FirestoreJSON
 package import FirestoreModel
 package import Foundation
 import TerminalCanvas
 
 // Session files are NDJSON. The first line has the dashboard's settings at the start, each other line is one action on
-// it, and the last has the reason for the end. Played again, they lead to the same screens.
+// it, and the last has the reason for the end. Played again, they lead to the same screens. Lines of messages of the
+// protocol may stand between them, which change nothing on the screens.
 
 /// The first line.
 package struct RecordingHeader: Codable, Sendable {
   static let kind = "session"
-  /// The version of the format, which grows when lines change their meaning.
-  static let currentFormat = 1
+  /// The version of the format, which grows when lines change their meaning or get another kind.
+  static let currentFormat = 2
+  /// The first version with lines of messages; a recording without any has the one before.
+  static let formatWithMessages = 2
 
   /// The kind of file.
   var hearth = Self.kind
-  var format = Self.currentFormat
+  var format = 1
   /// The version of the program that wrote it.
   var program = Release.version
   package var start: Timestamp
@@ -52,6 +56,9 @@ package enum RecordingLine {
 
   /// The reason why a line cannot be decoded, in a few words.
   package static func reason(_ error: any Error) -> String {
+    if let error = error as? JSONError {
+      return "column \(error.column): " + (error.reason.hasSuffix(".") ? String(error.reason.dropLast()) : error.reason)
+    }
     guard let error = error as? DecodingError else { return "\(error)" }
     let context: DecodingError.Context
     switch error {

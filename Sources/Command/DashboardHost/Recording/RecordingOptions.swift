@@ -14,6 +14,13 @@ package struct RecordingOptions: ParsableArguments {
       """, valueName: "file"))
   package var record: String?
 
+  @Flag(
+    help: """
+      With --record: keep each message between the client and its backend too, as protocol JSON without tokens. With \
+      --replay: print those of the recording, a line each, and show no session.
+      """)
+  package var messages = false
+
   @Option(
     help: ArgumentHelp("With --record: end the recording at this size, such as 500MB.", valueName: "size"))
   var recordLimit: String?
@@ -60,6 +67,12 @@ package struct RecordingOptions: ParsableArguments {
     if isPlain || isPicture, let option = kept.first(where: { $0.0 != nil }) {
       throw ValidationError("\(option.1) keeps what the dashboard shows; leave \(isPlain ? "--plain" : "--frame") out.")
     }
+    if messages, record == nil, replay == nil {
+      throw ValidationError("--messages is about --record or --replay; give one of them.")
+    }
+    if messages, replay != nil, isPicture || speed != nil || at != nil {
+      throw ValidationError("--replay FILE --messages prints lines; leave --frame, --speed and --at out.")
+    }
     if record == nil {
       let option = [(recordLimit != nil, "--record-limit"), (redact != nil, "--redact"), (hidesIDs, "--hash-ids")]
       if let option = option.first(where: { $0.0 }) {
@@ -95,7 +108,7 @@ package struct RecordingOptions: ParsableArguments {
       recording: record.map { path in
         RecordingRequest(
           path: path, limit: recordLimit.flatMap(ByteCountText.parse) ?? RecordingRequest.standardLimit,
-          replaces: force,
+          replaces: force, keepsMessages: messages,
           redaction: redact != nil || hidesIDs ? Redaction(redact ?? "", hidesIDs: hidesIDs) : nil)
       },
       cast: cast, replaces: force)

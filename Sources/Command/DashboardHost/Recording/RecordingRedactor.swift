@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dashboard
 import DashboardModel
+import DatastoreTapping
 import FirestoreModel
 import Synchronization
 import TerminalCanvas
@@ -20,9 +21,11 @@ package final class RecordingRedactor: Sendable {
   package let header: RecordingHeader
   private let redaction: Redaction
   private let states: Mutex<States>
+  let messages: MessageRedaction
 
   package init(_ redaction: Redaction, _ header: RecordingHeader) {
     self.redaction = redaction
+    messages = redaction.ofMessages
     var redacted = header
     redacted.redacted = Array(Set(redaction.names + (header.redacted ?? []))).sorted()
     if redaction.isAll, let user = header.configuration.backend.user {

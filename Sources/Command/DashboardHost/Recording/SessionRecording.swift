@@ -2,6 +2,7 @@
 import CommandOutput
 package import Dashboard
 import DashboardModel
+package import DatastoreTapping
 import FirestoreModel
 import Foundation
 
@@ -13,6 +14,8 @@ package struct RecordingRequest: Sendable {
   /// The largest size of the file, in bytes.
   var limit = Self.standardLimit
   var replaces = false
+  /// Whether the messages between the client and its datastore are kept too.
+  var keepsMessages = false
   /// The redaction of the recording; `nil` for none.
   var redaction: Redaction?
 }
@@ -21,6 +24,7 @@ package struct RecordingRequest: Sendable {
 package enum RecordedItem: Sendable {
   case header(RecordingHeader)
   case action(Action)
+  case message(TappedMessage)
 }
 
 extension FileRecorder where Item == RecordedItem {
@@ -31,6 +35,7 @@ extension FileRecorder where Item == RecordedItem {
     var header = header
     let redaction = request.redaction
     header.redacted = redaction?.names
+    if request.keepsMessages { header.format = RecordingHeader.formatWithMessages }
     let redactor = redaction.map { RecordingRedactor($0, header) }
     let sink = try LineSink<RecordedItem>(request.path, limit: request.limit, replaces: request.replaces) { item in
       switch item {
@@ -40,6 +45,9 @@ extension FileRecorder where Item == RecordedItem {
         return try redactor.redacted(action.withoutRepetition).reduce(into: Data()) { data, action in
           data.append(try RecordingLine.data(action))
         }
+      case .message(let message):
+        let line = MessageLine(message)
+        return Data(((redactor?.redacted(line) ?? line).text + "\n").utf8)
       }
     } last: { reason in
       try RecordingLine.data(RecordingEnd(end: reason, at: .now))

@@ -44,6 +44,7 @@ extension Session {
         .failure, "The session is too old for that: its start is not kept any more. Start hearth with --record.")
     }
     var request = RecordingRequest(path: Self.expanded(path))
+    request.keepsMessages = tap != nil
     request.limit = options.keeping.recording?.limit ?? RecordingRequest.standardLimit
     try Self.requireNew(request.path)
     try record(request)
@@ -95,6 +96,7 @@ extension Session {
   /// Writes waiting items and ends the files.
   func endFiles() async {
     screen.onFrame = nil
+    keepMessages(isEnd: true)
     await recorder?.finish("the session ended")
     await cast?.file.finish("the session ended")
   }

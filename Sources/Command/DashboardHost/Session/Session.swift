@@ -4,6 +4,7 @@ package import CommandOutput
 package import Dashboard
 package import DashboardModel
 import DashboardView
+import DatastoreTapping
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
@@ -43,6 +44,8 @@ package final class Session {
   /// The collections at the root that are listened to as they become known; `nil` where they are not.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
+  /// The messages between the client and its datastore on their way to the recording; `nil` where none are kept.
+  let tap: MessageTap?
   var cast: Cast?
   package var preferences: Preferences
   var themeSource: ThemeChoice.Source
@@ -66,6 +69,7 @@ package final class Session {
   /// - Throws: a one-line failure for a terminal that cannot show a dashboard.
   package init(_ options: Options) throws {
     self.options = options
+    tap = Self.tap(for: options)
     preferences = options.preferences
     themeSource = options.theme.source
     background = options.theme.background
@@ -114,7 +118,7 @@ package final class Session {
   package func run() async -> Int32 {
     let source: SessionSource
     do throws(StoreError) {
-      source = try SessionSource(options) { [weak self] in self?.apply($0) }
+      source = try SessionSource(options, tap) { [weak self] in self?.apply($0) }
     } catch {
       reader?.stop()
       screen.close()
@@ -130,6 +134,7 @@ package final class Session {
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       for command in options.commands { apply(.run(command, at: .now)) }
+      if let tap { group.addTask { await self.followMessages(tap) } }
       if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
       let code = await untilExit()
       let deadline = await leaveScreen(code)

@@ -2,6 +2,7 @@
 import CommandOutput
 import Dashboard
 import DashboardModel
+import DatastoreTapping
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
@@ -18,10 +19,14 @@ enum SessionSource {
   /// A recorded session, which plays by itself and can be asked for nothing.
   case recording
 
-  /// - Parameter apply: the way of news to the dashboard.
-  init(_ options: Session.Options, apply: @escaping @MainActor (Action) -> Void) throws(StoreError) {
+  /// - Parameters:
+  ///   - tap: sees the messages between a client and its datastore.
+  ///   - apply: the way of news to the dashboard.
+  init(
+    _ options: Session.Options, _ tap: MessageTap?, apply: @escaping @MainActor (Action) -> Void
+  ) throws(StoreError) {
     switch options.subject {
-    case .client: self = .client(try ClientSource(options) { apply(.client($0, at: .now)) })
+    case .client: self = .client(try ClientSource(options, tap) { apply(.client($0, at: .now)) })
     case .program(let attachment):
       self = .program(AttachedBridge(attachment.link, attachment.program, attachment.greeting, apply: apply))
     case .recording: self = .recording

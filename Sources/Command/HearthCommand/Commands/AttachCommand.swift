@@ -9,6 +9,7 @@ import FirestoreBackend
 import FirestoreInspection
 import FirestoreLocal
 import FirestoreModel
+import FirestoreText
 import Foundation
 import Glibc
 import Terminal
@@ -34,7 +35,9 @@ struct AttachCommand: AsyncParsableCommand {
 
       With --json one object per line: first attached, listener and status for what is there, then listener, snapshot, \
       stopped, write, pending, rejected, indexes, status, faults and missed as they happen. It ends with 0 when the \
-      program ends, when it is interrupted, or when its reader goes away.
+      program ends, when it is interrupted, when its reader goes away, or after --timeout. With --until it ends with 0 \
+      after so many lines or at the first of a type, with 75 if the time is over before, and with 69 if the program \
+      ends before.
 
       --inside prints once what the client watches, looks up and caches, who has its streams, and how long its queries \
       took (with --json as one object); I does so on the screen.
@@ -66,11 +69,26 @@ struct AttachCommand: AsyncParsableCommand {
   @Flag(help: "Print once what its client has inside: targets, limbo, streams, lease, cache, times of queries.")
   var inside = false
 
+  @Option(
+    help: ArgumentHelp(
+      "With --json: end after so many lines behind the first, or at the first of a type, such as write.",
+      valueName: "number|type"),
+    transform: AttachedGoal.parse)
+  var until: AttachedGoal?
+
+  @Option(
+    help: ArgumentHelp("With --json: end after this long (500ms, 5s, 2m).", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  var timeout: Duration?
+
   @OptionGroup var appearance: AppearanceOptions
   @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
     if control, json { throw ValidationError("--control is about the screen, and --json has none. Leave one out.") }
+    if until != nil || timeout != nil, !json || inside || program == nil {
+      throw ValidationError("--until and --timeout end the lines of a program: give --json and the program.")
+    }
     if mirror, inside { throw ValidationError("--mirror only shows a screen: leave out --inside.") }
     if inside, control { throw ValidationError("--inside only looks. Leave --control out.") }
     if inside, program == nil { throw ValidationError("--inside needs a program; hearth attach alone lists them.") }
@@ -92,7 +110,7 @@ struct AttachCommand: AsyncParsableCommand {
       let settings = Preferences.read(Paths.ofProcess).file.inside ?? InsideSettings()
       return try await InsideReport(address, greeting, link, settings).run(asJSON: json)
     }
-    if json { return try await AttachedStream(address, greeting, link).run() }
+    if json { return try await AttachedStream(address, greeting, link, until: until, timeout: timeout).run() }
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError("standard output is not a terminal, so there is no dashboard. --json prints lines.")
     }

@@ -73,8 +73,18 @@ struct DashboardOptions: ParsableArguments {
       """)
   var plain = false
 
-  @Flag(help: "With --plain: print a JSON object a line, of the feed, the queue, the status and answers to words.")
+  @Flag(
+    help: """
+      With --plain: print a JSON object a line, of the feed, the queue, the status and answers to words. With --replay \
+      and --messages: of the messages.
+      """)
   var json = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --plain: end after this long (500ms, 5s, 2m), with 1 if an expectation was not met.", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  var timeout: Duration?
 
   @Option(
     help: ArgumentHelp(
@@ -137,7 +147,8 @@ struct DashboardOptions: ParsableArguments {
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
-    if json, !plain {
+    if timeout != nil, !plain { throw ValidationError("--timeout ends --plain; q ends the dashboard.") }
+    if json, !plain, !(recording.messages && recording.replay != nil) {
       throw ValidationError("--json goes with --plain; the commands that print JSON have the option of their own.")
     }
     if plain, listen.isEmpty, listeners.isEmpty,
@@ -167,6 +178,10 @@ struct DashboardOptions: ParsableArguments {
     if printKeys {
       preferences.problems.forEach { StandardError.write("hearth: \($0)") }
       return try OutputFile.print("\(ShownText(lines: KeyReference.plainText(preferences.keymap)))\n")
+    }
+    if recording.messages, let replay = try recording.replayed() {
+      for problem in replay.recording.problems { StandardError.write("hearth: \(problem)") }
+      return try MessageReport.print(replay.recording, asJSON: json)
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
@@ -251,7 +266,7 @@ struct DashboardOptions: ParsableArguments {
         listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
           + definitions,
         keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
-        report: json ? .lines : .sentences, isReadOnly: readonly || storage.isReadOnly,
+        report: json ? .lines : .sentences, timeout: timeout, isReadOnly: readonly || storage.isReadOnly,
         words: { line in try PlainWordParser(database: database).word(line) }))
     try await session.run()
   }

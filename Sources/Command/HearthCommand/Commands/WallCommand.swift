@@ -7,6 +7,7 @@ import DashboardModel
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import Foundation
 import Glibc
 import Terminal
@@ -30,7 +31,7 @@ struct WallCommand: AsyncParsableCommand {
 
       With --json a line a second is an object with the figures that the screen shows: listeners (name, query, \
       documents, fromCache, error, perSecond, events, values), writes, roundTrips and outages. Series begin with the \
-      oldest second. It ends with 0 when its reader goes away, and with 128 plus the signal that ends it.
+      oldest second. It ends with 0 when its reader goes away or after --timeout, and with 128 plus the signal that ends it.
 
       Example: hearth wall --listen orders --listen users
       """)
@@ -47,11 +48,17 @@ struct WallCommand: AsyncParsableCommand {
   @Flag(help: "Print the figures as JSON, one object a second, and open no screen.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp("With --json: end after this long (500ms, 5s, 2m).", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  var timeout: Duration?
+
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
   @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
+    if timeout != nil, !json { throw ValidationError("--timeout ends --json; q ends the screen.") }
     if json, listen.isEmpty, listeners.isEmpty, isCloud {
       throw ValidationError(
         "--json would read all of a real database; name what to listen to with --listen or --listeners.")
@@ -76,7 +83,8 @@ struct WallCommand: AsyncParsableCommand {
       for problem in problems + preferences.problems.map(paths.short) { StandardError.write("hearth: \(problem)") }
       return try await PlainSession(
         PlainSession.Options(
-          storage: locations, listeners: definitions, keymap: preferences.keymap, notices: [], report: .wall)
+          storage: locations, listeners: definitions, keymap: preferences.keymap, notices: [], report: .wall,
+          timeout: timeout)
       ).run()
     }
     guard isatty(STDOUT_FILENO) == 1 else {

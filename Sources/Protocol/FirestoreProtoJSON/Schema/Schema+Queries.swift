@@ -160,7 +160,7 @@ extension Schema {
       FieldSchema(3, "read_time", .timestamp), FieldSchema(10, "explain_metrics", .message { explainMetrics }),
     ])
 
-  private static let aggregationResult: MessageSchema = message(
+  package static let aggregationResult: MessageSchema = message(
     "AggregationResult", [FieldSchema(2, "aggregate_fields", .message { value }, .map)])
 
   package static let partitionQueryRequest: MessageSchema = message(

@@ -12,7 +12,8 @@ struct RedactCommand: ParsableCommand {
     commandName: "redact", abstract: "Copy a recorded session without the values of some fields.",
     discussion: """
       Of each value its type and its length stay. What was typed becomes as many x, and texts that were edited go \
-      whole. With all, messages of servers go too, because they may quote values. What cannot be read is left out and \
+      whole. With all, messages of servers go too, because they may quote values. In messages of the protocol (--record \
+      FILE --messages) a value of which no field is named goes as well. What cannot be read is left out and \
       said, as is what was taken out.
 
       Exit status: 65, and nothing is written, if a field of --fields is nowhere in the recording.
@@ -39,9 +40,18 @@ struct RedactCommand: ParsableCommand {
     let redaction = Redaction(fields, hidesIDs: hidesIDs)
     let redactor = RecordingRedactor(redaction, recording.header)
     var copy = try RecordingLine.data(redactor.header)
-    for action in recording.actions {
+    var messages = recording.messages[...]
+    func copyMessages(before place: Int) {
+      while let message = messages.first, message.place <= place {
+        copy.append(redactor.line(of: message.line))
+        messages.removeFirst()
+      }
+    }
+    for (index, action) in recording.actions.enumerated() {
+      copyMessages(before: index)
       for action in redactor.redacted(action) { copy.append(try RecordingLine.data(action)) }
     }
+    copyMessages(before: recording.actions.count)
     if let end = recording.end { copy.append(try RecordingLine.data(end)) }
     try redaction.account.check(redaction.names)
     try write(String(decoding: copy, as: UTF8.self))

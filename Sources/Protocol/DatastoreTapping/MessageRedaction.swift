@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+package import FirestoreModel
+import FirestoreProtoJSON
+
+/// Takes values out of tapped messages, by what their schemas say is a value, a name or a token. What no schema knows, and
+/// each value of which no field is known, goes too.
+package struct MessageRedaction: Sendable {
+  /// Whether the value of a field is taken out, by the names on its path.
+  private let hides: @Sendable ([String]) -> Bool
+  /// Whether any values are taken out: then so are those whose field is not named.
+  private let hidesUnnamed: Bool
+  private let path: @Sendable (ResourcePath) -> ResourcePath
+  private let text: @Sendable (String) -> String
+
+  package init(
+    hides: @escaping @Sendable ([String]) -> Bool, hidesUnnamed: Bool,
+    path: @escaping @Sendable (ResourcePath) -> ResourcePath, text: @escaping @Sendable (String) -> String
+  ) {
+    (self.hides, self.hidesUnnamed, self.path, self.text) = (hides, hidesUnnamed, path, text)
+  }
+
+  package func redacted(_ line: MessageLine) -> MessageLine {
+    var line = line
+    line.documents = line.documents.map { path(ResourcePath($0)).text }
+    line.status = line.status.map { RPCStatus($0.code, text($0.message)) }
+    guard let content = line.content, let schema = line.type.flatMap({ Schema.streamed[$0] }) else {
+      (line.type, line.content) = (nil, nil)
+      return line
+    }
+    if case .array(let messages) = content.kind {
+      line.content = JSONSyntax(.array(messages.map { message($0, schema) }))
+    } else {
+      line.content = message(content, schema)
+    }
+    return line
+  }
+
+  // MARK: Messages
+
+  private func message(_ json: JSONSyntax, _ schema: MessageSchema) -> JSONSyntax {
+    guard case .object(let members) = json.kind else { return JSONSyntax(.null) }
+    let field = fieldPath(of: json, schema)
+    return JSONSyntax(
+      .object(
+        members.compactMap { member in
+          guard let known = schema.field(named: member.name) else { return nil }
+          return content(member.value, known, of: schema, at: field).map { JSONSyntax.Member(member.name, $0) }
+        }))
+  }
+
+  /// The field that the values of a message are of: that of a condition, of a transform or of a search for neighbours.
+  private func fieldPath(of json: JSONSyntax, _ schema: MessageSchema) -> [String]? {
+    let text: JSONSyntax? =
+      switch schema.shortName {
+      case "FieldFilter": json["field"]?["fieldPath"]
+      case "FindNearest": json["vectorField"]?["fieldPath"]
+      case "FieldTransform": json["fieldPath"]
+      default: nil
+      }
+    guard case .string(let name)? = text?.kind, let path = try? FieldPath(canonicalText: name) else { return nil }
+    return path.segments
+  }
+
+  private func content(
+    _ json: JSONSyntax, _ field: FieldSchema, of schema: MessageSchema, at path: [String]?
+  ) -> JSONSyntax? {
+    switch (field.count, json.kind) {
+    case (.list, .array(let elements)):
+      return JSONSyntax(.array(elements.compactMap { single($0, field, at: path) }))
+    case (.map, .object(let members)):
+      // The figures of an aggregation go by names of their own.
+      let isNamed = schema.shortName != "AggregationResult"
+      return JSONSyntax(
+        .object(
+          members.compactMap { member in
+            single(member.value, field, at: isNamed ? (path ?? []) + [member.name] : nil)
+              .map { JSONSyntax.Member(member.name, $0) }
+          }))
+    case (.one, _): return single(json, field, at: path)
+    default: return nil
+    }
+  }
+
+  private func single(_ json: JSONSyntax, _ field: FieldSchema, at path: [String]?) -> JSONSyntax? {
+    switch field.kind {
+    case .message(let schema):
+      switch schema().shortName {
+      case "Value": return value(json, at: path)
+      case "ArrayValue": return array(json, at: path)
+      default: return message(json, schema())
+      }
+    case .string: return string(json, field)
+    // Tokens are kept nowhere; other bytes, such as a filter of names, let a reader try what is in them.
+    case .bytes, .structure: return nil
+    case .boolean, .int32, .int64, .double, .null, .enumeration, .timestamp, .duration, .wrapper: return json
+    }
+  }
+
+  /// Texts that a message has beside values.
+  private func string(_ json: JSONSyntax, _ field: FieldSchema) -> JSONSyntax? {
+    guard case .string(let content) = json.kind else { return nil }
+    switch field.name {
+    case "name", "document", "documents", "delete", "verify", "missing", "parent": return name(content)
+    case "database", "field_path", "field_paths", "collection_id", "collection_ids", "alias", "labels", "stream_id",
+      "distance_result_field":
+      return json
+    case "message": return JSONSyntax(.string(text(content)))
+    default: return nil
+    }
+  }
+
+  /// The name of a document with the path that a reader may know.
+  private func name(_ text: String) -> JSONSyntax {
+    let root = "/documents/"
+    guard let place = text.firstRange(of: root) else { return JSONSyntax(.string(text)) }
+    let shown = path(ResourcePath(String(text[place.upperBound...])))
+    return JSONSyntax(.string(text[..<place.upperBound] + shown.text))
+  }
+
+  // MARK: Values
+
+  /// - Parameter path: the field; `nil` where it is not known.
+  private func value(_ json: JSONSyntax, at path: [String]?) -> JSONSyntax {
+    guard case .object(let members) = json.kind, let member = members.first else { return json }
+    if member.name == "referenceValue", path == nil, case .string(let text) = member.value.kind {
+      return JSONSyntax(.object([.init(member.name, name(text))]))
+    }
+    if path.map(hides) ?? hidesUnnamed { return hidden(member) }
+    let shown: JSONSyntax
+    switch member.name {
+    case "mapValue": shown = map(member.value, at: path)
+    case "arrayValue": shown = array(member.value, at: path)
+    case "referenceValue":
+      guard case .string(let text) = member.value.kind else { return hidden(member) }
+      shown = name(text)
+    case "nullValue", "booleanValue", "integerValue", "doubleValue", "timestampValue", "stringValue", "bytesValue",
+      "geoPointValue":
+      shown = member.value
+    // Expressions of pipelines, which have values inside.
+    default: return hidden(member)
+    }
+    return JSONSyntax(.object([.init(member.name, shown)]))
+  }
+
+  private func map(_ json: JSONSyntax, at path: [String]?) -> JSONSyntax {
+    guard case .object(let fields)? = json["fields"]?.kind else { return JSONSyntax(.object([])) }
+    let shown = fields.map { field in
+      JSONSyntax.Member(field.name, value(field.value, at: path.map { $0 + [field.name] }))
+    }
+    return JSONSyntax(.object([.init("fields", JSONSyntax(.object(shown)))]))
+  }
+
+  private func array(_ json: JSONSyntax, at path: [String]?) -> JSONSyntax {
+    if path.map(hides) ?? hidesUnnamed { return JSONSyntax(.object([])) }
+    guard case .array(let elements)? = json["values"]?.kind else { return JSONSyntax(.object([])) }
+    return JSONSyntax(.object([.init("values", JSONSyntax(.array(elements.map { value($0, at: path) })))]))
+  }
+
+  /// The text in place of a value: its type, and its length where it has one.
+  private func hidden(_ member: JSONSyntax.Member) -> JSONSyntax {
+    var name = member.name.hasSuffix("Value") ? String(member.name.dropLast("Value".count)) : member.name
+    switch member.value.kind {
+    case .string(let text) where name == "string": name += " \(text.count)"
+    default: if name == "geoPoint" { name = "geo point" }
+    }
+    return JSONSyntax(.object([.init("stringValue", JSONSyntax(.string("‹\(name)›")))]))
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreProtocol
+import Synchronization
+
+/// Any datastore with a tap on its messages: of a client it sees what the client sends and is given, with every fault
+/// between it and the backend.
+package struct TappedDatastore: Datastore {
+  private let base: any Datastore
+  private let database: DatabaseID
+  private let names: DocumentNames
+  private let tap: MessageTap
+
+  package init(_ base: any Datastore, of database: DatabaseID, tap: MessageTap) {
+    self.base = base
+    self.database = database
+    names = DocumentNames(database)
+    self.tap = tap
+  }
+
+  package var canFallSilent: Bool { base.canFallSilent }
+  package func reconnect() { base.reconnect() }
+  package var traffic: DatastoreTraffic? { base.traffic }
+
+  // MARK: Streams
+
+  package func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) {
+    let (tap, database, names) = (tap, database, names)
+    try await stream(.listen) { number async throws(RPCStatus) in
+      try await base.watch(
+        requests: StreamRequests {
+          guard let request = await requests.makeAsyncIterator().next() else { return nil }
+          tap.note(.listen, number, .sent) { $0.note(request, in: database) }
+          return request
+        },
+        deliver: { event in
+          if case .changes(let changes) = event {
+            for change in changes { tap.note(.listen, number, .received) { $0.note(change, names) } }
+          }
+          await deliver(event)
+        })
+    }
+  }
+
+  package func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) {
+    let (tap, database) = (tap, database)
+    let unanswered = Unanswered()
+    try await stream(.write) { number async throws(RPCStatus) in
+      try await base.write(
+        requests: StreamRequests {
+          guard let request = await requests.makeAsyncIterator().next() else { return nil }
+          unanswered.add(request.mutations)
+          tap.note(.write, number, .sent) { $0.note(request, in: database) }
+          return request
+        },
+        deliver: { event in
+          tap.note(.write, number, .received) { message in
+            switch event {
+            case .opened(let token): (message.kind, message.tokenLength) = ("handshake", token.count)
+            case .committed(let token, let response):
+              message.note(response, streamToken: token, to: unanswered.takeFirst())
+            }
+          }
+          await deliver(event)
+        })
+    }
+  }
+
+  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    let tap = tap
+    try await stream(.commits) { number async throws(RPCStatus) in
+      try await base.followCommits { news in
+        tap.note(.commits, number, .received) { message in
+          switch news {
+          case .everything: message.kind = "everything"
+          case .collections(let notices): (message.kind, message.count) = ("collections", notices.count)
+          }
+        }
+        await deliver(news)
+      }
+    }
+  }
+
+  private func stream(
+    _ channel: TappedMessage.Channel, _ body: (Int) async throws(RPCStatus) -> Void
+  ) async throws(RPCStatus) {
+    let number = tap.number(of: channel)
+    tap.note(channel, number, .begun)
+    do throws(RPCStatus) {
+      try await body(number)
+      tap.note(channel, number, .ended)
+    } catch {
+      tap.note(channel, number, .ended) { $0.status = error }
+      throw error
+    }
+  }
+
+  // MARK: Calls
+
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
+    try await call { [database] in
+      $0.note(mutations, in: database)
+    } answer: { message, response in
+      message.note(response, to: mutations)
+    } body: { () async throws(RPCStatus) in
+      try await base.commit(mutations)
+    }
+  }
+
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    try await call { [database] in
+      $0.note(read, in: database)
+    } answer: { [names] message, answer in
+      message.note(answer, to: read, names)
+    } body: { () async throws(RPCStatus) in
+      try await base.read(read)
+    }
+  }
+
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    let found = Mutex(0)
+    try await call { [database] in
+      $0.note(request, in: database)
+    } answer: { message, _ in
+      message.count = found.withLock(\.self)
+    } body: { () async throws(RPCStatus) in
+      try await base.visitDescendants(request) { documents in
+        found.withLock { $0 += documents.count }
+        return await deliver(documents)
+      }
+    }
+  }
+
+  private func call<Answer>(
+    _ request: (inout TappedMessage) -> Void, answer: (inout TappedMessage, Answer) -> Void,
+    body: () async throws(RPCStatus) -> Answer
+  ) async throws(RPCStatus) -> Answer {
+    let number = tap.number(of: .call)
+    var kind = ""
+    tap.note(.call, number, .sent) { message in
+      request(&message)
+      kind = message.kind
+    }
+    do throws(RPCStatus) {
+      let result = try await body()
+      tap.note(.call, number, .received) { message in
+        message.kind = kind
+        answer(&message, result)
+      }
+      return result
+    } catch {
+      tap.note(.call, number, .ended) { message in
+        message.kind = kind
+        message.status = error
+      }
+      throw error
+    }
+  }
+}
+
+/// The writes that a stream has sent and that are not answered: the k-th answer is that of the k-th request.
+private final class Unanswered: Sendable {
+  private let writes = Mutex<[[Mutation]]>([])
+  func add(_ mutations: [Mutation]) { writes.withLock { $0.append(mutations) } }
+  func takeFirst() -> [Mutation] { writes.withLock { $0.isEmpty ? [] : $0.removeFirst() } }
+}
