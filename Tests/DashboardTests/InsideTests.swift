@@ -17,7 +17,7 @@ struct InsideTests {
   ) -> TargetState {
     TargetState(
       id: id, target: Query(path: ResourcePath(path)).target, progress: progress, tokenTime: token.map(at),
-      documents: documents, sent: documents, kept: kept)
+      documents: documents, sent: documents, kept: kept, lastUse: Int64(id) * 100)
   }
 
   static let inside = ClientInside(
@@ -44,20 +44,47 @@ struct InsideTests {
           .init(limit: 1_000, runs: 12, median: .microseconds(420), p99: .microseconds(900)),
           .init(limit: 10_000, runs: 3, median: .microseconds(3_100), p99: .milliseconds(31)),
         ], runs: 15, plan: .scan, scanned: 1_204, found: 1_204)
-    ], beginning: ClientInside.Beginning(opening: .milliseconds(130), firstSnapshot: .milliseconds(12)))
+    ], beginning: ClientInside.Beginning(opening: .milliseconds(130), firstSnapshot: .milliseconds(12)),
+    connection: ConnectionState(
+      .offline, since: at(-30), reason: .failed(RPCStatus(.unavailable, "gone")), nextAttempt: at(4)),
+    retentions: [pin, lifetime],
+    indexes: [
+      IndexState(definition: byTotal),
+      IndexState(
+        definition: byState, isAutomatic: true, backfill: IndexProgress(documentsIndexed: 600, documentsTotal: 1_204)),
+    ])
+
+  static let pin = Retention(Query(path: ResourcePath("users"), limit: 5).target, .pinned, since: at(-90))
+  static let lifetime = Retention(
+    Query(
+      path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath("state"), .equal, .string("done")))]
+    ).target, .lifetime(.seconds(7_200)), since: at(-5))
+  static let byTotal = index("total")
+  static let byState = index("state")
+
+  private static func index(_ name: String) -> FieldIndex {
+    guard let index = try? FieldIndex(collectionGroup: "orders", fields: [FieldIndex.Field(FieldPath(name))]) else {
+      preconditionFailure("\(name) is no field")
+    }
+    return index
+  }
 
   static let survey = CacheSurvey(
     time: at(0), policy: .leastRecentlyUsed, bytes: 3 << 20, freeBytes: 1 << 20, limit: 40 << 20,
     shares: [
       .init(path: ResourcePath("users"), documents: 40, bytes: 9_000),
       .init(
-        path: ResourcePath("orders"), documents: 1_204, names: 2, bytes: 700_000, leavingDocuments: 12,
+        path: ResourcePath("orders"), documents: 1_204, names: 2, bytes: 700_000, overlays: 3, leavingDocuments: 12,
         leavingBytes: 7_000, coverage: CacheSurvey.Coverage(wholeAsOf: at(-65), results: 2)),
     ], targets: 9, leavingTargets: 1,
     victims: [
-      CacheSurvey.Victim(.document(key("orders/zz"), bytes: 2_048), lastUse: 3),
+      CacheSurvey.Victim(.document(key("orders/zz"), bytes: 2_048), lastUse: 3, confirmed: at(-3_600)),
       CacheSurvey.Victim(.result(Query(path: ResourcePath("chat"), limit: 5).target, documents: 5), lastUse: 7),
-    ])
+    ],
+    contents: CacheContents(
+      indexes: [.init(IndexState(definition: byTotal), entries: 1_204, bytes: 30_000)], droppedEntries: 8,
+      tables: [.init("globals", rows: 6), .init("documents", rows: 1_246, bytes: 709_000)], pageCount: 768,
+      pageBytes: 4096, logBytes: 20_480, checksums: .intact))
 
   static func opened(_ size: Size = Size(width: 120, height: 36), answered: Bool = true) -> Driver {
     var driver = Driver(size)
@@ -104,8 +131,10 @@ struct InsideTests {
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
-    #expect(driver.screen.contains("1 asked for, 1 wait; at most 100 at a time") && driver.screen.contains("orders/b"))
+    #expect(driver.screen.contains("1 asked for, 1 wait; at most 100 at a time"))
+    #expect(lines(driver).contains { $0.contains("orders/b") && $0.contains("waits") && $0.contains("1 of 1") })
     driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("(client)") && $0.contains("offline, tries in 4.0s") })
     #expect(lines(driver).contains { $0.contains("watch") && $0.contains("0:12") && $0.contains("1 300 88 kB") })
     driver.press("tab")
     #expect(lines(driver).contains { $0.contains("4712") && $0.contains("has it") })
@@ -122,15 +151,21 @@ struct InsideTests {
     driver.press("tab")
     #expect(driver.effects.isEmpty && driver.screen.contains("the longest unused first"))
     driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("users limit 5") && $0.contains("pinned") && $0.contains("1:3") })
+    driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("orders(total ascending)") && $0.contains("ready") })
+    driver.press("tab")
+    #expect(lines(driver).contains { $0.contains("documents") && $0.contains("1 246") })
+    driver.press("tab")
     #expect(lines(driver).contains { $0.contains("orders") && $0.contains("to 1 000") && $0.contains("0.420 ms") })
     #expect(lines(driver).contains { $0.contains("to 10 000") && $0.contains("31.0 ms") })
-    driver.press("shift-tab shift-tab")
+    driver.press("shift-tab shift-tab shift-tab shift-tab shift-tab")
     #expect(driver.screen.contains("counted 0:0"))
   }
 
   private func section(_ section: InsideSection, _ driver: inout Driver) {
     while driver.state.insidePanel?.section != section { driver.press("tab") }
-    if section.isSurvey { driver.client(.surveyed(.success(Self.survey)), at: 1) }
+    if section.needsSurvey { driver.client(.surveyed(.success(Self.survey)), at: 1) }
   }
 
   @Test("The cache tells what of each collection can be asked for offline, and which it has nothing of")
@@ -148,6 +183,83 @@ struct InsideTests {
     #expect(driver.screen.contains("nothing of it is in the cache: offline it is empty"))
   }
 
+  @Test("The cache tells how many documents of a collection have writes that wait")
+  func overlays() {
+    var driver = Self.opened()
+    section(.cache, &driver)
+    let orders = lines(driver).first { $0.contains("orders") && $0.contains("1 204") }
+    #expect(driver.screen.contains("WAITING") && orders?.contains("  3  ") == true, "\(driver.screen)")
+    #expect(driver.screen.contains("3 with writes that wait, of which an overlay is kept"))
+  }
+
+  @Test("Pins and lifetimes are listed; d ends the selected one, enter goes to its collection")
+  func kept() {
+    var driver = Self.opened()
+    section(.kept, &driver)
+    driver.press("d")
+    #expect(driver.effects == [.client(.release(Self.pin))] && driver.screen.contains("users limit 5 may leave"))
+    driver.press("down")
+    #expect(
+      lines(driver).contains { $0.contains("orders where state == \"done\"") && $0.contains("2 h after confirmed") })
+    #expect(driver.screen.contains("they hold at the next start as well"))
+    driver.press("d")
+    #expect(driver.effects == [.client(.release(Self.lifetime))])
+    driver.press("enter")
+    #expect(driver.state.overlay == nil && driver.state.selectedCollection?.text == "orders")
+
+    driver = Self.opened()
+    driver.press("d")
+    #expect(driver.effects.isEmpty && driver.state.toasts.last?.text == "select a pin or a lifetime, in section kept")
+    driver.client(.inside(.success(ClientInside(time: at(0), retentions: []))), at: 1)
+    section(.kept, &driver)
+    #expect(driver.screen.contains("nothing is pinned, and nothing leaves by its age"))
+    driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)
+    driver.client(.inside(.success(Self.inside)), at: 1)
+    driver.press("d")
+    #expect(driver.effects.isEmpty && driver.screen.contains("the cache is shop's"))
+  }
+
+  @Test("Indexes tell their progress each second, and their entries as the cache was counted last")
+  func indexes() {
+    var driver = Self.opened()
+    while driver.state.insidePanel?.section != .indexes {
+      driver.press("tab")
+      if driver.effects.contains(.client(.surveyCache)) {
+        driver.client(.surveyed(.failure(RPCStatus(.aborted, ""))), at: 0)
+      }
+    }
+    #expect(
+      lines(driver).contains { $0.contains("orders(total ascending)") && $0.contains("ready") && $0.contains("?") })
+    #expect(lines(driver).contains { $0.contains("orders(state ascending)") && $0.contains("by itself  49 %") })
+    driver.client(.surveyed(.success(Self.survey)), at: 1)
+    #expect(lines(driver).contains { $0.contains("orders(total ascending)") && $0.contains("1 204  29 kB") })
+    #expect(driver.screen.contains("8 entries of dropped indexes are still to be removed"))
+    driver.press("down")
+    #expect(driver.screen.contains("600 of 1 204 documents have been looked at"))
+    var inside = Self.inside
+    inside.indexes?[1].backfill = nil
+    driver.client(.inside(.success(inside)), at: 2)
+    #expect(!driver.screen.contains("49 %"))
+    driver.press("r")
+    #expect(driver.effects == [.client(.lookInside), .client(.surveyCache)])
+  }
+
+  @Test("The tables of the database are told with their rows, the largest first, and the state of the file")
+  func tables() throws {
+    var driver = Self.opened()
+    section(.tables, &driver)
+    let rows = lines(driver)
+    let documents = try #require(rows.firstIndex { $0.contains("documents") && $0.contains("1 246  692 kB") })
+    let globals = try #require(rows.firstIndex { $0.contains("globals") && $0.contains(" 6 ") })
+    #expect(documents < globals)
+    #expect(driver.screen.contains("768 pages of 4.0 kB, 1.0 MB of them empty; the log has 20 kB"))
+    #expect(driver.screen.contains("every page has a checksum"))
+    var older = Self.survey
+    older.contents = nil
+    driver.client(.surveyed(.success(older)), at: 1)
+    #expect(driver.screen.contains("a program of an earlier version does not tell"))
+  }
+
   @Test("What the next collection takes is listed, the least recently used first; enter goes there")
   func leaving() throws {
     var driver = Self.opened()
@@ -156,6 +268,7 @@ struct InsideTests {
     let first = try #require(rows.firstIndex { $0.contains("orders/zz") && $0.contains("2.0 kB") })
     let second = try #require(rows.firstIndex { $0.contains("chat") && $0.contains("result") })
     #expect(first < second && driver.screen.contains("would take 1 of 9 results and 12 documents"))
+    #expect(rows[first].contains("  3    1:00:01  ") && rows[second].contains("  7      never  "), "\(driver.screen)")
     driver.press("enter")
     #expect(driver.state.detail?.key == key("orders/zz"))
 
@@ -218,6 +331,11 @@ struct InsideTests {
     #expect(driver.effects == [.client(.restartStream(.watch))])
     driver.press("down")
     #expect(driver.screen.contains("last failure: unavailable: gone"))
+    driver.press("down")
+    #expect(driver.screen.contains("not online: unavailable: gone"))
+    driver.press("K")
+    #expect(driver.effects.isEmpty)
+    driver.press("up")
 
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: false)
     driver.press("K")

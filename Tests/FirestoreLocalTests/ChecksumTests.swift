@@ -191,6 +191,7 @@ import Testing
       """
       UPDATE mutation_batches SET batch = x'\(bytes)';
       DROP VIEW overlays;
+      DROP TABLE retentions;
       ALTER TABLE mutation_batches DROP COLUMN checksum;
       ALTER TABLE rejected_writes DROP COLUMN checksum;
       ALTER TABLE targets DROP COLUMN checksum;

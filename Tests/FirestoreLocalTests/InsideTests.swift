@@ -98,11 +98,76 @@ struct InsideTests {
       slices += 1
     }
     let shares = try store.shares(of: run, leaving: GarbageCollectionPlan()).sorted { $0.path < $1.path }
-    #expect(slices == 3)
+    // Each piece of each table is a slice: three of documents and of memberships, and one at least of every other.
+    #expect(slices >= 3 + 3 + 2 + 11)
     #expect(shares.map(\.path.text) == ["halls", "rooms"])
     #expect(shares.map(\.documents) == [1, 2500] && shares.map(\.names) == [1, 0])
     #expect(shares.allSatisfy { $0.bytes > 0 && $0.leavingDocuments == 0 })
     try close(store)
+  }
+
+  @Test(
+    "A survey counts overlays by collection, whoever waits, and the rows of all tables", arguments: Storage.allCases)
+  func contents(_ storage: Storage) throws {
+    var store = try Place(storage).open()
+    let id = try store.allocateTarget(collection("rooms").target).id
+    _ = try store.apply(event(at: 5, (0..<30).map { doc("rooms/\($0)", at: 5) }, addedTo: id, token: token("t")))
+    try store.start(user: "other")
+    _ = try store.write([patch("rooms/1", ["n": .integer(2)])], at: now)
+    _ = try store.changeUser(to: nil)
+    for number in 0..<3 { _ = try store.write([patch("rooms/\(number)", ["n": .integer(2)])], at: now) }
+    _ = try store.write([patch("rooms/0", ["n": .integer(3)]), set("drafts/a")], at: now)
+    try store.set(Retention(collection("rooms").target, .pinned, since: now))
+
+    var run = store.beginSurvey(pacer: .pieces(1))
+    while !run.isFinished { try store.continueSurvey(&run) }
+    let shares = try store.shares(of: run, leaving: GarbageCollectionPlan()).sorted { $0.path < $1.path }
+    let contents = try store.contents(of: run)
+
+    #expect(shares.map(\.path.text) == ["drafts", "rooms"])
+    #expect(shares.map(\.documents) == [0, 30] && shares.map(\.overlays) == [1, 3])
+    let rows = Dictionary(uniqueKeysWithValues: contents.tables.map { ($0.name, $0.rows) })
+    #expect(rows["documents"] == 30 && rows["target_documents"] == 30 && rows["mutation_batches"] == 5)
+    // Five overlays, one of them another user's, and a row for each document of a batch.
+    #expect(rows["pending_documents"] == 5 + 6 && rows["retentions"] == 1 && rows["targets"] == 1)
+    #expect(contents.tables.first?.bytes ?? 0 > 0 && rows["index_entries"] == nil)
+    #expect(contents.pageCount > 0 && contents.pageBytes == 4096)
+    #expect(contents.checksums == (storage == .memory ? .unneeded : .intact))
+    #expect(storage == .durable || contents.logBytes == 0)
+    try close(store)
+  }
+
+  @Test("Every entry of an index is counted, over several slices, and what a dropped index has left")
+  func indexEntries() throws {
+    var store = try Place(.memory).open()
+    store.backfillPacer = .pieces(10)
+    _ = try store.apply(
+      event(at: 5, (0..<2_300).map { doc("rooms/\($0)", at: 5, ["n": .integer(Int64($0)), "m": .integer(1)]) }))
+    let (byN, byM) = (try index("n"), try index("m"))
+    try store.setIndexes([byN, byM])
+    let begun = try counted(&store)
+    #expect(begun.indexes.map(\.entries) == [0, 0] && begun.indexes.allSatisfy { $0.state.backfill != nil })
+
+    while try store.backfillIndexes() {}
+    let filled = try counted(&store)
+    #expect(filled.indexes.map(\.state.definition) == [byN, byM] && filled.indexes.map(\.entries) == [2_300, 2_300])
+    #expect(filled.indexes.allSatisfy { $0.state.backfill == nil && $0.bytes >= 2_300 * 8 })
+    #expect(filled.tables.first { $0.name == "index_entries" }?.rows == 4_600)
+
+    try store.setIndexes([byN])
+    let dropped = try counted(&store)
+    #expect(dropped.indexes.map(\.entries) == [2_300] && dropped.droppedEntries == 2_300)
+    try close(store)
+  }
+
+  private func index(_ name: String) throws -> FieldIndex {
+    try FieldIndex(collectionGroup: "rooms", fields: [FieldIndex.Field(FieldPath(name))])
+  }
+
+  private func counted(_ store: inout LocalStore) throws -> CacheContents {
+    var run = store.beginSurvey(pacer: .pieces(1))
+    while !run.isFinished { try store.continueSurvey(&run) }
+    return try store.contents(of: run)
   }
 
   @Test("The documents that a collection would take are told by collection, and are those that it takes")

@@ -276,7 +276,7 @@ extension Place {
       "SELECT name FROM old.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     ) { $0.text(0) }
     for table in tables { try connection.execute("INSERT INTO main.\(table) SELECT * FROM old.\(table)") }
-    try connection.execute("PRAGMA main.user_version = 7")
+    try connection.execute("DROP TABLE main.retentions; PRAGMA main.user_version = 7")
     connection.close()
     for file in [databasePath, databasePath + ".log-end"] { try FileManager.default.removeItem(atPath: file) }
     try FileManager.default.moveItem(atPath: plain, toPath: databasePath)

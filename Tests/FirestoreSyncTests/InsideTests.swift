@@ -141,6 +141,44 @@ struct InsideTests {
     }
   }
 
+  @Test("The connection is told with the reason why it is not there, and the time of the next attempt")
+  func connection() async throws {
+    try await EngineHarness.run { test in
+      let idle = try #require(try await test.engine.inside().connection)
+      #expect(idle.online == .unknown && idle.reason == .idle && idle.nextAttempt == nil)
+      let (_, mailbox) = test.listen("rooms")
+      let (watch, target) = try await test.nextWatch()
+      await watch.sync(target, [doc("rooms/a", at: 5)], at: 5)
+      while try await mailbox.snapshot().isFromCache {}
+      let online = try #require(try await test.engine.inside().connection)
+      #expect(online.online == .online && online.reason == nil)
+
+      watch.fail(RPCStatus(.resourceExhausted, "too much"))
+      for await status in test.engine.status(queueEnds: 1) where status.nextRetry != nil { break }
+      let inside = try await test.engine.inside()
+      let failed = try #require(inside.connection)
+      #expect(failed.reason == .failed(RPCStatus(.resourceExhausted, "too much")))
+      // The longest pause follows at once.
+      #expect(try #require(failed.nextAttempt) > inside.time)
+      await test.engine.disableNetwork()
+      let disabled = try #require(try await test.engine.inside().connection)
+      #expect(disabled.reason == .networkDisabled && disabled.nextAttempt == nil && disabled.online == .offline)
+    }
+  }
+
+  @Test("Pins are told by the status and by the inside until they are taken back")
+  func retentions() async throws {
+    try await EngineHarness.run { test in
+      let pin = Retention(query("rooms").target, .pinned, since: Timestamp(seconds: 1))
+      try await test.engine.retain(pin)
+      #expect(try await test.engine.inside().retentions == [pin])
+      for await status in test.engine.status(queueEnds: 1) where status.retentions == [pin] { break }
+      #expect(try await test.engine.release(pin))
+      #expect(try await !test.engine.release(pin))
+      #expect(try await test.engine.inside().retentions == [])
+    }
+  }
+
   @Test("A closed stream is not begun anew, and the reason is told")
   func closed() async throws {
     try await EngineHarness.run { test in

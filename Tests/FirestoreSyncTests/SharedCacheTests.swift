@@ -52,6 +52,28 @@ struct SharedCacheTests {
     #expect(during == 0 && after == 1)
   }
 
+  @Test("What one client pins another does not collect, also after the first is gone, and it is told of it")
+  func pinned() throws {
+    var primary = try core()
+    let documents = ["a", "b"].map { doc("rooms/\($0)", at: 1, ["name": .string($0)]) }
+    _ = try primary.store.apply(
+      RemoteEvent(version: at(1), documents: Dictionary(uniqueKeysWithValues: documents.map { ($0.key, $0) })))
+    var first = query("rooms")
+    first.filters = [.field(FieldFilter(FieldPath("name"), .equal, .string("a")))]
+    let pin = Retention(first.target, .pinned, since: Timestamp(seconds: 1))
+
+    #expect(try primary.store.retentions().isEmpty)
+    do {
+      var other = try core()
+      try other.store.set(pin)
+      let wasTold = primary.hear()
+      #expect(try wasTold && primary.store.retentions() == [pin])
+    }
+    let removed = try collect(&primary.store)
+    #expect(removed == 1)
+    #expect(try primary.store.remoteDocument(key("rooms/a")) != nil)
+  }
+
   @Test("What another user's write moves up into the limit of a listener is not collected")
   func otherUsersLimit() throws {
     var primary = try core()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
@@ -26,11 +27,13 @@ struct CacheBridgeTests {
       try await read("rooms", test)
       test.bridge.perform(.setNetwork(enabled: false))
       try await test.isOffline(true)
-      test.bridge.perform(.pin(Query(path: ResourcePath("rooms/a"))))
+      let pin = Retention(Query(path: ResourcePath("rooms/a")).target, .pinned, since: .now)
+      test.bridge.perform(.retain(pin))
+      #expect(try await test.next { if case .retentions(let all) = $0 { all } else { nil } } == [pin])
       test.bridge.perform(.write([patch("rooms/b", ["n": 2])]))
       _ = try await test.next { if case .pendingWrites(let writes, _) = $0, !writes.isEmpty { () } else { nil } }
 
-      test.bridge.perform(.evict(ResourcePath("rooms")))
+      test.bridge.perform(.evict(.path(ResourcePath("rooms"))))
       let account = try await test.notice("left the cache")
       #expect(
         account
@@ -39,10 +42,11 @@ struct CacheBridgeTests {
       #expect(await test.bridge.cachedDocument(key("rooms/a"))?.exists == true)
       #expect(await test.bridge.cachedDocument(key("rooms/c"))?.exists != true)
 
-      test.bridge.perform(.unpin(Query(path: ResourcePath("rooms/a"))))
-      test.bridge.perform(.evict(ResourcePath("rooms/a")))
+      test.bridge.perform(.release(pin))
+      _ = try await test.next { if case .retentions([]) = $0 { () } else { nil } }
+      test.bridge.perform(.evict(.path(ResourcePath("rooms/a"))))
       #expect(try await test.notice("left the cache") == "rooms/a left the cache")
-      test.bridge.perform(.evict(ResourcePath("rooms/a")))
+      test.bridge.perform(.evict(.path(ResourcePath("rooms/a"))))
       #expect(try await test.notice("in the cache") == "rooms/a is not in the cache")
     }
   }
@@ -52,7 +56,7 @@ struct CacheBridgeTests {
     try await BridgeHarness.run { test in
       for id in ["a", "b"] { try await test.others(set("rooms/\(id)", ["n": 1])) }
       try await read("rooms", test)
-      test.bridge.perform(.evict(ResourcePath("rooms/a")))
+      test.bridge.perform(.evict(.path(ResourcePath("rooms/a"))))
       _ = try await test.notice("left the cache")
       test.bridge.perform(.ask(WindowTag(2), Query(path: ResourcePath("rooms"))))
       let documents = try await test.next {
@@ -107,12 +111,45 @@ struct CacheBridgeTests {
     try await BridgeHarness.run { test in
       try await test.others(set("rooms/a", ["n": 1]))
       try await read("rooms", test)
-      test.bridge.perform(.evict(nil, olderThan: .seconds(3_600)))
+      test.bridge.perform(.evict(.everything, olderThan: .seconds(3_600)))
       let account = try await test.notice("left the cache")
       #expect(account.contains("0 documents left the cache") && account.contains("confirmed within 1 h"), "\(account)")
-      test.bridge.perform(.expire(ResourcePath("rooms"), after: .seconds(3_600)))
-      test.bridge.perform(.evict(ResourcePath("rooms/none")))
+      let rooms = Query(path: ResourcePath("rooms")).target
+      test.bridge.perform(.retain(Retention(rooms, .lifetime(.seconds(3_600)), since: .now)))
+      _ = try await test.next { if case .retentions(let all) = $0, !all.isEmpty { () } else { nil } }
+      test.bridge.perform(.applyLifetimes)
+      test.bridge.perform(.evict(.path(ResourcePath("rooms/none"))))
       #expect(try await test.notice("rooms") == "rooms/none is not in the cache")
+    }
+  }
+
+  @Test("Of a query's lifetime only what matches leaves; a purge takes what is known of documents that do not exist")
+  func queries() async throws {
+    try await BridgeHarness.run { test in
+      for id in ["a", "b"] { try await test.others(set("rooms/\(id)", ["state": id == "a" ? "done" : "open"])) }
+      try await read("rooms", test)
+      let done = Query(
+        path: ResourcePath("rooms"), filters: [.field(FieldFilter(FieldPath("state"), .equal, .string("done")))])
+      test.bridge.perform(.retain(Retention(done.target, .lifetime(.microseconds(1)), since: .now)))
+      _ = try await test.next { if case .retentions(let all) = $0, !all.isEmpty { () } else { nil } }
+      test.bridge.perform(.applyLifetimes)
+      #expect(
+        try await test.notice("left the cache")
+          == "1 document of rooms where state == \"done\" left the cache, 0 ms after the server confirmed them")
+      #expect(await test.bridge.cachedDocument(key("rooms/a")) == nil)
+      #expect(await test.bridge.cachedDocument(key("rooms/b"))?.exists == true)
+
+      test.bridge.perform(.openDetail(key("rooms/none")))
+      try await test.detail { $0?.exists == false }
+      test.bridge.perform(.evict(.tombstones(nil)))
+      #expect(
+        try await test.notice("left the cache")
+          == "the traces of 0 documents that do not exist left the cache; 1 stays that is shown, listened to or pinned")
+      test.bridge.perform(.closeDetail(key("rooms/none")))
+      test.bridge.perform(.evict(.tombstones(ResourcePath("rooms"))))
+      #expect(
+        try await test.notice("left the cache")
+          == "the trace of 1 document of rooms that does not exist left the cache")
     }
   }
 

@@ -43,7 +43,7 @@ import Testing
           listener: 1, changes: [], omitted: 2, syncStateChanged: true, result: result,
           causes: [.server(SnapshotVersion(time))],
           time: time)),
-      .answer(to: 1, .inside(Self.inside(time))),
+      .answer(to: 1, .inside(try Self.inside(time))),
       .answer(
         to: 2,
         .survey(
@@ -51,8 +51,13 @@ import Testing
             time: time, policy: .leastRecentlyUsed, bytes: 9, freeBytes: 2, limit: 10,
             shares: [
               .init(
-                path: ResourcePath("orders"), documents: 3, names: 1, bytes: 9, leavingDocuments: 1, leavingBytes: 2)
-            ], targets: 2, leavingTargets: 1))),
+                path: ResourcePath("orders"), documents: 3, names: 1, bytes: 9, overlays: 1, leavingDocuments: 1,
+                leavingBytes: 2)
+            ], targets: 2, leavingTargets: 1,
+            victims: [.init(.document(key("orders/a"), bytes: 3), lastUse: 4, confirmed: time)],
+            contents: CacheContents(
+              indexes: [.init(IndexState(definition: try Self.index()), entries: 5, bytes: 6)], droppedEntries: 7,
+              tables: [.init("documents", rows: 8, bytes: 9)], pageCount: 10, pageBytes: 11, logBytes: 12)))),
     ]
     let greeting = InspectionGreeting(process: 1, name: "shop", database: database, backend: .embedded, since: time)
     let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "[9223372036854775807, 999999999]"]
@@ -67,7 +72,7 @@ import Testing
           var lines = AttachedLines(greeting)
           _ = lines.lines(of: .status(InspectedStatus(status)))
           #expect(lines.lines(of: changed).allSatisfy { $0.hasPrefix("{") })
-          show(changed, after: status)
+          try show(changed, after: status)
         }
       }
     }
@@ -75,7 +80,7 @@ import Testing
   }
 
   /// What an attached dashboard does with it.
-  private func show(_ news: InspectionNews, after status: ClientStatus) {
+  private func show(_ news: InspectionNews, after status: ClientStatus) throws {
     var state = DashboardState(
       DashboardConfiguration(
         database: database, backend: .init(.embedded, project: "p"), glyphs: .unicode, keymap: .standard),
@@ -97,7 +102,7 @@ import Testing
         &state, inside.plausible,
         CacheSurvey(
           time: .now, policy: .never, bytes: 0, freeBytes: 0, limit: nil, shares: [], targets: 0, leavingTargets: 0))
-    case .answer(_, .survey(let survey)): open(&state, Self.inside(.now), survey.plausible)
+    case .answer(_, .survey(let survey)): open(&state, try Self.inside(.now), survey.plausible)
     case .faults(let settings): _ = update(&state, .client(.faults(settings), at: .now))
     default: break
     }
@@ -105,13 +110,18 @@ import Testing
     #expect(view(state).size.height == 36)
   }
 
-  private static func inside(_ time: Timestamp) -> ClientInside {
+  private static func index() throws -> FieldIndex {
+    try FieldIndex(collectionGroup: "orders", fields: [FieldIndex.Field(FieldPath("n"))])
+  }
+
+  private static func inside(_ time: Timestamp) throws -> ClientInside {
     let query = Query(path: ResourcePath("orders"))
     return ClientInside(
       time: time,
       targets: [
         TargetState(
-          id: 2, target: query.target, progress: .current, tokenTime: time, documents: 3, sent: 4, kept: 5)
+          id: 2, target: query.target, progress: .current, tokenTime: time, documents: 3, sent: 4, kept: 5,
+          lastUse: 6)
       ],
       lookups: Lookups(listed: [.init(key("orders/a"), target: 1)], asked: 1, waiting: 2, limit: 100),
       company: CacheCompany(
@@ -127,6 +137,10 @@ import Testing
           query: query,
           classes: [.init(limit: 10, runs: 2, median: .milliseconds(3), p99: .milliseconds(4))], runs: 5, plan: .scan,
           scanned: 6, found: 7)
+      ], connection: ConnectionState(.offline, since: time, reason: .noAnswer, nextAttempt: time),
+      retentions: [Retention(query.target, .lifetime(.seconds(9)), since: time)],
+      indexes: [
+        IndexState(definition: try index(), backfill: IndexProgress(documentsIndexed: 10, documentsTotal: 11))
       ])
   }
 

@@ -41,6 +41,8 @@ package struct ClientStatus: Codable, Sendable {
   /// The reason why the store, on disk or in memory, does not work at present; the network is down until it does
   /// (`nextRetry`).
   package var storeFailure: RPCStatus?
+  /// The pins and lifetimes of the cache; `nil` if it is not known.
+  package var retentions: [Retention]?
 
   package init(
     onlineState: OnlineState = .unknown, isNetworkEnabled: Bool = true, reason: ConnectionReason? = nil,
@@ -50,7 +52,8 @@ package struct ClientStatus: Codable, Sendable {
     queue: QueueSize = QueueSize(),
     rejectedWrites: [RejectedWrite] = [], indexes: [IndexState] = [], lastSnapshotAt: Timestamp? = nil,
     roundTrips: [Duration] = [], recentOutcomes: [WriteOutcome] = [], cacheByteCount: Int64? = nil,
-    cacheLimit: Int64? = nil, isDurable: Bool = true, storeFailure: RPCStatus? = nil
+    cacheLimit: Int64? = nil, isDurable: Bool = true, storeFailure: RPCStatus? = nil,
+    retentions: [Retention]? = nil
   ) {
     self.onlineState = onlineState
     self.isNetworkEnabled = isNetworkEnabled
@@ -74,6 +77,7 @@ package struct ClientStatus: Codable, Sendable {
     self.cacheLimit = cacheLimit
     self.isDurable = isDurable
     self.storeFailure = storeFailure
+    self.retentions = retentions
   }
 
   /// Whether listeners are served by the cache and writes wait.

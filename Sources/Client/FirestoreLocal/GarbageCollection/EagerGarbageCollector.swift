@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreQuery
 import FirestoreSQLite
 
-/// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution and no pending write.
+/// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution, no pending write and no
+/// pin.
 struct EagerGarbageCollector {
   let database: CacheDatabase
   /// The references from outside of the database; settled.
@@ -39,14 +41,20 @@ struct EagerGarbageCollector {
   private func removeUnlessReferenced(
     _ key: DocumentKey, _ collection: CollectionNumber, _ number: DocumentNumber
   ) throws(StoreError) -> Bool {
-    if isPinned(key) { return false }
+    if isShown(key) { return false }
     if try database.targets.anyContains(number) { return false }
     if try database.mutations.affects(collection, key.documentID) { return false }
+    let pins = try database.retentions.pinned.filter { $0.containsPath(of: key) }
+    if !pins.isEmpty, let document = try database.documents.document(key, in: collection),
+      pins.contains(where: { $0.matches(document) })
+    {
+      return false
+    }
     try database.documents.remove(number)
     return true
   }
 
-  private func isPinned(_ key: DocumentKey) -> Bool {
+  private func isShown(_ key: DocumentKey) -> Bool {
     references.pins.values.contains { $0.keys.contains(key) } || references.limbo.values.contains { $0.contains(key) }
   }
 }

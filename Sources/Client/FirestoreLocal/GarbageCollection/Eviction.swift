@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 import FirestoreProtocol
+package import FirestoreQuery
 package import FirestoreSQLite
 
 /// The removal of a collection's documents from the cache, or of one document, whatever the cache's size; in slices,
@@ -8,15 +9,28 @@ package import FirestoreSQLite
 package struct Eviction: Sendable {
   /// The number of documents of a slice, which takes a few milliseconds.
   static let documentsPerSlice = 100
+  /// The number of rows that a slice looks at to find them.
+  static let rowsPerSlice = 400
+
+  /// The rows of the path that are meant.
+  package enum Subject: Sendable {
+    /// Documents, and the knowledge of those that do not exist.
+    case everything
+    /// Documents that match a target as the server had them, its limit aside.
+    case documents(matching: Target)
+    /// The knowledge alone that documents do not exist.
+    case tombstones
+  }
 
   let path: ResourcePath
+  let subject: Subject
   /// The server's time since which the server must not have confirmed a document that leaves; `nil` for all documents.
   let bound: SnapshotVersion?
   /// The document from which the next slice goes on.
   var next: DocumentNumber?
   /// The number of documents that were removed.
   package internal(set) var removed = 0
-  /// The number of those that stay because a listener of any client shows or watches them.
+  /// The number of those that stay because a listener of any client shows or watches them, or because they are pinned.
   package internal(set) var listened = 0
   /// The number of those that stay because of pending writes.
   package internal(set) var modified = 0
@@ -28,9 +42,13 @@ package struct Eviction: Sendable {
 
   /// - Parameters:
   ///   - path: a document, or the collection that directly has the documents.
+  ///   - subject: the rows of it that are meant.
   ///   - bound: the server's time since which the server must not have confirmed a document that leaves.
-  package init(of path: ResourcePath, unconfirmedSince bound: SnapshotVersion? = nil) {
+  package init(
+    of path: ResourcePath, _ subject: Subject = .everything, unconfirmedSince bound: SnapshotVersion? = nil
+  ) {
     self.path = path
+    self.subject = subject
     self.bound = bound
   }
 }
@@ -44,7 +62,7 @@ extension LocalStore {
     var next = eviction
     try database.transaction { () throws(StoreError) in
       try database.sharing?.requireLease()
-      let others = try database.listening(besides: user)
+      let others = try database.kept(besides: user)
       let collector = LRUGarbageCollector(
         database: database, activeTargets: own.union(others.targets), held: references, shownElsewhere: others.shown)
       try collector.evict(&next)
@@ -69,7 +87,9 @@ extension LRUGarbageCollector {
         continue
       }
       let targets = try database.targets.all(with: row.number)
-      if try references.contains(row.number) || !activeTargets.isDisjoint(with: targets) {
+      var isHeld = try references.contains(row.number) || !activeTargets.isDisjoint(with: targets)
+      if !isHeld, !row.exists { isHeld = try isWanted(database.collections.key(collection, row.name)) }
+      if isHeld {
         eviction.listened += 1
         continue
       }
@@ -78,6 +98,12 @@ extension LRUGarbageCollector {
       try database.documents.remove(row.number)
       if row.exists { eviction.removed += 1 } else { eviction.tombstones += 1 }
     }
+  }
+
+  /// Whether a listener or a pin is about this very document: that it does not exist is a result, too.
+  private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
+    if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
+    return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
   /// The documents of the next slice; rows without content only give a target its numbers, and stay.
@@ -92,16 +118,22 @@ extension LRUGarbageCollector {
       guard let header = try database.documents.header(collection, key.documentID), header.state != .placeholder else {
         return []
       }
-      return [EvictedRow(number: header.number, name: key.documentID, exists: header.state != .missing)]
+      let row = EvictedRow(number: header.number, name: key.documentID, exists: header.state != .missing)
+      if case .tombstones = eviction.subject, row.exists { return [] }
+      return [row]
     }
-    var rows: [EvictedRow] = []
+    let path = try database.collections.path(of: collection)
+    let subject = eviction.subject
+    var (rows, visited): ([EvictedRow], Int) = ([], 0)
     var next: DocumentNumber?
-    try database.documents.scan(collection, from: eviction.next ?? collection.documents.lowerBound) { row in
-      guard rows.count < Eviction.documentsPerSlice else {
+    try database.documents.scan(collection, from: eviction.next ?? collection.documents.lowerBound) {
+      row throws(StoreError) in
+      guard rows.count < Eviction.documentsPerSlice, visited < Eviction.rowsPerSlice else {
         next = row.number
         return false
       }
-      if row.isFound || row.isTombstone {
+      visited += 1
+      if try subject.means(row, in: path) {
         rows.append(EvictedRow(number: row.number, name: row.name, exists: row.isFound))
       }
       return true
@@ -109,6 +141,18 @@ extension LRUGarbageCollector {
     eviction.next = next
     eviction.isFinished = next == nil
     return rows
+  }
+}
+
+extension Eviction.Subject {
+  fileprivate func means(_ row: DocumentRow, in path: ResourcePath) throws(StoreError) -> Bool {
+    switch self {
+    case .everything: return row.isFound || row.isTombstone
+    case .tombstones: return row.isTombstone
+    case .documents(let target):
+      guard row.isFound, let document = try row.document(row.key(in: path)) else { return false }
+      return target.matches(document)
+    }
   }
 }
 
@@ -122,7 +166,7 @@ private struct EvictedRow {
 
 extension CacheDatabase {
   /// The server's time, in microseconds, at which it last sent a document, or confirmed a result that has it.
-  fileprivate func confirmed(_ number: DocumentNumber) throws(StoreError) -> Int64 {
+  func confirmed(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer(
       """
       SELECT max(read_time, ifnull((

@@ -112,6 +112,8 @@ package struct GarbageCollectionPlan: Sendable {
     package var target: Target
     /// The sequence number of the target's last use, on the cache's own scale.
     package var sequenceNumber: Int64
+    /// The server's time of the result; `nil` if it never sent one.
+    package var confirmed: SnapshotVersion?
     /// The number of documents that belong to the target, those that other targets have as well included.
     package var documents: Int
   }
@@ -137,6 +139,8 @@ package struct GarbageCollectionPlan: Sendable {
     package var key: DocumentKey
     /// The sequence number of the document's last use, on the cache's own scale.
     package var sequenceNumber: Int64
+    /// The server's time at which it last sent the document, or confirmed a result that has it.
+    package var confirmed: SnapshotVersion
     package var bytes: Int64
   }
 

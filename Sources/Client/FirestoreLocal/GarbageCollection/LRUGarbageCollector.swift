@@ -11,7 +11,7 @@ struct LRUGarbageCollector {
   let activeTargets: Set<TargetID>
   /// The references from outside of the database; settled.
   let held: DocumentReferences
-  /// Targets that other clients of a shared cache show from the cache. All documents that match one are kept, also
+  /// Targets that other clients of a shared cache show from the cache, and pinned ones. All documents that match one are kept, also
   /// those beyond a limit: which documents are within the limit depends on each client's user.
   let shownElsewhere: [Target]
 
@@ -93,7 +93,7 @@ struct LRUGarbageCollector {
       run.leaving.append(data.id)
       run.plan.targets.append(
         GarbageCollectionPlan.LeavingTarget(
-          target: data.target, sequenceNumber: data.sequenceNumber,
+          target: data.target, sequenceNumber: data.sequenceNumber, confirmed: data.snapshotVersion,
           documents: try database.targets.memberCount(of: data.id)))
       if !run.isDryRun { try database.targets.makeUnknown(data.id) }
     }
@@ -191,6 +191,7 @@ struct LRUGarbageCollector {
       run.plan.oldest.append(
         GarbageCollectionPlan.LeavingDocument(
           key: try database.collections.key(number.collection, name), sequenceNumber: sequenceNumber,
+          confirmed: SnapshotVersion(microseconds: try database.confirmed(number)),
           bytes: try database.documents.byteCount(number)))
     }
   }

@@ -30,12 +30,14 @@ extension TargetCache {
     upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
   ) throws(StoreError) -> [TargetData] {
     try connection.all(
-      "SELECT id, target, sequence_number FROM targets WHERE sequence_number <= ? AND id > ? ORDER BY id LIMIT ?",
-      bound,
-      id.map { Int64($0.rawValue) } ?? .min, limit
+      """
+      SELECT id, target, sequence_number, snapshot_version FROM targets WHERE sequence_number <= ? AND id > ?
+      ORDER BY id LIMIT ?
+      """, bound, id.map { Int64($0.rawValue) } ?? .min, limit
     ) { row throws(StoreError) in
       TargetData(
-        id: try Self.id(row.integer(0)), target: try Self.decode(row.blob(1)), sequenceNumber: row.integer(2))
+        id: try Self.id(row.integer(0)), target: try Self.decode(row.blob(1)), sequenceNumber: row.integer(2),
+        snapshotVersion: try row.version(3))
     }
   }
 

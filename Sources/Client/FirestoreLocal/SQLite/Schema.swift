@@ -7,7 +7,7 @@ import FirestoreSQLite
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 8
+  static let version: Int64 = 9
 
   private static func check(_ found: Int64) throws(StoreError) {
     if found <= version { return }
@@ -46,14 +46,18 @@ enum Schema {
         try connection.execute(memberDigests)
         try TargetCache(connection: connection).establishDigests()
       }
-      // Version 8 has the same tables; its pages have checksums, which earlier programs would not write.
-      if found < 5 { try create(in: connection) }
+      // Version 8 has the same tables as 7; its pages have checksums, which earlier programs would not write. Programs
+      // before 9 would collect what is pinned.
+      if found < 5 { try create(in: connection) } else { try connection.execute(RetentionTable.schema) }
       try connection.execute("PRAGMA user_version = \(version)")
     }
   }
 
   private static func create(in connection: Connection) throws(StoreError) {
-    let parts = [tables, BundleTable.schema, RejectedWriteTable.schema, IndexTable.schema, IndexTails.schema]
+    let parts = [
+      tables, BundleTable.schema, RejectedWriteTable.schema, IndexTable.schema, IndexTails.schema,
+      RetentionTable.schema,
+    ]
     for part in parts { try connection.execute(part) }
   }
 

@@ -21,6 +21,8 @@ package enum Notice: Sendable {
   case targets
   case onlineState
   case rejectedWrites
+  /// The pins and lifetimes have changed.
+  case retentions
   /// A client without the streams wants a batch taken back.
   case cancellation(BatchID)
   /// The batch cannot be taken back, for this reason.
@@ -69,6 +71,7 @@ extension Notice {
     case cleared = 11
     case cancellation = 12
     case cancellationRefused = 13
+    case retentions = 14
   }
 
   var kind: Kind {
@@ -83,6 +86,7 @@ extension Notice {
     case .targets: .targets
     case .onlineState: .onlineState
     case .rejectedWrites: .rejectedWrites
+    case .retentions: .retentions
     case .cleared: .cleared
     case .cancellation: .cancellation
     case .cancellationRefused: .cancellationRefused
@@ -141,7 +145,7 @@ extension Notice {
         for key in keys ?? [] { writer.field(Field.key, string: key.path.text) }
       case .target(_, let isCurrent): writer.field(Field.flag, boolean: isCurrent)
       case .targetRefused(_, let status), .cancellationRefused(_, let status): Self.write(status, &writer)
-      case .cancellation, .batchAdded, .targets, .onlineState, .rejectedWrites, .cleared: break
+      case .cancellation, .batchAdded, .targets, .onlineState, .rejectedWrites, .retentions, .cleared: break
       }
     }
   }
@@ -222,6 +226,7 @@ extension Notice {
     case .targets: self = .targets
     case .onlineState: self = .onlineState
     case .rejectedWrites: self = .rejectedWrites
+    case .retentions: self = .retentions
     case .cleared: self = .cleared
     case .cancellation: self = .cancellation(batch)
     case .cancellationRefused: self = .cancellationRefused(batch, content.status)

@@ -6,7 +6,8 @@ package import FirestoreSQLite
 extension LocalStore {
   /// Begins to remove the least recently used targets and documents.
   ///
-  /// Nothing that an active target, a view, a limbo resolution or anyone's pending write refers to is removed.
+  /// Nothing that an active target, a view, a limbo resolution or anyone's pending write refers to is removed, nor what
+  /// is pinned.
   /// - Parameters:
   ///   - thresholdBytes: the size below which a cache is left alone.
   ///   - percentile: how many of a hundred sequence numbers to collect (SDK: 10).
@@ -40,7 +41,7 @@ extension LocalStore {
     let (own, references, user) = (activeTargets.ids, references, user)
     func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
       // Targets of other clients are read in the transaction, so that none begins to listen meanwhile.
-      let others = try database.listening(besides: user)
+      let others = try database.kept(besides: user)
       let collector = LRUGarbageCollector(
         database: database, activeTargets: own.union(others.targets), held: references,
         shownElsewhere: others.shown)

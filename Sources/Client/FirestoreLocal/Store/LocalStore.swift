@@ -11,7 +11,7 @@ package import FirestoreSQLite
 /// The database is in a directory of its own, or in memory; there is no other difference between the two.
 package struct LocalStore: ~Copyable {
   let database: CacheDatabase
-  let policy: GarbageCollectionPolicy
+  package let policy: GarbageCollectionPolicy
 
   /// The actions that fail until they are taken out again, before they do anything.
   package var faults: Set<StoreAction> = []

@@ -30,6 +30,9 @@ extension CacheDatabase {
     try freePageCount() * pageSize()
   }
 
+  /// The number of the file's pages, and the size of each.
+  func pages() throws(StoreError) -> (count: Int, size: Int64) { (Int(try pageCount()), try pageSize()) }
+
   private func pageSize() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_size") ?? 0 }
   private func pageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_count") ?? 0 }
   private func freePageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }

@@ -18,6 +18,7 @@ extension CacheDatabase {
     try overlays.verify()
     try rejectedWrites.verify()
     try targets.verify()
+    try retentions.verify()
   }
 
   /// Rows that no table may have, and how to call them.

@@ -14,6 +14,7 @@ final class CacheDatabase {
   let targets: TargetCache
   let bundles: BundleTable
   let rejectedWrites: RejectedWriteTable
+  let retentions: RetentionTable
   let globals: Globals
   let sequenceNumbers: SequenceNumbers
   private let batchNumbers: BatchNumbers
@@ -49,6 +50,7 @@ final class CacheDatabase {
     targets = TargetCache(connection: connection)
     bundles = BundleTable(connection: connection)
     rejectedWrites = RejectedWriteTable(connection: connection)
+    retentions = RetentionTable(connection)
     sequenceNumbers = try SequenceNumbers(globals)
     generation = try connection.integer("SELECT random()") ?? 0
     let (mutations, globals) = (mutations, globals)
@@ -221,6 +223,7 @@ final class CacheDatabase {
       collections.forget()
       documents.forget()
       indexes.forget()
+      retentions.forget()
       sequenceNumbers.forget()
       batchNumbers.forget()
       throw noting(error)
@@ -252,6 +255,7 @@ final class CacheDatabase {
     try sharing.notice { () throws(StoreError) in
       documents.forget()
       indexes.forget()
+      retentions.forget()
       batchNumbers.forget()
       try sequenceNumbers.reload()
     }

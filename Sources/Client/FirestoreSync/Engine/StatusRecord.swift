@@ -70,7 +70,7 @@ struct StatusRecord: Sendable {
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
     let watch = status(of: core.watchStream, .watch)
-    // Rejected writes, indexes and a size that cannot be read are not shown; a call that touches them throws the error.
+    // Rejected writes, indexes, pins and a size that cannot be read are not shown; a call that touches them throws the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
@@ -81,7 +81,16 @@ struct StatusRecord: Sendable {
       indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: core.writes.answers.history.roundTrips, recentOutcomes: core.writes.answers.history.outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.garbageCollectionThreshold,
-      isDurable: isDurable, storeFailure: (core.health.failure ?? core.store.loss)?.status)
+      isDurable: isDurable, storeFailure: (core.health.failure ?? core.store.loss)?.status,
+      retentions: try? core.store.retentions())
+  }
+
+  /// The connection as a whole.
+  func connection(of core: borrowing SyncCore) -> ConnectionState {
+    let streams = (status(of: core.watchStream, .watch), status(of: core.writeStream, .write))
+    return ConnectionState(
+      core.onlineState, since: since, reason: core.connectionReason,
+      nextAttempt: nextRetry(of: core, streams.0, streams.1))
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {

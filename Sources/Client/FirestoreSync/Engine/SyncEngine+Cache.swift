@@ -123,32 +123,6 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.occupancy() }
   }
 
-  /// Removes a document, or those directly in a collection, from the cache, unless a listener or a pending write holds
-  /// them; in slices, between which all other waiting work has its turn.
-  /// - Parameter age: only what the server has not sent or confirmed for so long, by this machine's clock; `nil` for
-  ///   everything.
-  /// - Throws: `failed-precondition` if another client of the cache has the streams, which knows what all listen to.
-  package func evict(_ path: ResourcePath, olderThan age: Duration? = nil) async throws(RPCStatus) -> Eviction {
-    let bound = age.map { SnapshotVersion(now() + (Duration.zero - $0)) }
-    var eviction = Eviction(of: path, unconfirmedSince: bound)
-    while !eviction.isFinished {
-      let begun = eviction
-      let next = try change { core throws(StoreError) -> Eviction? in
-        guard core.store.isPrimary else { return nil }
-        var next = begun
-        try core.store.continueEviction(&next)
-        return next
-      }
-      guard let next else {
-        throw RPCStatus(
-          .failedPrecondition, "Another program has this cache's streams, and alone takes documents out of it.")
-      }
-      eviction = next
-      await Task.yield()
-    }
-    return eviction
-  }
-
   /// The next documents that the cache has, as the backend had them; between two pages other waiting work has its turn.
   package nonisolated func nextPage(_ pages: inout CachePages) async throws(RPCStatus) -> [CachedDocument] {
     let (next, documents) = try await page(after: pages)

@@ -14,7 +14,8 @@ extension SyncCore {
         id: data.id.rawValue, target: data.target, purpose: TargetState.Purpose(data.purpose),
         progress: watching.progress(of: data.id),
         tokenTime: data.resumeToken == nil ? nil : data.snapshotVersion?.timestamp,
-        documents: listens.watched(data).count, sent: meter?.sent ?? 0, kept: meter?.kept ?? 0)
+        documents: listens.watched(data).count, sent: meter?.sent ?? 0, kept: meter?.kept ?? 0,
+        lastUse: data.purpose == .limboResolution ? nil : data.sequenceNumber)
     }
   }
 

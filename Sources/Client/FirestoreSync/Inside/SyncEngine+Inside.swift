@@ -9,7 +9,7 @@ import FirestoreSQLite
 extension SyncEngine {
   /// Tells what the client watches, looks up, sends and receives, and how long its queries took. Reads no documents.
   package func inside() async throws(RPCStatus) -> ClientInside {
-    let (time, record, traffic) = (now(), record, datastore.traffic)
+    let (time, record, traffic, isDurable) = (now(), record, datastore.traffic, isDurable)
     let silence = datastore.canFallSilent ? WatchSilence.limit : nil
     return try change { core throws(StoreError) in
       let streams = [StreamKind.watch, .write].map { kind in
@@ -20,12 +20,14 @@ extension SyncEngine {
       return ClientInside(
         time: time, targets: core.targetStates(limit: ClientInside.listed), targetCount: core.watching.plan.count,
         lookups: core.lookups, company: try core.store.company(at: time), streams: streams,
-        queries: core.store.queryLedger.queries(), beginning: record.beginning)
+        queries: core.store.queryLedger.queries(), beginning: record.beginning,
+        connection: record.connection(of: core), retentions: try core.store.retentions(),
+        isDurable: isDurable, indexes: try core.store.indexes())
     }
   }
 
-  /// Counts the cache by collection, and finds out what the next garbage collection would take; in slices, between which
-  /// all other waiting work has its turn. O(documents).
+  /// Counts the cache by collection, index and table, and finds out what the next garbage collection would take; in slices, between which
+  /// all other waiting work has its turn. O(rows).
   package func surveyCache() async throws(RPCStatus) -> CacheSurvey {
     let plan = try await collectGarbage(isDryRun: true)?.plan ?? GarbageCollectionPlan()
     var run = try change { core throws(StoreError) in core.store.beginSurvey() }
@@ -40,12 +42,13 @@ extension SyncEngine {
     }
     let (counted, time) = (run, now())
     return try change { core throws(StoreError) in
-      let occupancy = try core.store.occupancy()
+      let extent = try core.store.extent()
       return CacheSurvey(
-        time: time, policy: CacheSurvey.Policy(occupancy.policy), bytes: occupancy.bytes,
-        freeBytes: occupancy.freeBytes, limit: core.configuration.garbageCollectionThreshold,
-        shares: try core.store.shares(of: counted, leaving: plan), targets: occupancy.targets,
-        leavingTargets: plan.targets.count, victims: core.store.victims(of: plan))
+        time: time, policy: CacheSurvey.Policy(core.store.policy), bytes: extent.bytes, freeBytes: extent.freeBytes,
+        limit: core.configuration.garbageCollectionThreshold,
+        shares: try core.store.shares(of: counted, leaving: plan), targets: extent.targets,
+        leavingTargets: plan.targets.count, victims: core.store.victims(of: plan),
+        contents: try core.store.contents(of: counted))
     }
   }
 

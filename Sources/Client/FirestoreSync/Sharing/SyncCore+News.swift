@@ -75,6 +75,7 @@ extension SyncCore {
       case .rejectedWrites:
         writes.answers.rejectedWritesChanged()
         output.statusChanged()
+      case .retentions: output.statusChanged()
       case .cancellation(let id):
         try show(&results)
         if isPrimary { try answerCancellation(id) }

@@ -185,7 +185,7 @@ package final class AttachedBridge {
     case .listMissing: break
     // Effects that the dashboard itself refuses where it shows another program's client.
     case .unlisten, .write, .edit, .undo, .redo, .resend, .createIndexes, .deleteIndexes, .setIndexAutoCreation,
-      .transfer, .cancelTransfer, .evict, .expire, .pin, .unpin, .setWriteAside:
+      .transfer, .cancelTransfer, .evict, .applyLifetimes, .retain, .release, .setWriteAside:
       break
     }
   }

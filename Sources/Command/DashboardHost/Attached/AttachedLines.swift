@@ -129,6 +129,8 @@ package struct AttachedLines {
       case .indexes(let indexes):
         let texts = indexes.map { Self.string($0.definition.description) }
         lines.append(line("indexes", [Member("indexes", JSONSyntax(.array(texts)))]))
+      case .retentions(let retentions):
+        lines.append(line("kept", [Member("kept", JSONSyntax(.array(retentions.map(InsideJSON.retention))))]))
       default: break
       }
     }

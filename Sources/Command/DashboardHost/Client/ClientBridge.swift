@@ -170,10 +170,10 @@ final class ClientBridge {
     case .lookInside: lookInside()
     case .surveyCache: surveyCache()
     case .countFieldTypes(let path): countFieldTypes(in: path)
-    case .evict(let path, let age): evict(path, olderThan: age)
-    case .expire(let path, let age): expire(path, after: age)
-    case .pin(let query): pin(query)
-    case .unpin(let query): subscriptions.close(.pin(query))
+    case .evict(let scope, let age): evict(scope, olderThan: age)
+    case .applyLifetimes: applyLifetimes()
+    case .retain(let retention): request { try await $0.engine.retain(retention) }
+    case .release(let retention): request { try await $0.engine.release(retention) }
     case .restartStream(let kind): request { try await $0.engine.restartStream(kind) }
     }
   }

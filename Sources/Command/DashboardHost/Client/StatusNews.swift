@@ -16,6 +16,7 @@ struct StatusNews {
   /// Rejected writes that were sent again or dropped here; others that disappear were forgotten by the cache.
   var settledRejected: Set<BatchID> = []
   private var indexes: [IndexState] = []
+  private var retentions: [Retention] = []
 
   /// - Parameter knowsPast: whether outcomes before the first status are no news.
   init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
@@ -60,6 +61,10 @@ struct StatusNews {
     if status.indexes != indexes {
       indexes = status.indexes
       events.append(.indexes(status.indexes))
+    }
+    if let told = status.retentions, told != retentions {
+      retentions = told
+      events.append(.retentions(told))
     }
     return events + [.status(status)]
   }

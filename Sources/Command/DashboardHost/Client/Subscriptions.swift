@@ -14,7 +14,6 @@ struct Subscriptions {
     case listener(ListenerTag)
     case window(WindowTag)
     case detail(DocumentKey)
-    case pin(Query)
   }
 
   private struct Subscription {

@@ -62,6 +62,11 @@ extension ClientInside {
       return target
     }
     inside.targetCount = targetCount.plausible
+    for index in inside.targets.indices {
+      inside.targets[index].lastUse = targets[index].lastUse.map { Int64(Int(clamping: $0).plausible) }
+    }
+    inside.retentions = retentions.map { Array($0.prefix(Self.listed)) }
+    inside.indexes = indexes.map { $0.prefix(Self.listed).map(\.plausible) }
     (inside.lookups.asked, inside.lookups.waiting) = (lookups.asked.plausible, lookups.waiting.plausible)
     for index in inside.streams.indices {
       inside.streams[index].messagesSent = streams[index].messagesSent.plausible
@@ -79,8 +84,31 @@ extension CacheSurvey {
     for index in survey.shares.indices {
       survey.shares[index].documents = shares[index].documents.plausible
       survey.shares[index].names = shares[index].names.plausible
+      survey.shares[index].overlays = shares[index].overlays?.plausible
       survey.shares[index].leavingDocuments = shares[index].leavingDocuments.plausible
     }
+    survey.contents = contents?.plausible
     return survey
+  }
+}
+
+extension CacheContents {
+  fileprivate var plausible: CacheContents {
+    CacheContents(
+      indexes: indexes.prefix(ClientInside.listed).map {
+        Index($0.state.plausible, entries: $0.entries.plausible, bytes: $0.bytes)
+      }, droppedEntries: droppedEntries.plausible,
+      tables: tables.prefix(ClientInside.listed).map { Table($0.name, rows: $0.rows.plausible, bytes: $0.bytes) },
+      pageCount: pageCount.plausible, pageBytes: pageBytes, logBytes: logBytes, checksums: checksums)
+  }
+}
+
+extension IndexState {
+  fileprivate var plausible: IndexState {
+    var state = self
+    state.backfill = backfill.map {
+      IndexProgress(documentsIndexed: $0.documentsIndexed.plausible, documentsTotal: $0.documentsTotal.plausible)
+    }
+    return state
   }
 }

@@ -1,76 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
 import DashboardModel
 import FirestoreClientState
-import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 import FirestoreText
 
-/// Documents that the user keeps in the cache, or takes out of it.
 extension ClientBridge {
-  func evict(_ path: ResourcePath?, olderThan age: Duration?) {
+  func evict(_ scope: EvictionScope, olderThan age: Duration?) {
     request { bridge in
-      var total = EvictionTotal()
-      var paths = path.map { [$0] } ?? []
-      if path == nil { paths = try await bridge.engine.cachedCollections() }
-      for path in paths {
-        total.add(try await bridge.engine.evict(path, olderThan: age))
+      let total = try await bridge.engine.evict(scope, olderThan: age)
+      bridge.emit(.notice(.info, total.account(of: scope, age)))
+    }
+  }
+
+  /// Removes what has outlived its lifetime, and tells it if there was something.
+  func applyLifetimes() {
+    request { bridge in
+      for (retention, total) in try await bridge.engine.applyLifetimes() where total.removed > 0 {
+        let what = QueryText.line(retention.target)
+        let count = "\(grouped(total.removed)) document\(total.removed == 1 ? "" : "s")"
+        let age = retention.lifetime.map { ", \(DurationText.text($0)) after the server confirmed them" } ?? ""
+        bridge.emit(.notice(.info, "\(count) of \(what) left the cache\(age)"))
       }
-      bridge.emit(.notice(.info, total.account(of: path, age)))
-    }
-  }
-
-  /// Removes what has outlived its collection's lifetime, and tells it if there was something.
-  func expire(_ path: ResourcePath, after lifetime: Duration) {
-    request { bridge in
-      var total = EvictionTotal()
-      total.add(try await bridge.engine.evict(path, olderThan: lifetime))
-      if total.removed > 0 { bridge.emit(.notice(.info, total.account(of: path, lifetime))) }
-    }
-  }
-
-  /// Listens to the cache alone: what a listener shows is never collected.
-  func pin(_ query: Query) {
-    guard !subscriptions.isOpen(.pin(query)) else { return }
-    subscriptions.open(.pin(query), query, ListenerOptions(source: .cache)) { [weak self] element in
-      guard case .failed(let status) = element else { return }
-      self?.subscriptions.forget(.pin(query))
-      self?.emit(.notice(.error, "\(QueryText.line(query)) is no longer kept: \(status)"))
     }
   }
 }
 
-/// The outcome of one eviction or several.
-struct EvictionTotal {
-  private(set) var removed = 0
-  private var (listened, modified, fresh, tombstones) = (0, 0, 0, 0)
-
-  mutating func add(_ eviction: Eviction) {
-    removed += eviction.removed
-    listened += eviction.listened
-    modified += eviction.modified
-    fresh += eviction.fresh
-    tombstones += eviction.tombstones
+extension EvictionTotal {
+  /// The result in words: `120 documents of orders left the cache; 50 stay that are shown, listened to or pinned`.
+  func account(of scope: EvictionScope, _ age: Duration?) -> String {
+    let parts = scope.isTombstones ? [tracesAccount(of: scope.path)] : documentsAccount(of: scope)
+    return (parts + reasons(age)).joined(separator: "; ")
   }
 
-  /// The result in words: `120 documents of orders left the cache; 50 stay that are shown, listened to or pinned`.
-  func account(of path: ResourcePath?, _ age: Duration?) -> String {
-    func documents(_ count: Int) -> String { "\(grouped(count)) document\(count == 1 ? "" : "s")" }
-    func stay(_ count: Int) -> String { "\(grouped(count)) stay\(count == 1 ? "s" : "")" }
+  private func tracesAccount(of path: ResourcePath?) -> String {
+    let traces = tombstones == 1 ? "the trace of 1 document" : "the traces of \(grouped(tombstones)) documents"
+    return traces + (path.map { " of \($0.text)" } ?? "")
+      + " that \(tombstones == 1 ? "does" : "do") not exist left the cache"
+  }
+
+  private func documentsAccount(of scope: EvictionScope) -> [String] {
+    let path = scope.path
     let isDocument = path?.isDocument == true
-    let what = isDocument ? path?.text ?? "" : documents(removed) + (path.map { " of \($0.text)" } ?? "")
+    let name: String? = if case .matching(let query) = scope { QueryText.line(query) } else { path?.text }
+    let count = "\(grouped(removed)) document\(removed == 1 ? "" : "s")"
+    let what = isDocument ? path?.text ?? "" : count + (name.map { " of \($0)" } ?? "")
     let isGone = removed > 0 || !isDocument
     var parts = [isGone ? "\(what) left the cache" : "\(what) did not leave the cache"]
     if removed + listened + modified + fresh == 0, isDocument { parts = ["\(what) is not in the cache"] }
     if tombstones > 0 { parts.append("with the traces of \(grouped(tombstones)) that do not exist") }
+    return parts
+  }
+
+  /// The reasons of what stays.
+  private func reasons(_ age: Duration?) -> [String] {
+    func stay(_ count: Int) -> String { "\(grouped(count)) stay\(count == 1 ? "s" : "")" }
+    var parts: [String] = []
     if listened > 0 {
-      let verb = listened == 1 ? "is" : "are"
-      parts.append("\(stay(listened)) that \(verb) shown, listened to or pinned")
+      parts.append("\(stay(listened)) that \(listened == 1 ? "is" : "are") shown, listened to or pinned")
     }
     if modified > 0 { parts.append("\(stay(modified)) with pending writes") }
     if fresh > 0, let age { parts.append("\(stay(fresh)) that the server confirmed within \(DurationText.text(age))") }
-    return parts.joined(separator: "; ")
+    return parts
   }
 }

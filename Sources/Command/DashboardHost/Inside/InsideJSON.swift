@@ -6,7 +6,7 @@ import FirestoreModel
 
 /// A client's inside as one JSON object, for scripts. Times are in microseconds, sizes in bytes.
 enum InsideJSON {
-  private typealias Member = JSONSyntax.Member
+  typealias Member = JSONSyntax.Member
 
   static func line(_ inside: ClientInside, _ survey: CacheSurvey) -> String {
     object([
@@ -17,6 +17,9 @@ enum InsideJSON {
       Member("lease", inside.company.map(company) ?? null), Member("cache", cache(survey)),
       Member("queries", JSONSyntax(.array(inside.queries.map(query)))),
       Member("beginning", inside.beginning.map(beginning) ?? null),
+      Member("connection", inside.connection.map(connection) ?? null),
+      Member("kept", inside.retentions.map { JSONSyntax(.array($0.map(retention))) } ?? null),
+      Member("indexes", indexes(inside, survey.contents)),
     ]).lineText
   }
 
@@ -26,13 +29,23 @@ enum InsideJSON {
       Member("purpose", string(target.purpose.rawValue)), Member("state", string(target.progress.rawValue)),
       Member("tokenTime", target.tokenTime.map(time) ?? null), Member("documents", integer(target.documents)),
       Member("sent", integer(target.sent)), Member("kept", integer(target.kept)),
+      Member("lastUse", target.lastUse.map { integer(Int(clamping: $0)) } ?? null),
     ])
   }
 
   private static func lookups(_ lookups: Lookups) -> JSONSyntax {
     object([
       Member("asked", integer(lookups.asked)), Member("waiting", integer(lookups.waiting)),
+      Member("limit", integer(lookups.limit)),
       Member("paths", JSONSyntax(.array(lookups.listed.map { string($0.key.path.text) }))),
+    ])
+  }
+
+  private static func connection(_ connection: ConnectionState) -> JSONSyntax {
+    object([
+      Member("state", string(connection.online.rawValue)), Member("since", time(connection.since)),
+      Member("reason", connection.reason.map { string("\($0)") } ?? null),
+      Member("nextAttempt", connection.nextAttempt.map(time) ?? null),
     ])
   }
 
@@ -71,26 +84,6 @@ enum InsideJSON {
     ])
   }
 
-  private static func cache(_ survey: CacheSurvey) -> JSONSyntax {
-    let collections = survey.shares.map { share in
-      object([
-        Member("path", string(share.path.text)), Member("documents", integer(share.documents)),
-        Member("names", integer(share.names)), Member("bytes", integer(Int(clamping: share.bytes))),
-        Member("leavingDocuments", integer(share.leavingDocuments)),
-        Member("leavingBytes", integer(Int(clamping: share.leavingBytes))),
-        Member("offline", share.coverage.map(coverage) ?? null),
-      ])
-    }
-    return object([
-      Member("policy", string(survey.policy.rawValue)), Member("bytes", integer(Int(clamping: survey.bytes))),
-      Member("freeBytes", integer(Int(clamping: survey.freeBytes))),
-      Member("limit", survey.limit.map { integer(Int(clamping: $0)) } ?? null),
-      Member("targets", integer(survey.targets)), Member("leavingTargets", integer(survey.leavingTargets)),
-      Member("leavesNext", survey.victims.map { JSONSyntax(.array($0.map(victim))) } ?? null),
-      Member("collections", JSONSyntax(.array(collections))),
-    ])
-  }
-
   private static func beginning(_ beginning: ClientInside.Beginning) -> JSONSyntax {
     func microseconds(_ time: Duration?) -> JSONSyntax {
       time.map { integer(Int(clamping: $0.wholeMicroseconds)) } ?? null
@@ -100,22 +93,6 @@ enum InsideJSON {
       Member("firstSnapshot", microseconds(beginning.firstSnapshot)),
       Member("firstInSync", microseconds(beginning.firstInSync)),
     ])
-  }
-
-  private static func coverage(_ coverage: CacheSurvey.Coverage) -> JSONSyntax {
-    object([
-      Member("wholeAsOf", coverage.wholeAsOf.map(time) ?? null), Member("results", integer(coverage.results)),
-      Member("newestResult", coverage.newestResult.map(time) ?? null),
-    ])
-  }
-
-  private static func victim(_ victim: CacheSurvey.Victim) -> JSONSyntax {
-    switch victim.subject {
-    case .result(let target, let documents):
-      object([Member("query", string(QueryText.line(target))), Member("documents", integer(documents))])
-    case .document(let key, let bytes):
-      object([Member("path", string(key.path.text)), Member("bytes", integer(Int(clamping: bytes)))])
-    }
   }
 
   private static func query(_ times: QueryTimes) -> JSONSyntax {
@@ -133,10 +110,10 @@ enum InsideJSON {
     ])
   }
 
-  private static let null = JSONSyntax(.null)
-  private static func object(_ members: [Member]) -> JSONSyntax { JSONSyntax(.object(members)) }
-  private static func string(_ text: String) -> JSONSyntax { JSONSyntax(.string(text)) }
-  private static func integer(_ number: Int) -> JSONSyntax { JSONSyntax(.integer(Int64(number))) }
-  private static func boolean(_ flag: Bool) -> JSONSyntax { JSONSyntax(.boolean(flag)) }
-  private static func time(_ time: Timestamp) -> JSONSyntax { string(time.toMilliseconds.rfc3339Text) }
+  static let null = JSONSyntax(.null)
+  static func object(_ members: [Member]) -> JSONSyntax { JSONSyntax(.object(members)) }
+  static func string(_ text: String) -> JSONSyntax { JSONSyntax(.string(text)) }
+  static func integer(_ number: Int) -> JSONSyntax { JSONSyntax(.integer(Int64(number))) }
+  static func boolean(_ flag: Bool) -> JSONSyntax { JSONSyntax(.boolean(flag)) }
+  static func time(_ time: Timestamp) -> JSONSyntax { string(time.toMilliseconds.rfc3339Text) }
 }

@@ -45,6 +45,7 @@ extension Redaction {
     case .writeAcknowledged(let batch, let time, let documents):
       .writeAcknowledged(batch, after: time, of: documents?.renamed(key))
     case .writeCancelled, .rejectedWritesForgotten, .indexes: event
+    case .retentions(let retentions): .retentions(retentions.map(retention))
     case .writeRejected(let batch, let status): .writeRejected(batch, self.status(status))
     case .rejectedWrites(let writes): .rejectedWrites(writes.map(rejected))
     case .detail(let key, let remote, let overlay, let local, let isFromCache):

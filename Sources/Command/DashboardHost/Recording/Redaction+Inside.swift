@@ -3,6 +3,12 @@ import DashboardModel
 import FirestoreClientState
 
 extension Redaction {
+  func retention(_ retention: Retention) -> Retention {
+    var retention = retention
+    retention.target = target(retention.target)
+    return retention
+  }
+
   func result(_ result: ClientEvent.InsideResult) -> ClientEvent.InsideResult {
     switch result {
     case .success(var inside):
@@ -12,6 +18,7 @@ extension Redaction {
         inside.streams[index].status.lastError = inside.streams[index].status.lastError.map(status)
       }
       for index in inside.queries.indices { inside.queries[index].query = query(inside.queries[index].query) }
+      inside.retentions = inside.retentions?.map(retention)
       return .success(inside)
     case .failure(let status): return .failure(self.status(status))
     }

@@ -12,6 +12,9 @@ package struct CacheSurvey: Codable, Sendable {
     package var names: Int
     /// The size of the documents' fields and ids.
     package var bytes: Int64
+    /// The number of documents with writes of any user that wait, of which the cache keeps an overlay each; `nil` from a
+    /// program of an earlier version.
+    package var overlays: Int?
     /// The part that a garbage collection would take now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
@@ -20,13 +23,14 @@ package struct CacheSurvey: Codable, Sendable {
     package var coverage: Coverage?
 
     package init(
-      path: ResourcePath, documents: Int, names: Int = 0, bytes: Int64, leavingDocuments: Int = 0,
-      leavingBytes: Int64 = 0, coverage: Coverage? = nil
+      path: ResourcePath, documents: Int, names: Int = 0, bytes: Int64, overlays: Int? = nil,
+      leavingDocuments: Int = 0, leavingBytes: Int64 = 0, coverage: Coverage? = nil
     ) {
       self.path = path
       self.documents = documents
       self.names = names
       self.bytes = bytes
+      self.overlays = overlays
       self.leavingDocuments = leavingDocuments
       self.leavingBytes = leavingBytes
       self.coverage = coverage
@@ -61,10 +65,14 @@ package struct CacheSurvey: Codable, Sendable {
     package var subject: Subject
     /// The place of its last use among all uses of the cache, by the cache's own count.
     package var lastUse: Int64
+    /// The server's time at which it last sent the document, or confirmed the result; `nil` if it never did, and from a
+    /// program of an earlier version.
+    package var confirmed: Timestamp?
 
-    package init(_ subject: Subject, lastUse: Int64) {
+    package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
       self.subject = subject
       self.lastUse = lastUse
+      self.confirmed = confirmed
     }
   }
 
@@ -95,10 +103,12 @@ package struct CacheSurvey: Codable, Sendable {
   /// The things that a garbage collection would take now, the least recently used first, no more than
   /// `ClientInside.listed` of each kind; `nil` from a program of an earlier version.
   package var victims: [Victim]?
+  /// The other parts of the cache; `nil` from a program of an earlier version.
+  package var contents: CacheContents?
 
   package init(
     time: Timestamp, policy: Policy, bytes: Int64, freeBytes: Int64, limit: Int64?, shares: [Share], targets: Int,
-    leavingTargets: Int, victims: [Victim]? = nil
+    leavingTargets: Int, victims: [Victim]? = nil, contents: CacheContents? = nil
   ) {
     self.time = time
     self.policy = policy
@@ -110,5 +120,6 @@ package struct CacheSurvey: Codable, Sendable {
     self.targets = targets
     self.leavingTargets = leavingTargets
     self.victims = victims
+    self.contents = contents
   }
 }

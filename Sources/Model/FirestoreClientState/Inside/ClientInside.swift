@@ -18,6 +18,14 @@ package struct ClientInside: Codable, Sendable {
   package var queries: [QueryTimes]
   /// `nil` from a program of an earlier version.
   package var beginning: Beginning?
+  /// `nil` from a program of an earlier version.
+  package var connection: ConnectionState?
+  /// The pins and lifetimes of the cache; `nil` from a program of an earlier version.
+  package var retentions: [Retention]?
+  /// Whether the cache is on disk; `nil` from a program of an earlier version.
+  package var isDurable: Bool?
+  /// The local indexes; `nil` from a program of an earlier version.
+  package var indexes: [IndexState]?
 
   /// The times that a client took before it was of use.
   package struct Beginning: Codable, Hashable, Sendable {
@@ -41,7 +49,9 @@ package struct ClientInside: Codable, Sendable {
 
   package init(
     time: Timestamp, targets: [TargetState] = [], targetCount: Int? = nil, lookups: Lookups = Lookups(),
-    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [], beginning: Beginning? = nil
+    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [], beginning: Beginning? = nil,
+    connection: ConnectionState? = nil, retentions: [Retention]? = nil, isDurable: Bool? = nil,
+    indexes: [IndexState]? = nil
   ) {
     self.time = time
     self.targets = Array(targets.prefix(Self.listed))
@@ -51,6 +61,10 @@ package struct ClientInside: Codable, Sendable {
     self.streams = streams
     self.queries = queries
     self.beginning = beginning
+    self.connection = connection
+    self.retentions = retentions
+    self.isDurable = isDurable
+    self.indexes = indexes
   }
 }
 

@@ -37,10 +37,13 @@ package struct TargetState: Codable, Sendable {
   package var sent: Int
   /// The number of documents that were kept when the target was resumed, and not sent.
   package var kept: Int
+  /// The place of the target's last beginning among all uses of the cache, by the cache's own count: what has the lowest
+  /// is collected first. `nil` from a program of an earlier version.
+  package var lastUse: Int64?
 
   package init(
     id: Int32, target: Target, purpose: Purpose = .listen, progress: Progress, tokenTime: Timestamp? = nil,
-    documents: Int = 0, sent: Int = 0, kept: Int = 0
+    documents: Int = 0, sent: Int = 0, kept: Int = 0, lastUse: Int64? = nil
   ) {
     self.id = id
     self.target = target
@@ -50,5 +53,6 @@ package struct TargetState: Codable, Sendable {
     self.documents = documents
     self.sent = sent
     self.kept = kept
+    self.lastUse = lastUse
   }
 }

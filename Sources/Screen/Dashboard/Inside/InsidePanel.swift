@@ -113,6 +113,8 @@ package struct InsidePanel: Sendable {
   package func table(_ context: InsideContext) -> InsideTable? {
     if section == .fields { return types.flatMap { types in path.map { .fields(of: $0, types, arrived: arrived) } } }
     if section.isSurvey { return survey.flatMap { .of(section, $0, context) } }
+    var context = context
+    context.contents = survey?.contents
     return inside.flatMap { .of(section, $0, context) }
   }
 
@@ -129,7 +131,7 @@ package struct InsidePanel: Sendable {
   /// The failure to show what the section is about; `nil` if it did not fail.
   private var failureShown: String? {
     switch section {
-    case .cache, .leaving: surveyFailure
+    case .cache, .leaving, .tables: surveyFailure
     case .fields: typesFailure
     default: failure
     }
@@ -141,7 +143,7 @@ package struct InsidePanel: Sendable {
   /// The order to count what the section shows, if that was not done.
   fileprivate mutating func countFirst() -> [Effect] {
     switch section {
-    case .cache, .leaving: survey == nil ? count() : []
+    case _ where section.needsSurvey: survey == nil ? count() : []
     case .fields: types == nil ? countTypes() : []
     default: []
     }
@@ -207,7 +209,8 @@ extension DashboardState {
     guard var panel = insidePanel else { return [] }
     let effects =
       switch panel.section {
-      case .cache, .leaving: panel.count()
+      case .indexes: panel.ask() + panel.count()
+      case .cache, .leaving, .tables: panel.count()
       case .fields: panel.countTypes()
       default: panel.ask()
       }
@@ -232,12 +235,28 @@ extension DashboardState {
     return [.client(.restartStream(kind))]
   }
 
+  /// The reason why no pin or lifetime can be ended; `nil` if one is selected.
+  var reasonAgainstEnding: String? { selectedRetention == nil ? "select a pin or a lifetime, in section kept" : nil }
+
+  private var selectedRetention: Retention? {
+    guard let list = overlay?.list,
+      case .retention(let retention)? = insidePanel?.row(at: list.cursor.index, insideContext)?.subject
+    else { return nil }
+    return retention
+  }
+
+  /// Takes the selected pin or lifetime back.
+  mutating func endSelectedRetention() -> [Effect] { selectedRetention.map { end($0) } ?? [] }
+
   /// Opens the thing that a row of the page is about.
   mutating func openInside(_ subject: InsideSubject?, from list: ListOverlay) -> [Effect] {
     switch subject {
     case .document(let key): return openDetail(key)
     case .collection(let path): return openCollection(path)
-    case .stream, nil:
+    case .retention(let retention) where retention.target.collectionGroup == nil:
+      let path = retention.target.path
+      return path.isDocument ? openDetail(DocumentKey(unchecked: path)) : openCollection(path)
+    case .stream, .retention, nil:
       overlay = .list(list)
       return []
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
 /// The commands that fill and empty caches.
 extension Keymap {
-  static let cache: [Command] = [bundle, freeze, pin, evict, lifetime]
+  static let cache: [Command] = [bundle, freeze, pin, evict, purge, lifetime]
 
   private static let bundle = Command(
     "bundle", "", in: .screen, "write what is selected as a bundle, from which clients fill their caches",
@@ -31,15 +32,16 @@ extension Keymap {
       }))
 
   private static let pin = Command(
-    "pin", "", in: .screen, "keep in the cache what is selected until this session ends, or no longer",
+    "pin", "", in: .screen, "keep in the cache what is selected, after this session too, or no longer",
     title: Wording { state in "pin " + (state.bundledContents?.text ?? "the selection") },
     run: { $0.togglePin($0.selectedQueries) }
   ).taking(
     CommandArgument(
-      name: "PATH", hint: "orders or orders/abc; without it, what is selected", isOptional: true,
+      name: "QUERY", hint: "orders, orders/abc or orders where state == done; without it, what is selected",
+      isOptional: true,
       completions: { _, state in state.knownPaths },
       read: { text, state throws(TextError) in
-        let queries = [Query(path: try state.cachedPath(text))]
+        let queries = [try QueryLine.parse(text, in: state.configuration.database)]
         let what = state.pinText(queries)
         let account = state.arePinned(queries) ? "no longer keep \(what) in the cache" : "keep \(what) in the cache"
         return CommandArgument.Meaning(account: account) { $0.togglePin(queries) }
@@ -51,33 +53,61 @@ extension Keymap {
     run: { $0.evictSelected() }
   ).taking(
     CommandArgument(
-      name: "PATH", hint: "orders, orders/abc, orders older than 2h, or older than 1h30m for everything",
+      name: "QUERY", hint: "orders, orders where total < 10, orders older than 2h, or older than 1h30m for everything",
       isOptional: true,
       completions: { text, state in
         text.contains(" ") ? [] : state.knownPaths.flatMap { [$0, $0 + " older than 2h"] } + ["older than 2h"]
       },
       read: { text, state throws(TextError) in
-        let eviction = try EvictionText(text, state)
-        return CommandArgument.Meaning(account: eviction.account) { $0.evict(eviction.path, olderThan: eviction.age) }
+        let (rest, age) = try EvictionText.age(in: text)
+        let scope = try EvictionText.scope(rest, state)
+        return CommandArgument.Meaning(account: EvictionText.account(of: scope, age)) {
+          $0.evict(scope, olderThan: age)
+        }
+      }))
+
+  private static let purge = Command(
+    "purge", "", in: .screen, "take out of the cache what it knows of documents that do not exist, of all collections",
+    title: "purge the traces of documents that do not exist",
+    run: { $0.evict(.tombstones(nil)) }
+  ).taking(
+    CommandArgument(
+      name: "PATH", hint: "orders, orders older than 2h, or older than 2h for all collections", isOptional: true,
+      completions: { text, state in
+        text.contains(" ") ? [] : state.knownPaths.flatMap { [$0, $0 + " older than 2h"] } + ["older than 2h"]
+      },
+      read: { text, state throws(TextError) in
+        let (rest, age) = try EvictionText.age(in: text)
+        let scope = EvictionScope.tombstones(rest.isEmpty ? nil : try state.cachedPath(rest))
+        return CommandArgument.Meaning(account: EvictionText.account(of: scope, age)) {
+          $0.evict(scope, olderThan: age)
+        }
       }))
 
   private static let lifetime = Command(
-    "lifetime", "let documents of a collection leave the cache some time after the server last confirmed them",
+    "lifetime", "let documents of a collection or query leave the cache some time after the server last confirmed them",
     CommandArgument(
-      name: "PATH TIME", hint: "orders 2h; orders off ends it; looked at each minute, while you are online",
+      name: "QUERY TIME",
+      hint: "orders 2h, or orders where state == done 2h; off in place of the time ends it",
       completions: { text, state in
-        let lifetimes = state.storage.lifetimes.keys.map { "\($0.text) off" }.sorted()
+        let lifetimes = state.storage.retentions.filter { $0.lifetime != nil }.map {
+          "\(QueryText.line($0.target)) off"
+        }
         return text.contains(" ") ? lifetimes : lifetimes + (state.browser.roots ?? []).map { $0 + " 2h" }
       },
       read: { text, state throws(TextError) in
-        let words = text.split(separator: " ").map(String.init)
-        guard words.count == 2 else { throw TextError(column: 1, "write: orders 2h, or orders off") }
-        let path = try state.cachedPath(words[0])
-        if path.isDocument { throw TextError(column: 1, "lifetimes are those of collections") }
-        let time = words[1] == "off" ? nil : try DurationText.parse(words[1])
-        let account = time.map { "let \(path.text) leave the cache after \(DurationText.text($0))" }
-        return CommandArgument.Meaning(account: account ?? "let \(path.text) stay in the cache") {
-          $0.setLifetime(time, of: path)
+        let words = text.split(separator: " ")
+        guard words.count >= 2, let last = words.last else {
+          throw TextError(column: 1, "write: orders 2h, or orders off")
+        }
+        let query = try QueryLine.parse(String(text[..<last.startIndex]).trimmed, in: state.configuration.database)
+        if query.isDocumentQuery { throw TextError(column: 1, "lifetimes are those of collections and queries") }
+        if query.limit != nil { throw TextError(column: 1, "a lifetime has no limit: it is that of all that match") }
+        let time = last == "off" ? nil : try DurationText.parse(String(last))
+        let what = QueryText.line(query)
+        let account = time.map { "let \(what) leave the cache after \(DurationText.text($0))" }
+        return CommandArgument.Meaning(account: account ?? "let \(what) stay in the cache") {
+          $0.setLifetime(time, of: query)
         }
       }))
 

@@ -61,6 +61,9 @@ extension Keymap {
     Command(
       "restart-stream", "K", in: .overlay(.inside), "give the selected stream up, and begin it anew", hint: "restart",
       4, unless: { $0.reasonAgainstRestart }, run: { $0.restartSelectedStream() }),
+    Command(
+      "end-retention", "d", in: .overlay(.inside), "end the selected pin or lifetime", hint: "end", 6,
+      unless: { $0.reasonAgainstEnding }, run: { $0.endSelectedRetention() }),
   ]
 
   private static let wall: [Command] = [

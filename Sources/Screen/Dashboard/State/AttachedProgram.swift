@@ -55,7 +55,7 @@ extension AttachedProgram {
       command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"
     if editsListener || Self.listenerCommands.contains(command.name) { return listenersReason }
     if command.name == "make-index" { return indexesReason }
-    if ["pin", "evict", "lifetime"].contains(command.name) { return cacheReason }
+    if ["pin", "evict", "purge", "lifetime", "end-retention"].contains(command.name) { return cacheReason }
     if command.name == "set-aside" { return asideReason }
     if Self.transferCommands.contains(command.name) { return transferReason }
     return command.writes ? documentsReason : nil
@@ -99,7 +99,7 @@ extension ClientEffect {
     case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
     case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
     case .transfer, .cancelTransfer: program.transferReason
-    case .evict, .expire, .pin, .unpin: program.cacheReason
+    case .evict, .applyLifetimes, .retain, .release: program.cacheReason
     case .setWriteAside: program.asideReason
     case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault,
       .restartStream:

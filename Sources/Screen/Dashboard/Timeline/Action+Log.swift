@@ -41,6 +41,7 @@ extension Action {
     status.pendingWrites = []
     status.rejectedWrites = []
     status.indexes = []
+    status.retentions = nil
     status.recentOutcomes = []
     return .client(.status(status), at: time)
   }
@@ -63,7 +64,7 @@ extension ClientEvent {
     case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,
       .committed, .commitsUnheard,
       .rejectedWrites,
-      .detail, .indexes,
+      .detail, .indexes, .retentions,
       .faults,
       .previewed, .decisions, .inside, .surveyed, .fieldTypes,
       .transferring:

@@ -88,6 +88,7 @@ extension DashboardState {
     case .surveyed(let result): receive(result)
     case .fieldTypes(let path, let result): receive(result, of: path)
     case .indexes(let states): return receive(states)
+    case .retentions(let retentions): return receive(retentions)
     case .transferring(let progress): receive(progress)
     case .transferred(let account): return receive(account)
     case .listenersRead(let definitions, let file): return receive(definitions, from: file)
@@ -111,7 +112,7 @@ extension DashboardState {
     case .detail(let key, _, _, let local, _):
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
     case .commitsUnheard, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed,
-      .inside, .surveyed, .fieldTypes, .indexes,
+      .inside, .surveyed, .fieldTypes, .indexes, .retentions,
       .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict:
       // Answers to keys, and words of this program.
       false

@@ -89,6 +89,8 @@ package enum ClientEvent: Codable, Sendable {
   case previewed(Query, PreviewResult)
   /// All indexes of the cache, after every change and every step of filling one.
   case indexes([IndexState])
+  /// All pins and lifetimes of the cache, after every change, also by another client of it.
+  case retentions([Retention])
   case transferring(TransferState)
   /// The end of what `Effect.transfer` began.
   case transferred(TransferAccount)

@@ -83,14 +83,15 @@ package enum ClientEffect: Equatable, Sendable {
   case surveyCache
   /// Count the types of the fields of a collection's documents in the cache; answers `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
-  /// Remove a document, those directly in a collection, or all for `nil`, from the cache, unless something holds them,
-  /// or the server has confirmed them within a time; a notice tells how many left and why others stay.
-  case evict(ResourcePath?, olderThan: Duration? = nil)
-  /// The same, which is told only if something left.
-  case expire(ResourcePath, after: Duration)
-  /// Keep what the cache has of a query's result until `unpin`, or this session's end.
-  case pin(Query)
-  case unpin(Query)
+  /// Remove documents from the cache, or the knowledge of those that do not exist, unless something holds them, or the
+  /// server has confirmed them within a time; a notice tells how many left and why others stay.
+  case evict(EvictionScope, olderThan: Duration? = nil)
+  /// Remove what has outlived its lifetime; told only if something left.
+  case applyLifetimes
+  /// Store a pin or a lifetime in the cache, in place of one of the same kind; answers `retentions`.
+  case retain(Retention)
+  /// Take back a pin or a lifetime; answers `retentions`.
+  case release(Retention)
   /// Give a stream up and begin another one at once.
   case restartStream(StreamUse.Kind)
 }

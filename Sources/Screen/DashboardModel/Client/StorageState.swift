@@ -8,12 +8,8 @@ package struct StorageState: Sendable {
   package private(set) var notice: StorageNotice?
   /// The processes that use the embedded data; `nil` for data in memory, and for servers.
   package private(set) var company: DataCompany?
-  /// The queries whose results stay in the cache until this session ends.
-  package private(set) var pins: [Query] = []
-
-  /// The time after which documents leave the cache that the server has not confirmed, by collection, until this session
-  /// ends.
-  package private(set) var lifetimes: [ResourcePath: Duration] = [:]
+  /// The pins and lifetimes of the cache, as the client told them last.
+  package private(set) var retentions: [Retention] = []
   /// The time at which lifetimes are looked at next; `nil` while there are none.
   package private(set) var expiresAt: Timestamp?
 
@@ -22,26 +18,34 @@ package struct StorageState: Sendable {
   /// The pause between two looks, in seconds.
   private static let pause: Int64 = 60
 
-  /// Sets a collection's lifetime, or takes it away; the first look is at once.
-  package mutating func setLifetime(_ lifetime: Duration?, of path: ResourcePath, at now: Timestamp) {
-    lifetimes[path] = lifetime
-    expiresAt = lifetimes.isEmpty ? nil : now
+  /// Takes the news of pins and lifetimes; the first look at a new lifetime is at once.
+  package mutating func note(_ retentions: [Retention], at now: Timestamp) {
+    let known = Set(self.retentions)
+    self.retentions = retentions
+    let lifetimes = retentions.filter { $0.lifetime != nil }
+    if lifetimes.isEmpty {
+      expiresAt = nil
+    } else if expiresAt == nil || lifetimes.contains(where: { !known.contains($0) }) {
+      expiresAt = now
+    }
   }
 
-  /// The lifetimes that are to be looked at.
-  package mutating func takeDueLifetimes(at now: Timestamp) -> [(path: ResourcePath, lifetime: Duration)] {
-    guard let due = expiresAt, due <= now else { return [] }
+  /// Whether lifetimes are to be looked at now.
+  package mutating func takeDueLifetimes(at now: Timestamp) -> Bool {
+    guard let due = expiresAt, due <= now else { return false }
     expiresAt = now.advanced(seconds: Self.pause)
-    return lifetimes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    return true
   }
+
+  /// The pin of a query, or its lifetime; `nil` if it has none.
+  package func retention(of target: Target, isPin: Bool) -> Retention? {
+    retentions.first { $0.target == target && $0.kind.isPin == isPin }
+  }
+
   /// The process that had the data open last, as far as it was open.
   private var lastStanding: DataCompany.Standing?
 
   package mutating func note(_ notice: StorageNotice) { self.notice = notice }
-
-  package mutating func pin(_ query: Query) { if !pins.contains(query) { pins.append(query) } }
-
-  package mutating func unpin(_ query: Query) { pins.removeAll { $0 == query } }
 
   /// The news is which process has the data open: that it changed hands explains what was slow for a moment.
   /// - Returns: the news in words; `nil` where there is none.

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
 package import FirestoreModel
+import FirestoreQuery
 
 /// The parts of the page of a client's inside.
 package enum InsideSection: String, CaseIterable, Codable, Hashable, Sendable {
   case targets, limbo, streams, lease, cache
   /// The things that a garbage collection would take next.
   case leaving
+  /// The pins and lifetimes.
+  case kept
+  case indexes
+  /// The tables of the cache's database.
+  case tables
   case queries
   /// The cost of reads.
   case bill
   case fields
 
   /// Whether the section is about a count of the whole cache.
-  package var isSurvey: Bool { self == .cache || self == .leaving }
+  package var isSurvey: Bool { self == .cache || self == .leaving || self == .tables }
+
+  /// Whether the section shows a count of the whole cache, at least beside other things.
+  package var needsSurvey: Bool { isSurvey || self == .indexes }
 
   /// The section behind this one, or before it; beyond the last comes the first.
   package func next(by step: Int) -> InsideSection {
@@ -47,7 +56,9 @@ package struct InsideTable: Sendable {
   package static func of(
     _ section: InsideSection, _ inside: ClientInside, _ survey: CacheSurvey, _ context: InsideContext
   ) -> InsideTable? {
-    section.isSurvey ? of(section, survey, context) : of(section, inside, context)
+    var context = context
+    context.contents = survey.contents
+    return section.isSurvey ? of(section, survey, context) : of(section, inside, context)
   }
 
   /// - Returns: `nil` for other sections.
@@ -57,11 +68,13 @@ package struct InsideTable: Sendable {
     switch section {
     case .targets: targets(of: inside, at: context.now)
     case .limbo: limbo(of: inside)
+    case .kept: kept(of: inside, at: context.now)
+    case .indexes: indexes(of: inside, context.contents)
     case .streams: streams(of: inside, at: context.now)
     case .lease: lease(of: inside, at: context.now)
     case .queries: queries(of: inside, context.settings.budget)
     case .bill: bill(of: inside, context)
-    case .cache, .leaving, .fields: nil
+    case .cache, .leaving, .tables, .fields: nil
     }
   }
 
@@ -69,8 +82,9 @@ package struct InsideTable: Sendable {
   package static func of(_ section: InsideSection, _ survey: CacheSurvey, _ context: InsideContext) -> InsideTable? {
     switch section {
     case .cache: cache(survey, context)
-    case .leaving: leaving(survey)
-    case .targets, .limbo, .streams, .lease, .queries, .bill, .fields: nil
+    case .leaving: leaving(survey, context)
+    case .tables: tables(of: survey)
+    case .targets, .limbo, .streams, .lease, .kept, .indexes, .queries, .bill, .fields: nil
     }
   }
 
@@ -87,4 +101,5 @@ package enum InsideSubject: Hashable, Sendable {
   case document(DocumentKey)
   case collection(ResourcePath)
   case stream(StreamUse.Kind)
+  case retention(Retention)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -67,6 +68,8 @@ package struct InsideContext: Sendable {
   package var lastMinute: [Target: Int]?
   /// Collections that are known beside those of the cache, with the number of documents that the server last told.
   package var known: [ResourcePath: Int?] = [:]
+  /// The count of the cache's indexes; `nil` before there was one.
+  package var contents: CacheContents?
   /// Whether the server bills reads.
   package var isBilled = true
 

@@ -9,7 +9,8 @@ extension InsideTable {
     var table = InsideTable(columns: [
       Column(title: "COLLECTION", isFlexible: true), Column(title: "DOCS", isNumber: true),
       Column(title: "SERVER", isNumber: true, rank: 2), Column(title: "OFFLINE"),
-      Column(title: "NAMES", isNumber: true, rank: 4), Column(title: "SIZE", isNumber: true),
+      Column(title: "WAITING", isNumber: true, rank: 2), Column(title: "NAMES", isNumber: true, rank: 4),
+      Column(title: "SIZE", isNumber: true),
       Column(title: "LEAVE NEXT", isNumber: true, rank: 1), Column(title: "SIZE", isNumber: true, rank: 3),
     ])
     table.rows = survey.shares.map { share in
@@ -17,26 +18,25 @@ extension InsideTable {
       return Row(
         cells: [
           share.path.text, grouped(share.documents), context.known[share.path].flatMap(\.self).map(grouped) ?? "?",
-          share.coverage?.text(at: context.now) ?? "?", grouped(share.names),
+          share.coverage?.text(at: context.now) ?? "?", share.overlays.map(grouped) ?? "?", grouped(share.names),
           ByteText.short(Int(clamping: share.bytes)), leaves ? grouped(share.leavingDocuments) : "",
           leaves ? ByteText.short(Int(clamping: share.leavingBytes)) : "",
         ],
-        isNotable: leaves, subject: .collection(share.path), detail: detail(of: share))
+        isNotable: leaves || share.overlays ?? 0 > 0, subject: .collection(share.path), detail: detail(of: share))
     }
     let here = Set(survey.shares.map(\.path))
     let absent = context.known.filter { !here.contains($0.key) }.sorted { $0.key < $1.key }
     if survey.collectionCount <= survey.shares.count {
       table.rows += absent.map { path, count in
         Row(
-          cells: [path.text, "0", count.map(grouped) ?? "?", "nothing", "0", "", "", ""], isNotable: true,
+          cells: [path.text, "0", count.map(grouped) ?? "?", "nothing", "0", "0", "", "", ""], isNotable: true,
           subject: .collection(path), detail: "nothing of it is in the cache: offline it is empty")
       }
     }
     table.empty = "the cache has no document"
     table.notes = [
       survey.size, survey.collection,
-      "counted \(TimeText.elapsed(seconds: context.now.wholeSeconds(since: survey.time))) ago, without overlays and "
-        + "indexes",
+      "counted \(TimeText.elapsed(seconds: context.now.wholeSeconds(since: survey.time))) ago",
     ]
     if survey.collectionCount > survey.shares.count {
       table.notes.append("the \(survey.shares.count) largest of \(grouped(survey.collectionCount)) collections")
@@ -54,6 +54,10 @@ extension InsideTable {
       let queries = "\(grouped(results)) quer\(results == 1 ? "y" : "ies")"
       words.append("offline the results of \(queries) are here, and no more")
     }
+    if let overlays = share.overlays, overlays > 0 {
+      words.append(
+        "\(grouped(overlays)) with writes that wait, of which an overlay is kept beside what the server has")
+    }
     if share.names > 0 {
       words.append("\(grouped(share.names)) of which no content is here: known not to exist, or by name alone")
     }
@@ -61,29 +65,35 @@ extension InsideTable {
   }
 
   /// The things that a garbage collection would take now, the least recently used first.
-  package static func leaving(_ survey: CacheSurvey) -> InsideTable {
+  package static func leaving(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "#", isNumber: true), Column(title: "RESULT OR DOCUMENT", isFlexible: true), Column(title: "IS A"),
-      Column(title: "DOCS", isNumber: true, rank: 1), Column(title: "SIZE", isNumber: true),
+      Column(title: "USE", isNumber: true, rank: 2), Column(title: "CONFIRMED", isNumber: true, rank: 1),
+      Column(title: "DOCS", isNumber: true, rank: 3), Column(title: "SIZE", isNumber: true),
     ])
     for (index, victim) in (survey.victims ?? []).enumerated() {
+      let age = victim.confirmed.map { TimeText.elapsed(seconds: context.now.wholeSeconds(since: $0)) } ?? "never"
+      let use = "\(victim.lastUse)"
       switch victim.subject {
       case .result(let target, let documents):
         table.rows.append(
           Row(
-            cells: ["\(index + 1)", QueryText.line(target), "result", grouped(documents), ""],
+            cells: ["\(index + 1)", QueryText.line(target), "result", use, age, grouped(documents), ""],
             subject: target.collectionGroup == nil && !target.isDocumentTarget ? .collection(target.path) : nil,
             detail: "forgotten, so that a listener asks for all of it again; its documents stay while other results "
               + "have them"))
       case .document(let key, let bytes):
         table.rows.append(
           Row(
-            cells: ["\(index + 1)", key.path.text, "document", "", ByteText.short(Int(clamping: bytes))],
+            cells: ["\(index + 1)", key.path.text, "document", use, age, "", ByteText.short(Int(clamping: bytes))],
             subject: .document(key), detail: "in no result, shown by nobody, and without a pending write"))
       }
     }
     table.empty = survey.victims == nil ? "a program of an earlier version does not tell" : survey.collection
-    table.notes = [survey.collection, "in the order of last use, the longest unused first; pinned documents stay"]
+    table.notes = [
+      survey.collection,
+      "in the order of last use, which the cache counts, the longest unused first; what is pinned stays",
+    ]
     let documents = survey.shares.reduce(0) { $0 + $1.leavingDocuments }
     if survey.leavingTargets + documents > table.rows.count {
       table.notes.append("the first \(ClientInside.listed) of each kind")

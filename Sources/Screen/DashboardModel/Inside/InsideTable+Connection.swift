@@ -24,12 +24,30 @@ extension InsideTable {
         ],
         isNotable: stream.status.lastError != nil, subject: .stream(stream.kind), detail: detail(stream))
     }
+    table.rows += inside.connection.map { [row($0, at: now)] } ?? []
     if inside.streams.allSatisfy({ $0.bytes == nil }) {
       table.notes.append("messages are counted; they do not become bytes, because the server is in this process")
     } else {
       table.notes.append("messages and their bytes, without what HTTP/2 and TLS add")
     }
     return table
+  }
+
+  /// The connection as a whole, with the time until the next attempt.
+  private static func row(_ connection: ConnectionState, at now: Timestamp) -> Row {
+    let word =
+      switch connection.online {
+      case .online: "online"
+      case .offline: "offline"
+      case .unknown: "not known"
+      }
+    let next = connection.nextAttempt.map { ", tries in \(TimeText.countdown(to: $0, from: now))" } ?? ""
+    return Row(
+      cells: [
+        "(client)", word + next, "", TimeText.elapsed(seconds: now.wholeSeconds(since: connection.since)), "", "", "",
+      ],
+      isNotable: connection.reason?.isFailure ?? false,
+      detail: connection.reason.map { "not online: \($0)" } ?? "results are in sync with the server")
   }
 
   private static func amount(_ messages: Int, _ bytes: Int?) -> String {

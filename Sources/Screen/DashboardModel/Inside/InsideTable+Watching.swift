@@ -11,7 +11,7 @@ extension InsideTable {
       Column(title: "TARGET", isFlexible: true), Column(title: "ID", isNumber: true, rank: 3),
       Column(title: "FOR", rank: 4), Column(title: "STATE"), Column(title: "TOKEN", isNumber: true, rank: 1),
       Column(title: "DOCS", isNumber: true), Column(title: "SENT", isNumber: true, rank: 2),
-      Column(title: "KEPT", isNumber: true, rank: 2),
+      Column(title: "KEPT", isNumber: true, rank: 2), Column(title: "USE", isNumber: true, rank: 5),
     ])
     table.rows = inside.targets.map { row($0, at: now) }
     table.empty = "no target: nothing is listened to"
@@ -39,6 +39,7 @@ extension InsideTable {
       cells: [
         QueryText.line(target.target), "\(target.id)", target.purpose.rawValue, target.progress.words, token ?? "none",
         grouped(target.documents), grouped(target.sent), grouped(target.kept),
+        target.lastUse.map { "\($0)" } ?? "",
       ],
       isNotable: target.purpose != .listen || target.progress != .current, subject: subject,
       detail: "\(reads(target.sent)) so far\(saved); back after more than 30 minutes: \(reads(target.readsAnew)) on "
@@ -51,11 +52,20 @@ extension InsideTable {
     let lookups = inside.lookups
     var table = InsideTable(columns: [
       Column(title: "DOCUMENT", isFlexible: true), Column(title: "STATE"), Column(title: "TARGET", isNumber: true),
+      Column(title: "PLACE", isNumber: true),
     ])
-    table.rows = lookups.listed.map { lookup in
-      Row(
-        cells: [lookup.key.path.text, lookup.target == nil ? "waits" : "asked", lookup.target.map { "\($0)" } ?? ""],
-        isNotable: lookup.target == nil, subject: .document(lookup.key))
+    let asked = lookups.listed.count { $0.target != nil }
+    table.rows = lookups.listed.enumerated().map { index, lookup in
+      // Documents that are asked for come first.
+      let place = lookup.target == nil ? "\(index - asked + 1) of \(grouped(lookups.waiting))" : ""
+      return Row(
+        cells: [
+          lookup.key.path.text, lookup.target == nil ? "waits" : "asked", lookup.target.map { "\($0)" } ?? "", place,
+        ],
+        isNotable: lookup.target == nil, subject: .document(lookup.key),
+        detail: lookup.target == nil
+          ? "asked for when those before it are answered, \(lookups.limit) at a time"
+          : "a result shows it, and the server did not list it: its answer is awaited")
     }
     table.empty = "no document is in doubt: the server has listed every document that a result shows"
     let listed = lookups.listed.count < lookups.asked + lookups.waiting ? "; \(lookups.listed.count) are listed" : ""

@@ -22,7 +22,9 @@ extension DashboardState {
     }
   }
 
-  func arePinned(_ queries: [Query]) -> Bool { queries.allSatisfy(storage.pins.contains) }
+  func arePinned(_ queries: [Query]) -> Bool {
+    queries.allSatisfy { storage.retention(of: $0.target, isPin: true) != nil }
+  }
 
   /// The queries in words.
   func pinText(_ queries: [Query]) -> String {
@@ -36,18 +38,17 @@ extension DashboardState {
       return []
     }
     if arePinned(queries) {
-      for query in queries { storage.unpin(query) }
       toast(.info, "\(pinText(queries)) may leave the cache again")
-      return queries.map { .client(.unpin($0)) }
+      return queries.compactMap { storage.retention(of: $0.target, isPin: true) }.map { .client(.release($0)) }
     }
-    let new = queries.filter { !storage.pins.contains($0) }
-    for query in new { storage.pin(query) }
-    toast(.info, "pinned: what the cache has of \(pinText(queries)) stays until this session ends")
-    return new.map { .client(.pin($0)) }
+    let new = queries.map(\.target).filter { storage.retention(of: $0, isPin: true) == nil }
+    let end = network.isDurable ? "you pin it once more" : "this session ends: the cache is in memory"
+    toast(.info, "pinned: what the cache has of \(pinText(queries)) stays until \(end)")
+    return new.map { .client(.retain(Retention($0, .pinned, since: now))) }
   }
 
   mutating func evictSelected() -> [Effect] {
-    if let evictedPath { return evict(evictedPath) }
+    if let evictedPath { return evict(.path(evictedPath)) }
     toast(.info, "nothing is selected: evict PATH")
     return []
   }
@@ -55,13 +56,18 @@ extension DashboardState {
   /// The path that `evict` takes if none is typed.
   var evictedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// Removes a document, those of a collection, or everything from the cache; offline after a question, since they could
-  /// not be brought back.
+  /// Removes documents from the cache; offline after a question, since they could not be brought back.
   /// - Parameter age: only what the server has not confirmed for so long.
-  mutating func evict(_ path: ResourcePath?, olderThan age: Duration? = nil) -> [Effect] {
-    let effect = Effect.client(.evict(path, olderThan: age))
+  mutating func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) -> [Effect] {
+    let effect = Effect.client(.evict(scope, olderThan: age))
     guard network.isOffline else { return [effect] }
-    let what = path.map { $0.isDocument ? $0.text : "What is in \($0.text)" } ?? "What is in the cache"
+    let what =
+      switch scope {
+      case .everything: "What is in the cache"
+      case .path(let path): path.isDocument ? path.text : "What is in \(path.text)"
+      case .matching(let query): "What is in \(QueryText.line(query))"
+      case .tombstones: "What is known of documents that do not exist"
+      }
     let old = age.map { " that is older than \(DurationText.text($0))" } ?? ""
     overlay = .confirm(
       Confirmation(
@@ -70,46 +76,41 @@ extension DashboardState {
     return []
   }
 
-  /// Sets the time after which documents of a collection leave the cache, or takes it away.
-  mutating func setLifetime(_ lifetime: Duration?, of path: ResourcePath) -> [Effect] {
-    storage.setLifetime(lifetime, of: path, at: now)
-    guard let lifetime else {
-      toast(.info, "\(path.text) stays in the cache, however old it gets")
+  /// Sets the time after which documents of a query leave the cache, or takes it away.
+  mutating func setLifetime(_ lifetime: Duration?, of query: Query) -> [Effect] {
+    let what = QueryText.line(query)
+    if let lifetime {
+      let end = network.isDurable ? "" : ", in this session: the cache is in memory"
+      toast(.info, "\(what) leaves the cache \(DurationText.text(lifetime)) after the server last confirmed it\(end)")
+      return [.client(.retain(Retention(query.target, .lifetime(lifetime), since: now)))]
+    }
+    guard let retention = storage.retention(of: query.target, isPin: false) else {
+      toast(.info, "\(what) has no lifetime")
       return []
     }
-    toast(.info, "\(path.text) leaves the cache \(DurationText.text(lifetime)) after the server last confirmed it")
+    return end(retention)
+  }
+
+  /// Takes a pin or a lifetime back.
+  mutating func end(_ retention: Retention) -> [Effect] {
+    let what = QueryText.line(retention.target)
+    toast(
+      .info,
+      retention.kind.isPin
+        ? "\(what) may leave the cache again" : "\(what) stays in the cache, however old it gets")
+    return [.client(.release(retention))]
+  }
+
+  /// Takes the news of pins and lifetimes.
+  mutating func receive(_ retentions: [Retention]) -> [Effect] {
+    storage.note(retentions, at: now)
     return takeDueLifetimes()
   }
 
-  /// The orders to take out of the cache what has outlived its time; none offline, where it could not be read again.
+  /// The order to take out of the cache what has outlived its time; none offline, where it could not be read again, and
+  /// none with another program's client, whose cache it is.
   mutating func takeDueLifetimes() -> [Effect] {
-    guard !network.isOffline else { return [] }
-    return storage.takeDueLifetimes(at: now).map { .client(.expire($0.path, after: $0.lifetime)) }
-  }
-}
-
-/// The text behind `evict`: a path, and how old documents have to be.
-struct EvictionText {
-  /// The path; `nil` for everything.
-  var path: ResourcePath?
-  var age: Duration?
-
-  /// Reads `orders`, `orders older than 2h` and `older than 2h`.
-  init(_ text: String, _ state: DashboardState) throws(TextError) {
-    let words = text.split(separator: " ").map(String.init)
-    guard let mark = words.firstIndex(of: "older") else {
-      path = try state.cachedPath(text)
-      return
-    }
-    guard mark <= 1, words.count == mark + 3, words[mark + 1] == "than" else {
-      throw TextError(column: 1, "write: PATH older than 2h")
-    }
-    if mark == 1 { path = try state.cachedPath(words[0]) }
-    age = try DurationText.parse(words[mark + 2])
-  }
-
-  var account: String {
-    let what = path.map { "take \($0.text) out of the cache" } ?? "take everything out of the cache"
-    return what + (age.map { ", as far as the server has not confirmed it for \(DurationText.text($0))" } ?? "")
+    guard !network.isOffline, configuration.attached == nil, storage.takeDueLifetimes(at: now) else { return [] }
+    return [.client(.applyLifetimes)]
   }
 }
