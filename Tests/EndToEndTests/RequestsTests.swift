@@ -51,11 +51,23 @@ extension EndToEndTests.InTmux {
       #expect(hearth.text.contains("L5 allow get: if resource.data.owner == request.auth.uid"))
       #expect(hearth.text.contains("request.auth = null"))
 
-      // The same without a screen.
+      // The same without a screen, as it happens.
+      let follower = try ChildProcess(
+        [Surroundings.hearth, "--plain", "--json"] + connection, environment: surroundings.environment, streams: .pipes)
+      follower.write("follow requests\n")
+      try await follower.shows("follows the requests")
+      let second = try ask(server, for: "rooms/b", surroundings)
+      // A line of its own, which nothing else has.
+      try await follower.shows(#""verdict": "error", "method": "get", "path": "rooms/b""#)
+      #expect(try await second.exitStatus() == 0)
+      follower.write("quit\n")
+      #expect(try await follower.exitStatus() == 0)
+
+      // And once, with all that there were.
       let told = try await HeadlessRun(
         ["--plain"] + connection, input: "requests\nrequests --json\nquit\n", surroundings)
       #expect(told.status == 0, "\(told.errors)")
-      #expect(told.output.contains("requests: 1, 1 of them denied"), "\(told.output)")
+      #expect(told.output.contains("requests: 2, 2 of them denied"), "\(told.output)")
       let line = try #require(told.lines.first { $0.hasPrefix("{") }, "\(told.output)")
       let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
       let request = try #require((object["requests"] as? [[String: Any]])?.first, "\(line)")

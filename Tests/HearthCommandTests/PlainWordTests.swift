@@ -48,7 +48,15 @@ struct PlainWordTests {
         }
       }
     }
-    #expect(throws: CommandFailure.self) { _ = try parser.word("queue --yaml") }
+    guard case .followRequests(asJSON: true)? = try parser.word("follow requests --json"),
+      case .followRequests(asJSON: false)? = try parser.word("follow requests")
+    else {
+      Issue.record("follow requests")
+      return
+    }
+    for wrong in ["queue --yaml", "follow queue", "follow requests --yaml"] {
+      #expect(throws: CommandFailure.self) { _ = try parser.word(wrong) }
+    }
     for (line, path, wantsJSON) in [
       ("document cities/SF", "cities/SF", false), ("document cities/SF  --json", "cities/SF", true),
       ("document cities/San Jose --json", "cities/San Jose", true),

@@ -36,10 +36,11 @@ extension PlainAccount {
     if let note = state.requestsNote, state.requests.shown.isEmpty { return ["requests: \(note)"] }
     let all = state.requests.all ?? []
     return ["requests: \(grouped(all.count)), \(grouped(state.requests.denied)) of them denied"]
-      + all.flatMap { decision in
-        let clock = TimeText.milliseconds(decision.time, offset: state.configuration.utcOffset, from: .hours)
-        return ["  \(clock) " + decision.sentence] + statements(of: decision)
-      }
+      + all.flatMap { ["  " + line(of: $0, state)] + statements(of: $0) }
+  }
+
+  static func line(of decision: RuleDecision, _ state: DashboardState) -> String {
+    TimeText.milliseconds(decision.time, offset: state.configuration.utcOffset, from: .hours) + " " + decision.sentence
   }
 
   /// The statements that were tried for a refusal, with what their parts were.

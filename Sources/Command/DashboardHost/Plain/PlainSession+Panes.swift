@@ -38,8 +38,50 @@ extension PlainSession {
     for root in state.browser.roots ?? [] { await bridge?.countNow(ResourcePath(root)).value }
   }
 
+  // MARK: Requests
+
+  /// Tells each request that rules decide on from now on, until the session ends.
+  func followRequests(asJSON: Bool) async {
+    if followedRequests != nil {
+      // Requests since the last question are told, too.
+      followedRequests?.asJSON = asJSON
+      return await tellRequests()
+    }
+    await askForRequests()
+    if let note = state.requestsNote, state.requests.all == nil { return say("requests: \(note)") }
+    followedRequests = FollowedRequests(told: state.requests.all?.last?.number ?? 0, asJSON: asJSON)
+    say("follows the requests that rules decide on")
+    beginFollowing()
+  }
+
+  /// Asks for the requests since the last question, and tells them.
+  func tellRequests() async {
+    guard followedRequests != nil else { return }
+    await bridge?.listDecisions(after: state.requests.all?.last?.number ?? 0)?.value
+    // A word and the clock may have asked at once.
+    guard let followed = followedRequests else { return }
+    // A server that was started again counts from 1 again.
+    let all = state.requests.all ?? []
+    let isAnew = (all.last?.number ?? 0) < followed.told
+    followedRequests?.told = all.last?.number ?? followed.told
+    for decision in all where isAnew || decision.number > followed.told {
+      if followed.asJSON {
+        print([SessionLines.request(told: decision)])
+      } else {
+        say(PlainAccount.line(of: decision, state))
+      }
+    }
+  }
+
   /// Asks the server which requests its rules decided on.
   func askForRequests() async {
     if state.reasonAgainstRequests == nil { await bridge?.listDecisions(after: nil)?.value }
   }
+}
+
+/// The requests that were told as they came.
+struct FollowedRequests {
+  /// The number of the last of them.
+  var told: Int
+  var asJSON: Bool
 }

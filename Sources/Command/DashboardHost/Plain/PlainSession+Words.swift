@@ -13,6 +13,7 @@ extension PlainSession {
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
     "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (what was refused or set aside), retry",
     "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json behind it: for programs",
+    "  follow requests: each as rules decide on it",
     "  expect added|modified|removed|acknowledged|rejected [PATH] [within TIME], expect synced, expect nothing",
     "  help, quit",
   ]
@@ -51,6 +52,7 @@ extension PlainSession {
     case .drop(let batch): drop(batch, in: await present())
     case .tell(let subject, let asJSON): await tell(subject, asJSON: asJSON || options.report == .lines)
     case .document(let key, let asJSON): await tell(key, asJSON: asJSON || options.report == .lines)
+    case .followRequests(let asJSON): await followRequests(asJSON: asJSON || options.report == .lines)
     case .help: for line in Self.help { say(line) }
     case .expect(let pattern, let limit):
       let isMet = await waits(for: pattern, within: limit)

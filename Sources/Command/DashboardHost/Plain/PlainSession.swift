@@ -93,6 +93,10 @@ package final class PlainSession {
   /// The condition that is waited for, looked at after each action, and its waiter.
   private var awaited: (isMet: @MainActor (PlainSession) -> Bool, waiter: CheckedContinuation<Bool, Never>)?
   var failedExpectations = 0
+  /// The requests that are told as the server's rules decide on them; `nil` while none are.
+  var followedRequests: FollowedRequests?
+  /// Yields when requests are to be followed.
+  private let following = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
   package init(_ options: Options) {
     self.options = options
@@ -138,6 +142,13 @@ package final class PlainSession {
         return .interrupted(.readerGone)
       }
       group.addTask { await self.followWords() ? .quit : nil }
+      let wanted = following.stream
+      group.addTask {
+        guard await wanted.first(where: { _ in true }) != nil else { return nil }
+        // The sleep is cancelled at the end.
+        while (try? await ContinuousClock().sleep(for: .seconds(1))) != nil { await self.tellRequests() }
+        return nil
+      }
       if let timeout = options.timeout {
         // The sleep is cancelled when another event ends the session.
         group.addTask { (try? await ContinuousClock().sleep(for: timeout)) == nil ? nil : .quit }
@@ -225,6 +236,9 @@ package final class PlainSession {
       perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
     }
   }
+
+  /// Begins to ask for requests each second.
+  func beginFollowing() { following.continuation.yield() }
 
   // MARK: Expectations
 

@@ -18,6 +18,8 @@ package enum PlainWord: Sendable {
   case tell(PlainSubject, asJSON: Bool)
   /// Open a document, and tell what its pane shows.
   case document(DocumentKey, asJSON: Bool)
+  /// Tell each further request that the server's rules decide on.
+  case followRequests(asJSON: Bool)
   case expect(PlainEvent.Pattern, within: Duration)
   /// No document may change and no write be answered.
   case expectNothing(within: Duration)
@@ -35,7 +37,7 @@ package enum PlainWord: Sendable {
         default: false
         }
       }
-    case .listen, .stop, .tell, .document, .expect, .expectNothing, .help, .quit: false
+    case .listen, .stop, .tell, .document, .followRequests, .expect, .expectNothing, .help, .quit: false
     }
   }
 }

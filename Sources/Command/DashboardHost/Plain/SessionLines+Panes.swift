@@ -51,14 +51,21 @@ extension SessionLines {
       ])
   }
 
-  private static func request(_ decision: RuleDecision) -> JSONSyntax {
+  /// A request that was decided on just now.
+  static func request(told decision: RuleDecision) -> String {
+    line("request", members(of: decision))
+  }
+
+  private static func request(_ decision: RuleDecision) -> JSONSyntax { ClientJSON.object(members(of: decision)) }
+
+  private static func members(of decision: RuleDecision) -> [Member] {
     let verdict: String =
       switch decision.verdict {
       case .allowed: "allow"
       case .denied: "deny"
       case .failed: "error"
       }
-    return ClientJSON.object([
+    return [
       Member("number", ClientJSON.integer(decision.number)), Member("time", ClientJSON.time(decision.time)),
       Member("verdict", ClientJSON.string(verdict)), Member("method", ClientJSON.string(decision.method)),
       Member("path", ClientJSON.string(decision.pathText)),
@@ -67,7 +74,7 @@ extension SessionLines {
       Member("milliseconds", decision.milliseconds.map { JSONSyntax(.double($0)) } ?? ClientJSON.null),
       Member("reason", ClientJSON.string(decision.reason)),
       Member("statements", decision.statements.map { ClientJSON.array($0.map(statement)) } ?? ClientJSON.null),
-    ])
+    ]
   }
 
   private static func statement(_ statement: RuleDecision.Statement) -> JSONSyntax {

@@ -23,6 +23,8 @@ package struct PlainWordParser: Sendable {
       return .tell(subject, asJSON: words.count == 2)
     }
     switch (words[0], words.count) {
+    case ("follow", 2) where words[1] == "requests": return .followRequests(asJSON: false)
+    case ("follow", 3) where words[1...] == ["requests", "--json"]: return .followRequests(asJSON: true)
     case ("document", _): return try Self.document(line)
     case ("drop", 2): return .drop(try Self.batch(words[1]))
     case ("aside", 2): return .perform([.setWriteAside(try Self.batch(words[1]))])
