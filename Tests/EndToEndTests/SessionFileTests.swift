@@ -23,8 +23,12 @@ extension EndToEndTests.InTmux {
       let hearth = try await TmuxTerminal(["--demo", "--demo-speed", "10", "--record", file], in: surroundings)
       try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 8 }
       try await hearth.keys("o")
-      try await hearth.wait(for: "each listener's news") {
-        $0.lines.count { $0.contains("you went offline") } == 3 && $0.text.contains("by you")
+      // A snapshot that was not read yet is merged with that of going offline: its rows then tell what changed, from the cache.
+      try await hearth.wait(for: "each listener's news") { terminal in
+        let cached = terminal.lines.compactMap { line in
+          line.firstMatch(of: #/^[ ▌] [\d:.]+ +(\S+) .* (?:SERVER|LOCAL) +c /#).map { String($0.1) }
+        }
+        return Set(cached).count == 3 && terminal.text.contains("by you")
       }
       let shown = feed(hearth.lines)
       try await hearth.keys("Q")
