@@ -11,8 +11,8 @@ struct LRUGarbageCollector {
   let activeTargets: Set<TargetID>
   /// The references from outside of the database; settled.
   let held: DocumentReferences
-  /// Targets that other clients of a shared cache show from the cache, and pinned ones. All documents that match one are kept, also
-  /// those beyond a limit: which documents are within the limit depends on each client's user.
+  /// Targets that other clients of a shared cache show from the cache, and pinned ones. All documents that match one are
+  /// kept, also those beyond a limit: which documents are within the limit depends on each client's user.
   let shownElsewhere: [Target]
 
   /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
