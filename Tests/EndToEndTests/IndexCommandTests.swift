@@ -26,7 +26,7 @@ extension EndToEndTests.InPipes {
     @Test("explain says what a query costs; with the index that it names it costs less")
     func explain() async throws {
       try await fill()
-      let before = try await hearth("explain", "cities", "--where", "state == S7")
+      let before = try await hearth("cache", "explain", "cities", "--where", "state == S7")
       #expect(before.status == 0, "\(before.errors)")
       #expect(before.output.contains("all documents of the collection") && before.output.contains("returned 6,"))
       #expect(before.output.contains("cities(state ascending)"))

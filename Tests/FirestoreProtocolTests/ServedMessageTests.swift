@@ -180,7 +180,7 @@ struct ServedMessageTests {
       WireWriter.message { $0.partitionQueryResponse([Samples.key], in: database, nextPageToken: "more") }, partition,
       "")
 
-    var metrics = ExplainMetrics(scope: "Collection", properties: "(__name__ ASC)")
+    var metrics = ExplainMetrics([ExplainMetrics.Index(scope: "Collection", properties: "(__name__ ASC)")])
     let plan = Wire.RunQueryResponse.with { response in
       response.explainMetrics.planSummary.indexesUsed = [
         .with { $0.fields = ["query_scope": "Collection", "properties": "(__name__ ASC)"] }
@@ -190,6 +190,8 @@ struct ServedMessageTests {
     metrics.execution = ExplainMetrics.Execution(
       results: 2, duration: .milliseconds(1_500), documents: 2, indexEntries: 3)
     let bytes = WireWriter.message { $0.runQueryResponse(explaining: metrics) }
+    let read = try WireReader.read(bytes) { reader throws(WireError) in try reader.explainResponse() }
+    #expect(read == metrics)
     let stats = try Wire.RunQueryResponse(serializedBytes: bytes).explainMetrics.executionStats
     #expect(stats.resultsReturned == 2 && stats.readOperations == 2 && stats.executionDuration.nanos == 500_000_000)
     #expect(stats.debugStats.fields["index_entries_scanned"]?.stringValue == "3")

@@ -125,6 +125,23 @@ package struct InProcessDatastore: AnsweringDatastore {
     return try await backend.aggregate(request, read.aggregations).values
   }
 
+  package func answer(_ read: ExplainRead) async throws(RPCStatus) -> ExplainMetrics? {
+    let query = ServedQuery(read.target)
+    var metrics = ExplainMetrics(of: query)
+    guard read.isRun else { return metrics }
+    let start = ContinuousClock.now
+    var count = 0
+    var next: QueryCursor? = try await backend.open(ReadRequest(query, ReadConsistency(read.view.time), in: database))
+    while let cursor = next {
+      let (piece, rest) = try await backend.read(cursor)
+      count += piece.documents.count
+      next = rest
+    }
+    metrics.execution = ExplainMetrics.Execution(
+      results: count, duration: start.duration(to: .now), documents: count, indexEntries: count)
+    return metrics
+  }
+
   package func answer(_ read: PipelineExecution) async throws(RPCStatus) -> PipelineResponse {
     var executed = try await backend.execute(try Pipeline(read.pipeline, in: database), in: database)
     var response = PipelineResponse(executionTime: executed.time)

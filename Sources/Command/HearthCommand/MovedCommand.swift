@@ -3,7 +3,7 @@
 /// Commands that have another name now. The words of before go on working, and tell the new ones at a terminal.
 enum MovedCommand {
   static let places: [String: [String]] = [
-    "run": ["play"], "explain": ["cache", "explain"], "indexes": ["cache", "indexes"],
+    "run": ["play"], "indexes": ["cache", "indexes"],
   ]
 
   /// The arguments with the present name of their command.

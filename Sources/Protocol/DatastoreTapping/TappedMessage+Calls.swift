@@ -27,6 +27,11 @@ extension TappedMessage {
       note(Schema.runAggregationQueryRequest) {
         $0.aggregationRequest(read.target, read.aggregations, at: read.view.time, in: database)
       }
+    case let read as ExplainRead:
+      kind = "RunQuery"
+      note(Schema.runQueryRequest) {
+        $0.explainRequest(read.target, isRun: read.isRun, read.view, in: database)
+      }
     case let read as CollectionIDsRead:
       kind = "ListCollectionIds"
       note(Schema.listCollectionIDsRequest) {
@@ -60,6 +65,9 @@ extension TappedMessage {
       guard let figures = answer as? [String: Value] else { return }
       count = figures.count
       note(Schema.aggregationResult) { $0.entries(2, Fields(figures.map { ($0.key, $0.value) })) }
+    case is ExplainRead:
+      guard let metrics = answer as? ExplainMetrics else { return }
+      note(Schema.runQueryResponse) { $0.runQueryResponse(explaining: metrics) }
     case is CollectionIDsRead:
       guard let ids = answer as? [String] else { return }
       count = ids.count

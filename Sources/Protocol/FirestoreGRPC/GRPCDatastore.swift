@@ -128,6 +128,13 @@ package final class GRPCDatastore: AnsweringDatastore {
     return figures
   }
 
+  package func answer(_ read: ExplainRead) async throws(RPCStatus) -> ExplainMetrics? {
+    let request = WireWriter.message { $0.explainRequest(read.target, isRun: read.isRun, read.view, in: database) }
+    return try await collect(.runQuery, request) { reader throws(WireError) in
+      try reader.explainResponse()
+    }.lazy.compactMap(\.self).first
+  }
+
   package func answer(_ read: PipelineExecution) async throws(RPCStatus) -> PipelineResponse {
     let request = WireWriter.message { $0.executePipelineRequest(read.pipeline, in: database) }
     let names = names

@@ -38,6 +38,7 @@ package protocol AnsweringDatastore: Datastore {
   func answer(_ read: LookupRead) async throws(RPCStatus) -> [Document]
   func answer(_ read: QueryRead) async throws(RPCStatus) -> [Document]
   func answer(_ read: AggregationRead) async throws(RPCStatus) -> [String: Value]
+  func answer(_ read: ExplainRead) async throws(RPCStatus) -> ExplainMetrics?
   func answer(_ read: CollectionIDsRead) async throws(RPCStatus) -> [String]
   func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey]
   func answer(_ read: DatabasesRead) async throws(RPCStatus) -> [DatabaseID]
@@ -81,6 +82,23 @@ package struct AggregationRead: TimedRead {
   package var view: ReadView
 
   package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [String: Value] {
+    try await backend.answer(self)
+  }
+}
+
+/// The server's explanation of a query; `nil` from a server that explains nothing.
+package struct ExplainRead: TimedRead {
+  /// No target that is one document.
+  package let target: Target
+  /// Whether the query is also run, for its cost.
+  package let isRun: Bool
+  package var view: ReadView
+
+  package init(target: Target, isRun: Bool, view: ReadView = .latest) {
+    (self.target, self.isRun, self.view) = (target, isRun, view)
+  }
+
+  package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> ExplainMetrics? {
     try await backend.answer(self)
   }
 }

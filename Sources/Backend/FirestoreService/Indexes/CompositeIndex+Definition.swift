@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreClientState
-import FirestoreJSON
-import FirestoreModel
+package import FirestoreClientState
+package import FirestoreJSON
+package import FirestoreModel
 
 extension CompositeIndex {
   /// The index as an entry of `firestore.indexes.json`, on one line.
   package var definition: String {
-    let entries = fields.map { field in
+    let members = [
+      JSONSyntax.Member("collectionGroup", JSONSyntax(.string(collectionID))),
+      JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
+      JSONSyntax.Member("fields", JSONSyntax(.array(entries(of: fields)))),
+    ]
+    return JSONSyntax(.object(members)).lineText
+  }
+
+  /// The index as a `google.firestore.admin.v1.Index` in JSON, with the name at its end.
+  /// - Parameter number: its id among the indexes of the database.
+  package func deployed(_ number: Int, in database: DatabaseID) -> JSONSyntax {
+    let root = "projects/\(database.project)/databases/\(database.database)"
+    let name = "\(root)/collectionGroups/\(collectionID)/indexes/\(number)"
+    let end = Field(path: .documentID, kind: fields.last?.kind == .descending ? .descending : .ascending)
+    return JSONSyntax(
+      .object([
+        JSONSyntax.Member("name", JSONSyntax(.string(name))),
+        JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
+        JSONSyntax.Member("fields", JSONSyntax(.array(entries(of: fields + [end])))),
+        JSONSyntax.Member("state", JSONSyntax(.string("READY"))),
+      ]))
+  }
+
+  private func entries(of fields: [Field]) -> [JSONSyntax] {
+    fields.map { field in
       let (name, word) =
         switch field.kind {
         case .ascending: ("order", "ASCENDING")
@@ -19,12 +43,6 @@ extension CompositeIndex {
           JSONSyntax.Member(name, JSONSyntax(.string(word))),
         ]))
     }
-    let members = [
-      JSONSyntax.Member("collectionGroup", JSONSyntax(.string(collectionID))),
-      JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
-      JSONSyntax.Member("fields", JSONSyntax(.array(entries))),
-    ]
-    return JSONSyntax(.object(members)).lineText
   }
 
   /// The real service's error text for a query that needs the index, with the definition.

@@ -36,6 +36,9 @@ package final class ServedIndexes: Sendable {
   /// Replaces the existing indexes.
   package func require(_ indexes: [CompositeIndex]) { state.withLock { $0.available = indexes } }
 
+  /// The existing indexes of several fields; none if no query is refused.
+  var composites: [CompositeIndex] { state.withLock { $0.available ?? [] }.filter { $0.fields.count > 1 } }
+
   /// Notes the index that a query needs.
   /// - Parameter aggregations: the aggregations over its matches, which need their fields in the index.
   /// - Throws: `failed-precondition` with the definition of the index that is missing.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+package import FirestoreClientState
 package import FirestoreModel
 
-/// The served part of google.firestore.admin.v1.FirestoreAdmin: the list of databases. A database exists as long as it
-/// holds documents; it is never created.
+/// The served part of google.firestore.admin.v1.FirestoreAdmin: the lists of databases and of their composite indexes. A
+/// database exists as long as it holds documents; it is never created.
 extension FirestoreService {
   package enum AdminMethod: String, Sendable, CaseIterable {
     case listDatabases = "ListDatabases"
@@ -17,9 +18,7 @@ extension FirestoreService {
   /// - Throws: `permission-denied` if there are rules and the caller is no administrator, `invalid-argument`,
   ///   `not-found`.
   package func answer(_ method: AdminMethod, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    if isRestricted, access != nil {
-      throw RPCStatus(.permissionDenied, "Looking for databases requires admin authentication.")
-    }
+    try checkAdministrator("Looking for databases")
     let name = try Self.name(request)
     switch method {
     case .listDatabases:
@@ -37,6 +36,19 @@ extension FirestoreService {
         throw RPCStatus(.notFound, "The database \(database.name) holds no documents here.")
       }
       return Self.message(of: database)
+    }
+  }
+
+  /// The composite indexes that queries are held to, of one collection id or of all.
+  /// - Throws: `permission-denied` if there are rules and the caller is no administrator.
+  package func deployedIndexes(of collectionID: String?) throws(RPCStatus) -> [CompositeIndex] {
+    try checkAdministrator("Looking for indexes")
+    return indexes?.composites.filter { collectionID == nil || $0.collectionID == collectionID } ?? []
+  }
+
+  private func checkAdministrator(_ action: String) throws(RPCStatus) {
+    if isRestricted, access != nil {
+      throw RPCStatus(.permissionDenied, "\(action) requires admin authentication.")
     }
   }
 

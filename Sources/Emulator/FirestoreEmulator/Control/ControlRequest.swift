@@ -9,6 +9,10 @@ enum ControlRequest: Equatable {
   /// The security rules of a project.
   case rules(project: String)
   case setRules(project: String)
+  /// The release of a project's rules as google.firebase.rules.v1 tells it, which names a ruleset.
+  case release(name: String, project: String)
+  /// The only ruleset of a project.
+  case ruleset(project: String)
   /// The coverage counted for the rules.
   case coverage(project: String)
   /// The coverage as a page to look at.
@@ -47,6 +51,28 @@ enum ControlRequest: Equatable {
     }
     self = request
   }
+
+  /// Reads an address of google.firebase.rules.v1: `projects/P/releases/cloud.firestore`, with a database behind it or not,
+  /// or `projects/P/rulesets/current`.
+  /// - Returns: `nil` for another address.
+  init?(rulesOf target: String, _ method: String) {
+    let path = target.prefix { $0 != "?" && $0 != "#" }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+      PercentEncoding.decoded($0)
+    }
+    guard method == "GET", parts.count >= 5, parts[0] == "v1", parts[1] == "projects", !parts[2].isEmpty else {
+      return nil
+    }
+    switch (parts[3], parts[4]) {
+    case ("releases", "cloud.firestore") where parts.count <= 6:
+      self = .release(name: parts.dropFirst().joined(separator: "/"), project: parts[2])
+    case ("rulesets", Self.rulesetID) where parts.count == 5: self = .ruleset(project: parts[2])
+    default: return nil
+    }
+  }
+
+  /// The id of the ruleset that is in force.
+  static let rulesetID = "current"
 
   /// Reads `PROJECT:securityRules` and its like; a project's id may contain colons.
   private static func custom(_ method: String, _ part: String) -> ControlRequest? {

@@ -64,6 +64,8 @@ struct ControlWork: Sendable {
         try await service.deleteDocuments(below: path, in: database)
         return HTTPAnswer(200, "{}\n")
       case .rules(let project): return try rules(of: project).current()
+      case .release(let name, let project): return try rules(of: project).release(name)
+      case .ruleset(let project): return try rules(of: project).released()
       case .setRules(let project):
         try checkMachine()
         return try rules(of: project).replace(body)

@@ -22,6 +22,29 @@ struct RulesControl: Sendable {
     return Self.answer([("rules", Self.json(files))] + Self.members(Ruleset.compile(files).issues))
   }
 
+  /// The release of the rules, as google.firebase.rules.v1 tells it.
+  /// - Throws: `not-found` for a project without rules.
+  func release(_ name: String) throws(RPCStatus) -> HTTPAnswer {
+    _ = try files()
+    return Self.answer([
+      ("name", Self.text(name)), ("rulesetName", Self.text("projects/\(project)/rulesets/\(ControlRequest.rulesetID)")),
+    ])
+  }
+
+  /// The ruleset that is in force, as google.firebase.rules.v1 tells it.
+  /// - Throws: `not-found` for a project without rules.
+  func released() throws(RPCStatus) -> HTTPAnswer {
+    Self.answer([
+      ("name", Self.text("projects/\(project)/rulesets/\(ControlRequest.rulesetID)")),
+      ("source", Self.json(try files())),
+    ])
+  }
+
+  private func files() throws(RPCStatus) -> [RulesFile] {
+    if let files = rules.source(for: project)?.files { return files }
+    throw RPCStatus(.notFound, "The project \(project) has no rules here.")
+  }
+
   /// Replaces the rules of the project.
   /// - Throws: `invalid-argument` for a request that cannot be read and, unless it says that errors are to be ignored,
   ///   for rules that cannot.

@@ -103,6 +103,10 @@ extension HTTPRequestHandler {
     self.body = ByteBuffer()
     if let call = DatabasesCall(plain.method, plain.target) { return databases(context, call, plain) }
     do throws(RPCStatus) {
+      if let call = DeploymentCall(plain.method, plain.target) {
+        let text = try call.answer(by: try service.serving(as: plain.authorization))
+        return answer(HTTPAnswer(200, json: text).allowing(plain.origin))
+      }
       if body.count > Self.smallBytes { return work(context, plain, .request(body)) }
       let call = try RESTCall(plain.method, plain.target, body: body)
       let service = service.isRestricted ? try service.serving(as: plain.authorization) : service

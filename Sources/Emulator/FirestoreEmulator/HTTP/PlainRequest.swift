@@ -56,6 +56,7 @@ struct PlainRequest {
 
   private static func wish(_ method: String, _ target: String) -> Wish {
     let path = target.prefix { $0 != "?" && $0 != "#" }
+    if let control = ControlRequest(rulesOf: target, method) { return .control(control) }
     if RESTCall.root(of: target) != nil { return method == "OPTIONS" ? .preflight : .rest }
     if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
     if target.hasPrefix(ControlRequest.root), method == "OPTIONS" { return .preflight }

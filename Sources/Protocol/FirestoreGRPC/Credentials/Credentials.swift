@@ -104,7 +104,8 @@ package final class Credentials: Sendable {
   /// - Throws: `failed-precondition` for credentials that must not be sent to the endpoint.
   package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String? {
     if !isTrusting, let refusal = refusal(at: endpoint) { throw refusal }
-    let audience = endpoint.isGoogle ? ServiceAccountKey.audience : "https://\(endpoint.host.lowercased())/"
+    let isFirestore = endpoint.isGoogle && endpoint.host != AdministrationCall.rulesHost
+    let audience = isFirestore ? ServiceAccountKey.audience : "https://\(endpoint.host.lowercased())/"
     let time = now().seconds
     let last = state.withLock { $0.audience == audience ? $0.token : nil }
     if let last, last.isUsable(at: time) { return "Bearer " + last.secret.revealed }

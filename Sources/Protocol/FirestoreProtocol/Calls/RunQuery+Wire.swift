@@ -34,6 +34,14 @@ extension WireWriter {
     if let time = view.time { field(7, timestamp: time.timestamp) }
   }
 
+  /// The content of a `google.firestore.v1.RunQueryRequest` that asks for an explanation.
+  /// - Parameter isRun: whether the query is also to be run, which is billed.
+  /// - Precondition: the target is no document target.
+  package mutating func explainRequest(_ target: Target, isRun: Bool, _ view: ReadView, in database: DatabaseID) {
+    runQueryRequest(target, view, in: database)
+    field(10) { options in if isRun { options.field(1, boolean: true) } }
+  }
+
   /// The content of a `google.firestore.v1.RunQueryRequest` that names no collection.
   package mutating func runQueryRequest(_ request: DescendantsRequest, in database: DatabaseID) {
     let target = request.target(in: database)
@@ -96,6 +104,15 @@ extension WireReader {
       }
     }
     return request
+  }
+
+  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without looking at its document; `nil` if there is none.
+  package mutating func explainResponse() throws(WireError) -> ExplainMetrics? {
+    var metrics: ExplainMetrics?
+    while let tag = try tag() {
+      if tag.field == 11, tag.type == .lengthDelimited { metrics = try explainMetrics() } else { try skip(tag.type) }
+    }
+    return metrics
   }
 
   /// The content of a `google.firestore.v1.RunQueryResponse`.

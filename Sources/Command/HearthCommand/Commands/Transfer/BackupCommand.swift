@@ -22,8 +22,9 @@ struct BackupCommand: AsyncParsableCommand {
       says of which database and moment it is, and how many documents there are. It takes its name when it is whole, in \
       place of an older backup; a folder of other things is not replaced.
 
-      Rules are asked of a server that can be asked ('hearth serve', Google's emulator), or those of --rules. Indexes \
-      are those of --indexes. It is said what the backup holds, and what it does not. 'hearth restore' brings it back.
+      Rules and indexes are those that the server has ('hearth deployed'), or those of --rules and --indexes; data of \
+      this machine has none. Of a server that does not tell them it is said. 'hearth restore' brings all of it back, but \
+      for rules and indexes of Cloud Firestore, for which 'hearth deployed' prints the requests.
 
       Everything is of one moment, as in 'hearth export'. Exit status: 65 if data, rules or indexes cannot be read, 69 \
       if the server cannot be reached, 73 and 74 if the folder cannot be written.
@@ -49,9 +50,7 @@ struct BackupCommand: AsyncParsableCommand {
     companions.indexes = try indexes.map { try Self.indexes(in: $0) }
     try locations.requireData()
     let isServed = companions.rules == nil
-    if companions.rules == nil, let control = EmulatorControl(of: locations.backend) {
-      companions.rules = try await ServedRuleset(control, locations.database.project).text()
-    }
+    if case .remote = locations.backend { try await addDeployed(to: &companions, locations) }
     let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
     let time = (connection.datastore as? PastDatastore)?.time.timestamp
     var progress = TransferProgress(isQuiet: headless.quiet)
@@ -71,6 +70,34 @@ struct BackupCommand: AsyncParsableCommand {
       ShownText(
         "\(written.documents.documents), \(rules) and \(companions.indexes == nil ? "no indexes" : "indexes") in "
           + "\(folder)."))
+  }
+
+  /// Adds the rules and indexes that the server has, where no file is named. One that does not tell them is no failure: it
+  /// is told.
+  private func addDeployed(
+    to companions: inout BackupFolder.Companions, _ locations: StorageOptions.Locations
+  ) async throws {
+    let server = try DeployedPlace.server(of: locations)
+    if companions.rules == nil {
+      companions.rules = try await told("rules") { try await DeployedPlace.rules(of: locations, at: server) }
+    }
+    if companions.indexes == nil {
+      companions.indexes = try await told("indexes") {
+        let deployed = try await IndexDeployment(of: locations.database, at: server)
+        return deployed.indexes.isEmpty && deployed.overrides.isEmpty ? nil : deployed.configuration
+      }
+    }
+  }
+
+  /// - Throws: the failure of a server that cannot be reached, and of rules that no backup can hold.
+  private func told(_ what: String, _ read: () async throws -> String?) async throws -> String? {
+    do { return try await read() } catch {
+      guard let failure = error as? CommandFailure, failure.status != .unavailable, failure.status != .badData else {
+        throw error
+      }
+      headless.note(ShownText("the server's \(what) are not in the backup: \(failure.message)"))
+      return nil
+    }
   }
 
   /// - Throws: `badData` for rules that cannot be used.

@@ -15,7 +15,7 @@ struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
     abstract: "Say how the offline cache answers a query, manage its indexes, or collect its garbage.",
-    subcommands: [ExplainCommand.self, IndexesCommand.self, CollectCommand.self])
+    subcommands: [CacheExplainCommand.self, IndexesCommand.self, CollectCommand.self])
 }
 
 /// `hearth cache gc`: the collection that a running client performs by itself from time to time.

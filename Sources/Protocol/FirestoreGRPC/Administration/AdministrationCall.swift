@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import Foundation
+
+/// Asks the REST interfaces of administration (google.firestore.admin.v1, google.firebase.rules.v1): once, when a person
+/// wants to know what is deployed.
+package struct AdministrationCall: Sendable {
+  /// The interfaces: Google gives each a host of its own, other servers answer both at one.
+  package enum Interface: Sendable {
+    case firestore, rules
+  }
+
+  private let endpoint: Endpoint
+  private let credentials: Credentials
+  private let isTrusting: Bool
+
+  /// - Parameters:
+  ///   - credentials: an account's that may see what is deployed.
+  ///   - isTrusting: whether they are sent without TLS as well.
+  package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
+    (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
+  }
+
+  /// The beginning of an interface's addresses: scheme and host.
+  package func root(of interface: Interface) -> String {
+    let endpoint = endpoint(of: interface)
+    let standard = endpoint.port == (endpoint.isTLS ? 443 : 80) ? endpoint.host : endpoint.text
+    return (endpoint.isTLS ? "https://" : "http://") + standard
+  }
+
+  private func endpoint(of interface: Interface) -> Endpoint {
+    guard interface == .rules, endpoint.isGoogle else { return endpoint }
+    return Endpoint(host: Self.rulesHost, port: 443, security: endpoint.security)
+  }
+
+  /// A text as one part of an address, or the value of a parameter.
+  package static func encoded(_ text: String) -> String { HTTPURL.formEncoded(text) }
+
+  static let rulesHost = "firebaserules.googleapis.com"
+
+  /// Gets a resource.
+  /// - Parameter path: its path from the first slash on, with its parameters.
+  /// - Returns: the body of a successful answer.
+  /// - Throws: `unavailable` without an answer; `not-found`; `permission-denied` and `unauthenticated` with the server's
+  ///   reason; `unimplemented` for every other answer, which names its status.
+  package func get(_ path: String, of interface: Interface) async throws(RPCStatus) -> [UInt8] {
+    let endpoint = endpoint(of: interface)
+    guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
+    else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }
+    var request = HTTPRequest(method: .get, url: url, purpose: "say what is deployed")
+    if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
+      request.headers = [("authorization", authorization)]
+    }
+    if case .tls(let roots) = endpoint.security { request.trustRoots = roots }
+    let response = try await request.perform()
+    let place = "\(endpoint.text)\(path.prefix { $0 != "?" })"
+    let reason = "\(place): \(Refusal.message(in: response.body) ?? "status \(response.status)")."
+    switch response.status {
+    case 200: return response.body
+    case 401: throw RPCStatus(.unauthenticated, "\(reason) \(credentials.remedy)")
+    case 403: throw RPCStatus(.permissionDenied, reason)
+    case 404: throw RPCStatus(.notFound, reason)
+    default: throw RPCStatus(.unimplemented, reason)
+    }
+  }
+
+  /// The body of a refusal (google.rpc.Status in JSON).
+  private struct Refusal: Decodable {
+    struct Content: Decodable { var message: String }
+    var error: Content
+
+    /// The server's reason, without a full stop at its end; `nil` for a body of another form.
+    static func message(in body: [UInt8]) -> String? {
+      // Servers answer unknown addresses as they like.
+      guard let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(body.prefix(65_536))) else { return nil }
+      return refusal.error.message.hasSuffix(".") ? String(refusal.error.message.dropLast()) : refusal.error.message
+    }
+  }
+}
