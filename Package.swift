@@ -128,7 +128,8 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
-    module("FirestoreText", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "Spelling"]),
+    module(
+      "FirestoreText", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "Spelling"]),
     module("FirestoreProtoJSON", ["FirestoreModel", "FirestoreJSON"]),
     module(
       "DatastoreTapping",
@@ -360,7 +361,9 @@ let package = Package(
         "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         "FirestorePipelines",
       ]),
-    tests("FirestoreTextTests", ["FirestoreTesting", "FirestoreModel", "FirestoreQuery", "FirestoreText"]),
+    tests(
+      "FirestoreTextTests",
+      ["FirestoreTesting", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreText"]),
     tests("LinearPatternsTests", ["LinearPatterns", "SeededRandom"]),
     tests(
       "FirestoreRulesTests",

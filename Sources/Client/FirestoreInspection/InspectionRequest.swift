@@ -23,13 +23,17 @@ package enum InspectionRequest: Codable, Sendable {
   case dropRejected([BatchID])
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
+  /// Lets a fault happen once; only of a program whose greeting says that it knows the words for faults.
+  case causeFault(FaultEvent)
   case restart(StreamUse.Kind)
 
   /// Whether the request changes what the program's client does.
   package var isControl: Bool {
     switch self {
     case .documents, .locate, .collections, .count, .layers, .explain, .preview, .inside, .survey: false
-    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .setFaults, .injectFault, .restart: true
+    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .setFaults, .injectFault, .causeFault,
+      .restart:
+      true
     }
   }
 }

@@ -13,7 +13,7 @@ extension EngineClient {
   /// Ends all faults and waits for what was written to be answered.
   func settleWrites() async throws {
     clock.setPatience(Self.patienceAtRest)
-    faults.withdrawWriteFaults()
+    faults.withdrawFaults()
     faults.update { $0 = FaultSettings() }
     await enableNetwork()
     await engine.retryNow()

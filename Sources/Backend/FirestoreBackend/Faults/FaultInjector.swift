@@ -1,90 +1,208 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
+import FirestoreProtocol
 import Synchronization
 
 /// A network between a client and its backend that can be broken by hand or by chance. Shared by the controls that
 /// break it and the datastores behind it; seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
+  private struct Call {
+    let lane: FaultLane
+    let breaks: AsyncStream<RPCStatus>.Continuation
+  }
+
   private struct State {
     var settings = FaultSettings()
-    var writeFaults: [WriteFault] = []
+    var waiting = WaitingFaults()
     var randomness: UInt64
-    var calls: [Int: AsyncStream<RPCStatus>.Continuation] = [:]
+    var calls: [Int: Call] = [:]
     var lastCall = 0
+    /// Whether a network that comes and goes is away.
+    var isAway = false
+    var flapping: Task<Void, Never>?
+    /// The tokens that the backend has told since it forgot all others; `nil` while it knows all.
+    var knownTokens: KnownTokens?
+
+    func isDown(_ lane: FaultLane) -> Bool { isAway || settings.isOffline(lane) }
   }
 
   private let state: Mutex<State>
+  private let clock: any Clock<Duration>
 
-  package init(seed: UInt64 = 0) { state = Mutex(State(randomness: seed)) }
+  /// - Parameter clock: the clock by which the network comes and goes.
+  package init(seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock()) {
+    state = Mutex(State(randomness: seed))
+    self.clock = clock
+  }
+
+  deinit { state.withLock { $0.flapping?.cancel() } }
 
   package var settings: FaultSettings { state.withLock { $0.settings } }
 
-  /// Changes the settings; going offline, or ending a half-open time, breaks everything that is open.
+  /// Changes the settings; going offline, or ending a half-open time, breaks what is open.
   package func update(_ change: (inout FaultSettings) -> Void) {
-    let broken = state.withLock { state -> [AsyncStream<RPCStatus>.Continuation] in
+    breakCalls { state in
       let before = state.settings
       change(&state.settings)
-      let breaks = state.settings.isOffline && !before.isOffline || before.isHalfOpen && !state.settings.isHalfOpen
-      guard breaks else { return [] }
-      // Broken calls let no message pass from here on, not even one already on its way.
-      defer { state.calls = [:] }
-      return Array(state.calls.values)
+      if before.flap != state.settings.flap { flap(&state) }
+      let wasDown = FaultLane.allCases.filter { before.isOffline($0) }
+      let heals = before.isHalfOpen && !state.settings.isHalfOpen
+      return FaultLane.allCases.filter { heals || state.isDown($0) && !wasDown.contains($0) }
     }
-    for call in broken { call.yield(Self.broken) }
   }
 
-  /// Replaces the settings; calm ones also withdraw the faults that wait for a write.
+  /// Replaces the settings; calm ones also withdraw the faults that wait for a call.
   package func apply(_ settings: FaultSettings) {
-    if settings.isCalm { withdrawWriteFaults() }
+    if settings.isCalm { withdrawFaults() }
     update { $0 = settings }
   }
 
-  /// Makes a fault happen to the next write that has no other fault waiting for it.
-  package func inject(_ fault: WriteFault) { state.withLock { $0.writeFaults.append(fault) } }
+  /// Makes one change.
+  /// - Throws: `unimplemented` for a change that means nothing to a client.
+  package func perform(_ change: FaultChange) throws(RPCStatus) {
+    if let objection = change.objectionOfClients { throw RPCStatus(.unimplemented, objection) }
+    if change == .calm { withdrawFaults() }
+    if case .event(let event) = change { inject(event) } else { update { $0.apply(change) } }
+  }
 
-  /// Withdraws the injected faults that have not happened yet.
-  package func withdrawWriteFaults() { state.withLock { $0.writeFaults = [] } }
+  /// Makes a fault happen to the next call of its kind that has no other fault waiting for it, or at once.
+  package func inject(_ event: FaultEvent) {
+    switch event {
+    case .write(let fault): inject(fault)
+    case .read(let code): state.withLock { $0.waiting.reads.append(code) }
+    case .listen(let code): state.withLock { $0.waiting.listens.append(code) }
+    case .restart(let withoutTokens):
+      breakCalls(with: Self.restarted) { state in
+        if withoutTokens { state.knownTokens = KnownTokens() }
+        return FaultLane.allCases
+      }
+    case .expireToken: break
+    }
+  }
+
+  /// Makes a fault happen to the next write that has no other fault waiting for it.
+  package func inject(_ fault: WriteFault) { state.withLock { $0.waiting.writes.append(fault) } }
+
+  /// Withdraws the injected faults that have not happened yet, and lets the backend remember all tokens again.
+  package func withdrawFaults() {
+    state.withLock { state in
+      state.waiting = WaitingFaults()
+      state.knownTokens = nil
+    }
+  }
 
   static let broken = RPCStatus(.unavailable, "The connection to the backend broke.")
   static let offline = RPCStatus(.unavailable, "The backend cannot be reached: the network is off.")
+  static let restarted = RPCStatus(.unavailable, "The backend was started again.")
+
+  // MARK: Calls
 
   /// Registers a stream or call that can be broken.
   /// - Returns: the number of the call, and a stream that gives the status with which it is broken, if it is.
-  func open() throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
+  func open(_ lane: FaultLane) throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
     let (stream, continuation) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
     let call = state.withLock { state -> Int? in
-      if state.settings.isOffline { return nil }
+      if state.isDown(lane) { return nil }
       state.lastCall += 1
-      state.calls[state.lastCall] = continuation
+      state.calls[state.lastCall] = Call(lane: lane, breaks: continuation)
       return state.lastCall
     }
     guard let call else { throw Self.offline }
     return (call, stream)
   }
 
-  func close(_ call: Int) { state.withLock { $0.calls.removeValue(forKey: call) }?.finish() }
+  func close(_ call: Int) { state.withLock { $0.calls.removeValue(forKey: call) }?.breaks.finish() }
 
   /// Whether a registered call has been neither broken from outside nor closed.
   func isOpen(_ call: Int) -> Bool { state.withLock { $0.calls[call] != nil } }
 
-  func fail(_ call: Int, with status: RPCStatus) { _ = state.withLock { $0.calls[call] }?.yield(status) }
+  func fail(_ call: Int, with status: RPCStatus) { _ = state.withLock { $0.calls[call] }?.breaks.yield(status) }
+
+  /// Makes a change, and breaks the calls of the kinds that it returns.
+  private func breakCalls(with status: RPCStatus = broken, _ change: (inout State) -> [FaultLane]) {
+    let broken = state.withLock { state -> [Call] in
+      let lanes = change(&state)
+      // Broken calls let no message pass from here on, not even one already on its way.
+      let broken = state.calls.filter { lanes.contains($0.value.lane) }
+      for number in broken.keys { state.calls[number] = nil }
+      return Array(broken.values)
+    }
+    for call in broken { call.breaks.yield(status) }
+  }
+
+  /// Lets the network go now, and come and go from here on; or stay.
+  private func flap(_ state: inout State) {
+    state.flapping?.cancel()
+    state.flapping = nil
+    state.isAway = state.settings.flap != nil
+    guard let period = state.settings.flap else { return }
+    state.flapping = Task { [weak self, clock] in
+      while true {
+        do { try await clock.sleep(for: period) } catch { return }
+        self?.turn()
+      }
+    }
+  }
+
+  private func turn() {
+    breakCalls { state in
+      guard state.settings.flap != nil, !Task.isCancelled else { return [] }
+      state.isAway.toggle()
+      return state.isAway ? FaultLane.allCases : []
+    }
+  }
+
+  // MARK: Faults of one call
 
   /// The fault of the next write: the first injected one, else by chance.
   func takeWriteFault() -> WriteFault? {
     state.withLock { state in
-      if !state.writeFaults.isEmpty { return state.writeFaults.removeFirst() }
-      guard state.settings.lostAcknowledgements > 0 else { return nil }
-      let isLost = Self.draw(&state.randomness) * 100 < Double(state.settings.lostAcknowledgements)
-      return isLost ? .dropAcknowledgement : nil
+      if !state.waiting.writes.isEmpty { return state.waiting.writes.removeFirst() }
+      let (before, after) = (state.settings.lostRequests, state.settings.lostAcknowledgements)
+      if before > 0, Self.draw(&state.randomness) * 100 < Double(before) { return .dropRequest }
+      guard after > 0 else { return nil }
+      return Self.draw(&state.randomness) * 100 < Double(after) ? .dropAcknowledgement : nil
     }
   }
 
-  func delay() -> Duration {
-    state.withLock { state in
-      let jitter = state.settings.jitter == .zero ? .zero : state.settings.jitter * Self.draw(&state.randomness)
-      return state.settings.latency + jitter
+  func takeReadFault() -> StatusCode? {
+    state.withLock { $0.waiting.reads.isEmpty ? nil : $0.waiting.reads.removeFirst() }
+  }
+
+  func takeListenFault() -> StatusCode? {
+    state.withLock { $0.waiting.listens.isEmpty ? nil : $0.waiting.listens.removeFirst() }
+  }
+
+  /// The time that a message takes.
+  /// - Parameters:
+  ///   - isLate: whether the message has the latency, and does not travel with another one.
+  ///   - bytes: the size of the message, asked for where the bandwidth is bounded.
+  ///   - isAnswer: whether the client has to read it.
+  func delay(_ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int) -> Duration {
+    let (delay, rates) = state.withLock { state -> (Duration, [Int]) in
+      let settings = state.settings
+      let (latency, most) = settings.delay(on: lane)
+      let jitter = most == .zero || !isLate ? .zero : most * Self.draw(&state.randomness)
+      let rates = [settings.bandwidth(on: lane), isAnswer ? settings.readingRate : nil]
+      return (isLate ? latency + jitter : .zero, rates.compactMap(\.self))
     }
+    guard let rate = rates.min() else { return delay }
+    return delay + .microseconds(Int64(Double(bytes()) / Double(rate) * 1e6))
+  }
+
+  // MARK: Tokens
+
+  /// Notes the tokens that the backend tells, if it has forgotten others.
+  func note(tokensOf changes: [WatchChange]) {
+    state.withLock { state in
+      if state.knownTokens == nil { return }
+      for change in changes { if let token = change.token { state.knownTokens?.insert(token.bytes) } }
+    }
+  }
+
+  func isForgotten(_ token: [UInt8]) -> Bool {
+    state.withLock { state in state.knownTokens.map { !$0.contains(token) } ?? false }
   }
 
   /// The next of a sequence of numbers in 0..<1 (splitmix64).
@@ -93,5 +211,40 @@ package final class FaultInjector: Sendable {
     var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return Double((mixed ^ (mixed >> 31)) >> 11) / Double(1 << 53)
+  }
+}
+
+/// The injected faults that have not happened yet, in their order.
+private struct WaitingFaults {
+  var writes: [WriteFault] = []
+  var reads: [StatusCode] = []
+  var listens: [StatusCode] = []
+}
+
+/// The newest resume tokens that a backend has told; an older one counts as forgotten, so that its target begins anew,
+/// which is never wrong.
+struct KnownTokens {
+  private static let limit = 10_000
+
+  private var tokens: Set<[UInt8]> = []
+  private var order: [[UInt8]] = []
+
+  mutating func insert(_ token: [UInt8]) {
+    guard tokens.insert(token).inserted else { return }
+    order.append(token)
+    guard order.count > 2 * Self.limit else { return }
+    for old in order.prefix(Self.limit) { tokens.remove(old) }
+    order.removeFirst(Self.limit)
+  }
+
+  func contains(_ token: [UInt8]) -> Bool { tokens.contains(token) }
+}
+
+extension WatchChange {
+  fileprivate var token: ResumeToken? {
+    switch self {
+    case .current(_, let token), .reset(_, let token), .token(_, let token), .snapshot(_, let token): token
+    case .added, .removed, .document, .documentRemoved, .filter: nil
+    }
   }
 }

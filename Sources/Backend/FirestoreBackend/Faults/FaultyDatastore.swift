@@ -23,56 +23,101 @@ package struct FaultyDatastore: Datastore {
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
-    try await stream(deliver) { line, deliver throws(RPCStatus) in
+    try await stream(.watch, deliver) { line, deliver throws(RPCStatus) in
       try await base.watch(
-        requests: line.pass(requests) { _ in nil },
+        requests: line.pass(requests) { request in
+          faults.delay(.watch) { MessageWeight.bytes(request) }
+        } _: { request in
+          await passage(of: request, line, deliver)
+        },
         deliver: { event in
-          // The message that makes a snapshot visible is delayed; the documents before it are not delayed one by one.
-          let isLate = if case .changes(let changes) = event { changes.contains(where: \.isSnapshot) } else { true }
-          if await line.letsThrough(after: isLate ? faults.delay() : .zero) { await deliver(event) }
+          if case .changes(let changes) = event { faults.note(tokensOf: changes) }
+          if await line.letsThrough(after: delay(of: event)) { await deliver(event) }
         })
+    }
+  }
+
+  /// Decides on a request of a watch stream: a target may be refused, and have a token that the backend has forgotten.
+  private func passage(
+    of request: WatchRequest, _ line: FaultyLine, _ deliver: @Sendable (WatchEvent) async -> Void
+  ) async -> FaultyLine.Passage<WatchRequest> {
+    guard case .add(var target) = request else { return .pass(request) }
+    if let code = faults.takeListenFault() {
+      let refusal = RPCStatus(code, "The listener was refused by an injected fault.")
+      let change = WatchChange.removed([target.id], cause: refusal)
+      let delay = faults.delay(.watch, isAnswer: true) { MessageWeight.bytes([change]) }
+      if await line.letsThrough(after: delay) { await deliver(.changes([change])) }
+      return .swallow
+    }
+    if case .token(let token)? = target.resume, faults.isForgotten(token.bytes) {
+      (target.resume, target.expectedCount) = (nil, nil)
+    }
+    return .pass(.add(target))
+  }
+
+  private func delay(of event: WatchEvent) -> Duration {
+    guard case .changes(let changes) = event else { return faults.delay(.watch, isAnswer: true) { 0 } }
+    // The message that makes a snapshot visible is late; the documents before it are not late one by one.
+    return faults.delay(.watch, isLate: changes.contains(where: \.isSnapshot), isAnswer: true) {
+      MessageWeight.bytes(changes)
     }
   }
 
   package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
-    try await stream(deliver) { line, deliver throws(RPCStatus) in
+    try await stream(.write, deliver) { line, deliver throws(RPCStatus) in
       let losses = Losses()
       try await base.write(
-        requests: line.pass(requests) { _ in
+        requests: line.pass(requests) { request in
+          faults.delay(.write) { MessageWeight.bytes(request.mutations) }
+        } _: { request in
           let fault = faults.takeWriteFault()
           losses.record(isLost: fault == .dropAcknowledgement)
-          return fault?.statusBeforeCommit
+          return fault?.statusBeforeCommit.map { .fail($0) } ?? .pass(request)
         },
         deliver: { event in
           if case .committed = event, losses.takeFirst() {
             line.fail(FaultInjector.broken)
-          } else if await line.letsThrough(after: faults.delay()) {
+          } else if await line.letsThrough(after: delay(of: event)) {
             await deliver(event)
           }
         })
     }
   }
 
+  private func delay(of event: WriteEvent) -> Duration {
+    faults.delay(.write, isAnswer: true) {
+      if case .committed(_, let response) = event { MessageWeight.bytes(response) } else { 0 }
+    }
+  }
+
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
     let fault = faults.takeWriteFault()
     if let status = fault?.statusBeforeCommit { throw status }
-    return try await call { () async throws(RPCStatus) in
+    return try await call(.write, bytes: { MessageWeight.bytes(mutations) }) { line async throws(RPCStatus) in
       let response = try await base.commit(mutations)
       if fault == .dropAcknowledgement { throw FaultInjector.broken }
+      try await line.receive { faults.delay(.write, isLate: false, isAnswer: true) { MessageWeight.bytes(response) } }
       return response
     }
   }
 
   package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
-    try await call { () async throws(RPCStatus) in try await base.read(read) }
+    if let code = faults.takeReadFault() { throw RPCStatus(code, "The read was refused by an injected fault.") }
+    return try await call(.read, bytes: { 0 }) { line async throws(RPCStatus) in
+      let answer = try await base.read(read)
+      try await line.receive {
+        faults.delay(.read, isLate: false, isAnswer: true) { MessageWeight.bytes(ofAnswer: answer) }
+      }
+      return answer
+    }
   }
 
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
-    try await stream(deliver) { line, deliver throws(RPCStatus) in
+    try await stream(.watch, deliver) { line, deliver throws(RPCStatus) in
       try await base.followCommits { news in
-        if await line.letsThrough(after: faults.delay()) { await deliver(news) }
+        if await line.letsThrough(after: faults.delay(.watch) { 0 }) { await deliver(news) }
       }
     }
   }
@@ -80,32 +125,43 @@ package struct FaultyDatastore: Datastore {
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
-    try await call { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
+    if let code = faults.takeReadFault() { throw RPCStatus(code, "The read was refused by an injected fault.") }
+    try await call(.read, bytes: { 0 }) { line async throws(RPCStatus) in
+      try await base.visitDescendants(request) { documents in
+        let delay = faults.delay(.read, isLate: false, isAnswer: true) { MessageWeight.bytes(documents) }
+        guard await line.letsThrough(after: delay) else { return false }
+        return await deliver(documents)
+      }
+    }
   }
+
+  // MARK: Lines
 
   /// Runs a stream until it ends or is broken; no part of it runs afterwards.
   private func stream<Event: Sendable>(
-    _ deliver: @Sendable (Event) async -> Void,
+    _ lane: FaultLane, _ deliver: @Sendable (Event) async -> Void,
     _ body: @escaping @Sendable (FaultyLine, @escaping @Sendable (Event) async -> Void) async throws(RPCStatus) -> Void
   ) async throws(RPCStatus) {
     try await withoutActuallyEscaping(deliver) { deliver async throws(RPCStatus) in
-      _ = try await call { line async throws(RPCStatus) in try await body(line, deliver) }
+      _ = try await run(lane) { line async throws(RPCStatus) in try await body(line, deliver) }
     }
   }
 
+  /// Runs a call with one request.
   private func call<Result: Sendable>(
-    _ body: @escaping @Sendable () async throws(RPCStatus) -> Result
-  ) async throws(RPCStatus) -> Result {
-    try await call { line async throws(RPCStatus) in
-      guard await line.letsThrough(after: faults.delay()) else { throw FaultInjector.broken }
-      return try await body()
-    }
-  }
-
-  private func call<Result: Sendable>(
+    _ lane: FaultLane, bytes: @escaping @Sendable () -> Int,
     _ body: @escaping @Sendable (FaultyLine) async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
-    let (call, breaks) = try faults.open()
+    try await run(lane) { line async throws(RPCStatus) in
+      guard await line.letsThrough(after: faults.delay(lane, bytes: bytes)) else { throw FaultInjector.broken }
+      return try await body(line)
+    }
+  }
+
+  private func run<Result: Sendable>(
+    _ lane: FaultLane, _ body: @escaping @Sendable (FaultyLine) async throws(RPCStatus) -> Result
+  ) async throws(RPCStatus) -> Result {
+    let (call, breaks) = try faults.open(lane)
     defer { faults.close(call) }
     let line = FaultyLine(call: call, faults: faults, clock: clock)
     let result = await withTaskGroup(of: Swift.Result<Result, RPCStatus>.self) { group in
@@ -143,58 +199,6 @@ extension WriteFault {
     case .dropRequest: FaultInjector.broken
     case .dropAcknowledgement: nil
     case .reject(let code): RPCStatus(code, "The write was refused by an injected fault.")
-    }
-  }
-}
-
-/// One stream or call on its way through a breakable network.
-final class FaultyLine: Sendable {
-  private let call: Int
-  private let faults: FaultInjector
-  private let clock: any Clock<Duration>
-  private let status = Mutex<RPCStatus?>(nil)
-
-  init(call: Int, faults: FaultInjector, clock: any Clock<Duration>) {
-    self.call = call
-    self.faults = faults
-    self.clock = clock
-  }
-
-  /// The reason why the line was broken from within; `nil` if it was not.
-  var failure: RPCStatus? { status.withLock { $0 } }
-
-  /// Breaks the line: no message passes any more.
-  func fail(_ reason: RPCStatus) {
-    status.withLock { $0 = $0 ?? reason }
-    faults.fail(call, with: reason)
-  }
-
-  /// Waits for the time that a message takes; while the network is half open, until the line is cancelled.
-  /// - Returns: whether the message arrives.
-  func letsThrough(after delay: Duration) async -> Bool {
-    if delay > .zero {
-      do { try await clock.sleep(for: delay) } catch { return false }
-    }
-    if faults.settings.isHalfOpen {
-      let (never, continuation) = AsyncStream.makeStream(of: Never.self)
-      for await _ in never {}
-      withExtendedLifetime(continuation) {}
-      return false
-    }
-    return failure == nil && faults.isOpen(call) && !Task.isCancelled
-  }
-
-  /// The requests that get through.
-  /// - Parameter refuse: a status breaks the line instead of letting the request pass.
-  func pass<Request>(
-    _ requests: StreamRequests<Request>, _ refuse: @escaping @Sendable (Request) -> RPCStatus?
-  ) -> StreamRequests<Request> {
-    StreamRequests {
-      guard let request = await requests.makeAsyncIterator().next() else { return nil }
-      guard await self.letsThrough(after: self.faults.delay()) else { return nil }
-      guard let status = refuse(request) else { return request }
-      self.fail(status)
-      return nil
     }
   }
 }

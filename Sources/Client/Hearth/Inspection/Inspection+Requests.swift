@@ -61,6 +61,9 @@ extension Inspection {
     case .injectFault(let fault):
       watchers[watcher]?.hasSetFaults = true
       faults.inject(fault)
+    case .causeFault(let event):
+      watchers[watcher]?.hasSetFaults = true
+      faults.inject(event)
     }
     return .done
   }

@@ -10,6 +10,7 @@ import FirestoreQuery
 extension InspectionRequest {
   /// The longest that a watcher may let each message be late.
   private static let longestDelay = Duration.seconds(3600)
+  private static let mostBytes = 1_000_000_000
 
   func check() throws(RPCStatus) {
     switch self {
@@ -23,13 +24,24 @@ extension InspectionRequest {
     case .collections(let parent): if !parent.isRoot { try Self.check(parent) }
     case .layers(let key): try Self.check(key.path)
     case .setFaults(let settings):
-      let delays = [settings.latency, settings.jitter]
+      let delays =
+        [settings.latency, settings.jitter, settings.flap ?? .zero]
+        + settings.lanes.values.flatMap { [$0.latency ?? .zero, $0.jitter ?? .zero] }
       guard delays.allSatisfy({ ($0 >= .zero) && ($0 <= Self.longestDelay) }) else {
         throw Self.refusal("A delay is at least 0 and at most an hour.")
       }
-      guard (0...100).contains(settings.lostAcknowledgements) else {
-        throw Self.refusal("\(settings.lostAcknowledgements) is no percentage.")
+      for share in [settings.lostAcknowledgements, settings.lostRequests] where !(0...100).contains(share) {
+        throw Self.refusal("\(share) is no percentage.")
       }
+      let rates = [settings.bandwidth, settings.readingRate] + settings.lanes.values.map(\.bandwidth)
+      for case let rate? in rates where !(1...Self.mostBytes).contains(rate) {
+        throw Self.refusal("A bandwidth is 1 to \(Self.mostBytes) bytes a second.")
+      }
+      // A network that comes and goes at every moment is down.
+      if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
+      if let objection = FaultChange.clock(settings.clockShift).objectionOfClients { throw Self.refusal(objection) }
+    case .causeFault(let event):
+      if let objection = FaultChange.event(event).objectionOfClients { throw Self.refusal(objection) }
     case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .injectFault, .inside, .survey, .restart: break
     }
   }

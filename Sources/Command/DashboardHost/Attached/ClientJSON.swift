@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
+import FirestoreText
 
 /// A client's state as JSON, for scripts: the same words for a watched program and for a session of its own.
 enum ClientJSON {
@@ -49,6 +50,7 @@ enum ClientJSON {
       Member("latencyMilliseconds", integer(Int(settings.latency.wholeMicroseconds / 1000))),
       Member("jitterMilliseconds", integer(Int(settings.jitter.wholeMicroseconds / 1000))),
       Member("lostAcknowledgements", integer(settings.lostAcknowledgements)),
+      Member("lostRequests", integer(settings.lostRequests)), Member("summary", string(settings.summary)),
     ]
   }
 

@@ -89,6 +89,7 @@ final class ClientBridge {
     if let last = notices.last {
       emit(.storage(StorageNotice(badge: last.badge, message: notices.map(\.message).joined(separator: " "))))
     }
+    if !faults.settings.isCalm { emit(.faults(faults.settings)) }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
       // Each answer to a long queue changes it: a screen need not follow so fast, and the pause leaves time for
@@ -167,6 +168,7 @@ final class ClientBridge {
     case .listDecisions(let known): listDecisions(after: known)
     case .setFaults(let settings): faults.apply(settings)
     case .injectFault(let fault): faults.inject(fault)
+    case .causeFault(let event): faults.inject(event)
     case .lookInside: lookInside()
     case .surveyCache: surveyCache()
     case .countFieldTypes(let path): countFieldTypes(in: path)

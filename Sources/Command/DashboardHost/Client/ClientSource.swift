@@ -30,7 +30,7 @@ package struct ClientSource {
   ) throws(StoreError) {
     connection = try BackendConnection.openOrFallBack(
       options.storage.backend, options.storage.database, options.durability)
-    let faults = FaultInjector(seed: options.demoSeed)
+    let faults = FaultInjector(seed: options.demoSeed, options.faults)
     let faulty = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     client = Client(
       options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: Self.cacheThreshold)),

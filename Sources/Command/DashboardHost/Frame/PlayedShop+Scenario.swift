@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreQuery
 
 /// A scenario of `hearth play` as a screen: an empty database at the start, each step a while after the one before. What
-/// a step expects is not checked: there is no server that could disappoint it.
+/// a step expects is not checked, and faults are told and disturb nothing: there is no server that could disappoint it.
 extension PlayedShop {
   mutating func play(_ steps: [ScenarioStep]) {
     hear(.collections(below: .root, []))
@@ -24,6 +24,7 @@ extension PlayedShop {
         batch += 1
         write(mutation, as: BatchID(batch))
         if isOnline { acknowledgeAll() }
+      case .fault(let change): perform(state.cause(change))
       case .expect, .expectNothing: break
       }
       let roots = Set(local.values.filter(\.exists).map { String($0.key.path.segments[0]) })

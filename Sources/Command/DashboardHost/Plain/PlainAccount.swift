@@ -3,6 +3,7 @@ import Dashboard
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 
 /// The queue and the listeners in sentences.
 enum PlainAccount {

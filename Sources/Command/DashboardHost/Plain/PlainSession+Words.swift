@@ -4,12 +4,15 @@ import CommandOutput
 import Dashboard
 import DashboardModel
 import Dispatch
+import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 
 /// Words that a user types to a session without a screen.
 extension PlainSession {
   private static let help = [
-    "words: offline, online", "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
+    "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
+    "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
     "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (what was refused or set aside), retry",
     "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json behind it: for programs",
@@ -40,6 +43,11 @@ extension PlainSession {
     if word.writes, let reason = refusal { return say("refused: \(reason)") }
     switch word {
     case .perform(let effects): for effect in effects { perform([.client(effect)]) }
+    case .fault(let change):
+      perform(state.cause(change))
+      // The dashboard itself tells of what happens once.
+      if case .event(_) = change { break }
+      say("faults: \(FaultText.account(of: change))")
     case .write(let mutation): perform([.client(.write([mutation]))])
     case .listen(let query):
       perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))

@@ -5,7 +5,7 @@ package import Dashboard
 package import DashboardModel
 import DashboardView
 import FirestoreBackend
-import FirestoreClientState
+package import FirestoreClientState
 import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
@@ -50,6 +50,8 @@ package final class PlainSession {
     package var isReadOnly: Bool
     /// Reads a line of standard input; `nil` where none is read.
     package var words: (@Sendable (String) throws -> PlainWord?)?
+    /// The faults that are there from the start.
+    package var faults: [FaultChange] = []
 
     package init(
       storage: StorageOptions.Locations, isDemo: Bool = false, demoSeed: UInt64 = 0, demoSpeed: Double = 1,
@@ -114,7 +116,7 @@ package final class PlainSession {
     let causes = interruptions.causes
     let connection = try options.storage.connect()
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
-    let faults = FaultInjector(seed: options.demoSeed)
+    let faults = FaultInjector(seed: options.demoSeed, options.faults)
     let client = Client(
       cache, datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
       isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))

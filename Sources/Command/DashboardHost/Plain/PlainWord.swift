@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
-import FirestoreClientState
+package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -8,6 +8,7 @@ package import FirestoreQuery
 package enum PlainWord: Sendable {
   /// Effects that need no further word, such as going offline.
   case perform([ClientEffect])
+  case fault(FaultChange)
   case write(Mutation)
   case listen(Query)
   /// End the listener of this name.
@@ -37,7 +38,7 @@ package enum PlainWord: Sendable {
         default: false
         }
       }
-    case .listen, .stop, .tell, .document, .followRequests, .expect, .expectNothing, .help, .quit: false
+    case .fault, .listen, .stop, .tell, .document, .followRequests, .expect, .expectNothing, .help, .quit: false
     }
   }
 }

@@ -36,6 +36,7 @@ package struct PlainWordParser: Sendable {
     return switch step.action {
     case .goOffline: .perform([.setNetwork(enabled: false)])
     case .goOnline: .perform([.setNetwork(enabled: true)])
+    case .fault(let change): .fault(change)
     case .listen(let query): .listen(query)
     case .write(let mutation): .write(mutation)
     case .expect(let pattern, let limit):

@@ -2,6 +2,7 @@
 package import CommandOutput
 import CommandTransfer
 import DashboardModel
+import FirestoreClientState
 import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
@@ -49,15 +50,17 @@ package struct ScenarioParser {
     switch verb {
     case "offline" where rest.isEmpty: return .goOffline
     case "online" where rest.isEmpty: return .goOnline
+    case "calm" where rest.isEmpty: return .fault(.calm)
+    case "fault": return .fault(try fault(rest))
     case "listen": return .listen(try QueryLine.parse(rest, in: database))
     case "set": return .write(try set(rest))
     case "update": return .write(try update(rest))
     case "delete": return .write(Mutation(key: try key(rest), operation: .delete))
     case "expect": return try expectation(rest)
-    case "offline", "online": throw TextError("Expected nothing after \(verb).")
+    case "offline", "online", "calm": throw TextError("Expected nothing after \(verb).")
     default:
       throw TextError(
-        "\"\(verb)\" is not a step. Expected listen, offline, online, set, update, delete or expect.")
+        "\"\(verb)\" is not a step. Expected listen, offline, online, fault, calm, set, update, delete or expect.")
     }
   }
 
@@ -67,6 +70,12 @@ package struct ScenarioParser {
   }
 
   // MARK: Steps
+
+  private func fault(_ text: String) throws(TextError) -> FaultChange {
+    let change = try FaultText.parse(text)
+    if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
+    return change
+  }
 
   private func set(_ text: String) throws(TextError) -> Mutation {
     let (path, json) = Self.firstWord(text)

@@ -3,6 +3,7 @@ package import CommandOptions
 import CommandOutput
 import CommandTransfer
 import DashboardModel
+package import FirestoreBackend
 import FirestoreClientState
 package import FirestoreLocal
 import FirestoreModel
@@ -38,15 +39,17 @@ package struct ScenarioRun: Sendable {
   /// - Parameters:
   ///   - store: the place of the client's cache and queue.
   ///   - plan: the way in which the client can be watched.
+  ///   - faults: the faults between the client and its backend, which are also the plan's.
   /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
   package func run(
-    at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan? = nil
+    at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan? = nil,
+    disturbedBy faults: FaultInjector = FaultInjector()
   ) async throws {
-    let datastore = plan?.disturbing(connection.datastore, clock: clock) ?? connection.datastore
+    let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: clock)
     let client = Client(store, datastore: datastore, inspectedAs: plan)
     do {
       try CacheReader.check(client)
-      try await perform(on: client, isDurable: store.location != .memory)
+      try await perform(on: client, faults, isDurable: store.location != .memory)
       await client.terminate()
     } catch {
       await client.terminate()
@@ -54,7 +57,7 @@ package struct ScenarioRun: Sendable {
     }
   }
 
-  private func perform(on client: Client, isDurable: Bool) async throws {
+  private func perform(on client: Client, _ faults: FaultInjector, isDurable: Bool) async throws {
     let events = ScenarioEvents()
     var isOnline = true
     var own: Set<BatchID> = []
@@ -74,6 +77,7 @@ package struct ScenarioRun: Sendable {
         case .goOnline:
           await client.engine.enableNetwork()
           isOnline = true
+        case .fault(let change): try faults.perform(change)
         case .write(let mutation): own.insert(try await write(mutation, client, events, step))
         case .expect(let pattern, let limit): try await expect(pattern, limit, events, step)
         case .expectNothing(let limit): try await expectNothing(limit, events, step)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 import DashboardModel
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import Synchronization
@@ -10,6 +11,7 @@ package struct ScenarioStep: Sendable {
   enum Action: Sendable {
     case listen(FirestoreQuery.Query)
     case goOffline, goOnline
+    case fault(FaultChange)
     case write(Mutation)
     case expect(ScenarioEvent.Pattern, within: Duration)
     /// No event of a listener may happen.

@@ -4,6 +4,7 @@ package import CommandOutput
 import Dashboard
 package import DashboardModel
 package import FirestoreBackend
+package import FirestoreClientState
 
 extension Session {
   /// The options of one run of the dashboard.
@@ -40,6 +41,8 @@ extension Session {
     package var commands: [String] = []
     /// Whether the line to the terminal counts as slow, whatever its round trip.
     package var isSlow = false
+    /// The faults that are there from the start.
+    package var faults: [FaultChange] = []
 
     package init(
       storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 import CommandOutput
+package import FirestoreBackend
 import FirestoreClientState
 package import FirestoreLocal
 import FirestoreModel
@@ -63,12 +64,14 @@ package struct WatchRun: Sendable {
   /// - Parameters:
   ///   - store: the place of the client's cache and queue.
   ///   - plan: the way in which the client can be watched.
+  ///   - faults: the faults between the client and its backend, which are also the plan's.
   package func run(
-    at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?
+    at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?,
+    disturbedBy faults: FaultInjector
   ) async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    let datastore = plan?.disturbing(connection.datastore, clock: ContinuousClock()) ?? connection.datastore
+    let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     let client = Client(store, datastore: datastore, inspectedAs: plan)
     let contact = Contact()
     // The embedded backend is reached as soon as it is open.

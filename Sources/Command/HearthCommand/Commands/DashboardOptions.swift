@@ -22,6 +22,7 @@ struct DashboardOptions: ParsableArguments {
   @OptionGroup var log: LogOptions
   @OptionGroup var picture: FrameOptions
   @OptionGroup var recording: RecordingOptions
+  @OptionGroup var disturbance: FaultOptions
 
   @Option(help: BackendConfiguration.Durability.help)
   var sync = BackendConfiguration.Durability.normal
@@ -136,6 +137,9 @@ struct DashboardOptions: ParsableArguments {
       throw ValidationError("--demo writes, and the connection \(name) is read-only. Leave one of them out.")
     }
     if demo, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one of them out.") }
+    if !disturbance.faults.isEmpty, picture.frame != nil || recording.replay != nil {
+      throw ValidationError("--fault disturbs a client's network, and there is no client here. Leave it out.")
+    }
     if !listeners.isEmpty, picture.frame != nil {
       throw ValidationError("--listeners opens listeners on data, and --frame has none. Leave one of them out.")
     }
@@ -219,6 +223,7 @@ struct DashboardOptions: ParsableArguments {
     options.script = try picture.demoScript()
     options.commands = execute.flatMap(\.self)
     options.isSlow = slow
+    options.faults = disturbance.faults
     let session: Session
     do {
       session = try Session(options)
@@ -259,15 +264,15 @@ struct DashboardOptions: ParsableArguments {
     if demo, queries.isEmpty, definitions.isEmpty {
       queries = [DemoShop.orders, DemoShop.users, DemoShop.messages].map { Query(path: $0) }
     }
-    let session = PlainSession(
-      PlainSession.Options(
-        storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
-        stateFolder: paths.state, startsOffline: offline,
-        listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
-          + definitions,
-        keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
-        report: json ? .lines : .sentences, timeout: timeout, isReadOnly: readonly || storage.isReadOnly,
-        words: { line in try PlainWordParser(database: database).word(line) }))
-    try await session.run()
+    var options = PlainSession.Options(
+      storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
+      stateFolder: paths.state, startsOffline: offline,
+      listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
+        + definitions,
+      keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short),
+      report: json ? .lines : .sentences, timeout: timeout, isReadOnly: readonly || storage.isReadOnly,
+      words: { line in try PlainWordParser(database: database).word(line) })
+    options.faults = disturbance.faults
+    try await PlainSession(options).run()
   }
 }

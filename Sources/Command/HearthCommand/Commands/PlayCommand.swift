@@ -4,6 +4,7 @@ import CommandOptions
 import CommandOutput
 import CommandTransfer
 import DashboardHost
+import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import Foundation
@@ -20,6 +21,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
         listen PATH [where CONDITION] [order FIELD] [limit N]
         offline | online
+        fault WORDS | calm
         set PATH JSON | update PATH FIELD=VALUE ... | delete PATH
         expect added|modified|removed [PATH] [within TIME]
         expect acknowledged|rejected [PATH] [within TIME]
@@ -36,6 +38,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
+  @OptionGroup var disturbance: FaultOptions
 
   mutating func run() async throws {
     let locations = storage.locations
@@ -52,7 +55,9 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     } note: {
       headless.note(ShownText($0))
     }
+    let faults = FaultInjector(disturbance.faults)
     try await run.run(
-      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection())
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection(faults),
+      disturbedBy: faults)
   }
 }

@@ -53,6 +53,7 @@ struct WallCommand: AsyncParsableCommand {
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
+  @OptionGroup var disturbance: FaultOptions
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
   @OptionGroup var log: LogOptions
@@ -81,11 +82,11 @@ struct WallCommand: AsyncParsableCommand {
     let problems = files.flatMap(\.problems)
     if json {
       for problem in problems + preferences.problems.map(paths.short) { StandardError.write("hearth: \(problem)") }
-      return try await PlainSession(
-        PlainSession.Options(
-          storage: locations, listeners: definitions, keymap: preferences.keymap, notices: [], report: .wall,
-          timeout: timeout)
-      ).run()
+      var options = PlainSession.Options(
+        storage: locations, listeners: definitions, keymap: preferences.keymap, notices: [], report: .wall,
+        timeout: timeout)
+      options.faults = disturbance.faults
+      return try await PlainSession(options).run()
     }
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError("standard output is not a terminal, so there is no wall. --json prints its figures.")
@@ -99,6 +100,7 @@ struct WallCommand: AsyncParsableCommand {
       listeners: definitions, appearance: appearance, preferences: preferences, theme: theme, paths: paths,
       notices: problems + Notices.about(preferences.problems, theme, paths))
     options.isWall = true
+    options.faults = disturbance.faults
     options.listensToRoot = definitions.isEmpty && !isCloud
     let session: Session
     do {

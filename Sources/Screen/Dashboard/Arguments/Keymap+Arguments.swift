@@ -9,7 +9,7 @@ import TerminalCanvas
 /// The commands that take an argument.
 extension Keymap {
   static let withArgument: [Command] =
-    [offline, latency, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
+    [offline, latency, fault, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -36,6 +36,17 @@ extension Keymap {
           state.faults.latency = duration
           return [.client(.setFaults(state.faults))]
         }
+      }))
+
+  private static let fault = Command(
+    "fault", "disturb the network on purpose; calm ends it",
+    CommandArgument(
+      name: "FAULT", hint: "latency 200ms on write, loss 10%, next write drop-ack, down watch",
+      completions: { text, _ in FaultText.forms.map(\.word).filter { $0.hasPrefix(text) } },
+      read: { text, _ throws(TextError) in
+        let change = try FaultText.parse(text)
+        if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
+        return CommandArgument.Meaning(account: FaultText.account(of: change)) { $0.cause(change) }
       }))
 
   private static let theme = Command(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -146,6 +147,7 @@ extension Keymap {
   /// The commands that are in the palette only.
   static let unbound: [Command] =
     withArgument + recording + [
+      Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),
       Command(
         "connections", "", in: .screen, "connections: which there are, and how another one is opened",
         unless: { $0.configuration.connections?.isEmpty == false ? nil : "connections.toml names none" },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 package import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 
 /// The ways to disturb the network, each with a letter. Settings go to their next value; single faults hit the next
 /// write.
@@ -103,19 +104,6 @@ extension FaultSettings {
   }
 
   private static func next<T: Comparable>(_ value: T, in values: [T]) -> T { values.first { $0 > value } ?? values[0] }
-
-  /// The settings that are on, in a few words.
-  package var summary: String {
-    let items = FaultItem.allCases.filter { $0.isOn(self) }
-    return items.map { item in
-      switch item {
-      case .latency: "latency \(item.detail(self))"
-      case .jitter: "jitter \(item.detail(self))"
-      case .loss: "\(item.detail(self)) of acks lost"
-      default: item.detail(self)
-      }
-    }.joined(separator: ", ")
-  }
 }
 
 extension DashboardState {
@@ -127,5 +115,18 @@ extension DashboardState {
     }
     faults.advance(item)
     return [.client(.setFaults(faults))]
+  }
+
+  /// Performs a change of the faults that was typed, and tells what will happen where the screen does not.
+  package mutating func cause(_ change: FaultChange) -> [Effect] {
+    switch change {
+    case .event(let event):
+      toast(.info, FaultText.account(of: change))
+      if case .write(let fault) = event { return [.client(.injectFault(fault))] }
+      return [.client(.causeFault(event))]
+    default:
+      faults.apply(change)
+      return [.client(.setFaults(faults))]
+    }
   }
 }

@@ -42,7 +42,8 @@ extension AttachedProgram {
   ]
   private static let transferCommands: Set = ["export", "export-all", "bundle", "freeze", "transfer"]
   private static let controls: Set = [
-    "toggle-network", "restart-stream", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
+    "toggle-network", "restart-stream", "offline", "latency", "faults", "fault", "calm", "retry", "cancel-write",
+    "drop-rejected",
   ]
 
   /// The reason why a command is not possible here; `nil` if it is.
@@ -102,7 +103,7 @@ extension ClientEffect {
     case .evict, .applyLifetimes, .retain, .release: program.cacheReason
     case .setWriteAside: program.asideReason
     case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault,
-      .restartStream:
+      .causeFault, .restartStream:
       program.allowsControl ? nil : program.controlReason
     }
   }

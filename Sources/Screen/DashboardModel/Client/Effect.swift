@@ -77,6 +77,8 @@ package enum ClientEffect: Equatable, Sendable {
   /// Set the faults of the network, also to none.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
+  /// Let a fault happen once, to the next call of its kind or at once.
+  case causeFault(FaultEvent)
   /// Tell what the client watches, looks up, sends and receives; answers `inside`.
   case lookInside
   /// Count the cache by collection, and what a garbage collection would take; answers `surveyed`.

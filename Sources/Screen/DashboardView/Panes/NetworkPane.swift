@@ -3,6 +3,7 @@ import Dashboard
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 import TerminalCanvas
 
 /// Pane 3: whether there is a connection, its quality, and the work that waits for one.

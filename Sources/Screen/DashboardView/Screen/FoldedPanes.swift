@@ -3,6 +3,7 @@ import Dashboard
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 import TerminalCanvas
 
 /// The panes that the open document covers, a line each: what must not be missed of them, and the number of the key that

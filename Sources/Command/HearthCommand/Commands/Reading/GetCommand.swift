@@ -5,6 +5,7 @@ import CommandOptions
 import CommandOutput
 import CommandTransfer
 import DashboardHost
+import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -133,8 +134,10 @@ struct GetCommand: AsyncParsableCommand {
       startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded, headless: headless)
     try locations.requireData()
     let connection = try locations.connect()
+    let faults = FaultInjector()
     try await run.run(
-      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection())
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection(faults),
+      disturbedBy: faults)
   }
 
   private func offset(of query: Query) throws(CommandFailure) -> Int {

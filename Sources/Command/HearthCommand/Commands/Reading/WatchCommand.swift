@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandOptions
 import DashboardHost
 import DashboardModel
+import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import FirestoreText
@@ -51,6 +52,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
+  @OptionGroup var disturbance: FaultOptions
 
   mutating func run() async throws {
     let locations = storage.locations
@@ -61,7 +63,9 @@ struct WatchCommand: AsyncParsableCommand {
       headless: headless)
     try locations.requireData()
     let connection = try locations.connect()
+    let faults = FaultInjector(disturbance.faults)
     try await run.run(
-      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection())
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection(faults),
+      disturbedBy: faults)
   }
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A fault that happens to the next write.
+package enum WriteFault: Codable, Hashable, Sendable {
+  /// The connection breaks before the backend has seen the write.
+  case dropRequest
+  /// The backend applies the write; the connection breaks before its answer arrives.
+  case dropAcknowledgement
+  /// The backend refuses the write without applying it.
+  case reject(StatusCode)
+}
+
+/// A fault that happens once.
+package enum FaultEvent: Codable, Hashable, Sendable {
+  case write(WriteFault)
+  /// The next read is refused.
+  case read(StatusCode)
+  /// The next listener that is opened, or opened again, is refused.
+  case listen(StatusCode)
+  /// All streams and calls end. Without tokens the backend has forgotten what it told: listeners begin anew.
+  case restart(withoutTokens: Bool)
+  /// Calls are unauthenticated until the client sends another token, or has connected again.
+  case expireToken
+}
+
+/// One change of the faults between a client and its backend, as people type it; the text is `FaultText`'s.
+package enum FaultChange: Codable, Hashable, Sendable {
+  case latency(Duration, jitter: Duration, on: FaultLane?)
+  /// Bytes a second for each stream; `nil` for no bound.
+  case bandwidth(Int?, on: FaultLane?)
+  /// A share of writes in percent, lost before or after the backend has applied them.
+  case loss(Int, before: Bool)
+  case down(FaultLane?)
+  /// Undoes `down`, `silent` and `flap`.
+  case up
+  case silent
+  case flap(Duration?)
+  case slowReader(Int?)
+  case clock(Duration)
+  case event(FaultEvent)
+  /// Ends all faults, also those that wait for a call.
+  case calm
+
+  /// The reason why the change means nothing between a client of Hearth and its datastore; `nil` if it does.
+  package var objectionOfClients: String? {
+    switch self {
+    case .event(.expireToken):
+      "expire-token needs a client that sends a token, and no token passes here."
+    case .clock(let shift) where shift != .zero:
+      """
+      clock would move the versions of documents, and a cache that has seen later ones passes true ones over.
+      """
+    default: nil
+    }
+  }
+}
+
+extension FaultSettings {
+  /// Changes the settings. An event, which happens once, changes none.
+  package mutating func apply(_ change: FaultChange) {
+    switch change {
+    case .latency(let latency, let jitter, on: let lane?):
+      lanes[lane, default: Lane()].latency = latency
+      lanes[lane, default: Lane()].jitter = jitter
+    case .latency(let latency, let jitter, on: nil):
+      (self.latency, self.jitter) = (latency, jitter)
+      for lane in lanes.keys {
+        lanes[lane]?.latency = nil
+        lanes[lane]?.jitter = nil
+      }
+    case .bandwidth(let rate, on: let lane?): lanes[lane, default: Lane()].bandwidth = rate
+    case .bandwidth(let rate, on: nil):
+      bandwidth = rate
+      for lane in lanes.keys { lanes[lane]?.bandwidth = nil }
+    case .loss(let share, before: true): lostRequests = share
+    case .loss(let share, before: false): lostAcknowledgements = share
+    case .down(let lane?): lanes[lane, default: Lane()].isOffline = true
+    case .down(nil): isOffline = true
+    case .up:
+      (isOffline, isHalfOpen, flap) = (false, false, nil)
+      for lane in lanes.keys { lanes[lane]?.isOffline = nil }
+    case .silent: isHalfOpen = true
+    case .flap(let period): flap = period
+    case .slowReader(let rate): readingRate = rate
+    case .clock(let shift): clockShift = shift
+    case .event: break
+    case .calm: self = FaultSettings()
+    }
+    lanes = lanes.filter { $0.value != Lane() }
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import Testing
+
+@testable import FirestoreText
+
+@Suite struct FaultTextTests {
+  @Test(
+    "Each fault has its words",
+    arguments: [
+      ("latency 200ms", FaultChange.latency(.milliseconds(200), jitter: .zero, on: nil)),
+      ("latency 200ms jitter 100ms on watch", .latency(.milliseconds(200), jitter: .milliseconds(100), on: .watch)),
+      ("latency off", .latency(.zero, jitter: .zero, on: nil)), ("bandwidth 20kB", .bandwidth(20_000, on: nil)),
+      ("bandwidth 1.5MB/s on read", .bandwidth(1_500_000, on: .read)), ("bandwidth off", .bandwidth(nil, on: nil)),
+      ("loss 10%", .loss(10, before: false)), ("loss 0% before", .loss(0, before: true)),
+      ("next write drop-ack", .event(.write(.dropAcknowledgement))),
+      ("write drop-request", .event(.write(.dropRequest))),
+      ("next write resource-exhausted", .event(.write(.reject(.resourceExhausted)))),
+      ("next read UNAVAILABLE", .event(.read(.unavailable))),
+      ("listen permission_denied", .event(.listen(.permissionDenied))), ("down", .down(nil)),
+      ("down write", .down(.write)), ("up", .up), ("silent", .silent), ("flap 5s", .flap(.seconds(5))),
+      ("flap off", .flap(nil)), ("expire-token", .event(.expireToken)), ("slow-reader 800B", .slowReader(800)),
+      ("clock +5m", .clock(.seconds(300))), ("clock -1h", .clock(.seconds(-3600))), ("clock off", .clock(.zero)),
+      ("restart", .event(.restart(withoutTokens: false))),
+      (" restart  without-tokens ", .event(.restart(withoutTokens: true))), ("calm", .calm),
+    ])
+  func reads(text: String, change: FaultChange) throws {
+    #expect(try FaultText.parse(text) == change)
+  }
+
+  @Test(
+    "A text that is no fault is refused with its column, and the word that is near",
+    arguments: [
+      ("", 1, "Expected a fault: latency"), ("latncy 2s", 1, "Is latency meant?"), ("latency", 8, "Expected a time"),
+      ("latency 200ms jitter", 21, "Expected a time"),
+      ("latency 200ms on wach", 18, "Is watch meant?"), ("latency 5x", 10, "no unit"),
+      ("latency 200ms twice", 15, "Expected nothing after this"), ("bandwidth 20KB", 11, "Is 20kB meant?"),
+      ("bandwidth 0.1B", 11, "Expected 1B"), ("loss 101%", 6, "Expected 0% to 100%"), ("loss 10", 6, "no share"),
+      ("loss 10% later", 10, "before or after"), ("next", 5, "write, read or listen"),
+      ("next rite drop-ack", 6, "Is write meant?"), ("next write drop-ak", 12, "Is drop-ack meant?"),
+      ("next read drop-ack", 11, "a code such as unavailable"), ("next write ok", 12, "not expected here"),
+      ("next listen unavailble", 13, "Is unavailable meant?"), ("down here", 6, "watch, write or read"),
+      ("clock 5m", 7, "no sign"), ("restart without-token", 9, "Is without-tokens meant?"),
+      ("calm now", 6, "Expected nothing"), ("flap 2h", 6, "at most 1 h"),
+    ])
+  func refuses(text: String, column: Int, reason: String) {
+    #expect { try FaultText.parse(text) } throws: { error in
+      guard let error = error as? TextError else { return false }
+      return error.column == column && error.reason.contains(reason)
+    }
+  }
+
+  @Test("What is on is told in a few words, and up and calm end what they name")
+  func summary() throws {
+    var settings = FaultSettings()
+    for text in ["latency 200ms jitter 50ms", "latency 1s on watch", "loss 10%", "loss 5% before", "bandwidth 20kB"] {
+      settings.apply(try FaultText.parse(text))
+    }
+    for text in ["slow-reader 1.5MB", "clock -5m", "down write", "silent", "flap 5s"] {
+      settings.apply(try FaultText.parse(text))
+    }
+    #expect(
+      settings.summary
+        == "latency +200 ms, jitter +50 ms, 10 % of acks lost, 5 % of writes lost, 20 kB/s, read at 1.5 MB/s, "
+        + "clock -5 min, silent, flaps each 5 s, watch latency +1000 ms, write unplugged")
+    settings.apply(.up)
+    #expect(!settings.isOffline(.write) && settings.flap == nil && !settings.isHalfOpen)
+    #expect(settings.delay(on: .watch).latency == .seconds(1))
+    #expect(settings.delay(on: .read).latency == .milliseconds(200))
+    settings.apply(.latency(.zero, jitter: .zero, on: nil))
+    #expect(settings.lanes.isEmpty)
+    settings.apply(.calm)
+    #expect(settings.isCalm && settings.summary.isEmpty)
+  }
+}
