@@ -23,13 +23,15 @@ let groups: KeyValuePairs = [
     "FirestoreProtocol", "FirestoreProtoJSON", "DatastoreTapping", "COpenSSL", "TransportSecurity", "FirestoreGRPC",
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
-  "Client": ["FirestoreLocal", "FirestoreSync", "FirestoreInspection", "FirestoreSharing", "Hearth"],
+  "Client": [
+    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
+  ],
   "Emulator": ["FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator"],
   "Screen": [
     "TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "DashboardModel", "Dashboard",
     "DashboardView",
   ],
-  "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost", "HearthCommand"],
+  "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "HearthCommand"],
   "Tools": ["FirestoreSpec", "SpecRunner", "Benchmarks"],
 ]
 
@@ -79,13 +81,13 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
-  "FirestoreSharingTests", "Hearth", "CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost",
-  "HearthCommand",
+  "FirestoreSharingTests", "Hearth", "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios",
+  "Scenarios", "DashboardHost", "HearthCommand",
   "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
   "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "FirestoreEmulatorTests", "RemoteTests", "HearthTests",
   "ArticleTests", "ConformanceTests",
-  "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
+  "ScenarioTests", "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
 /// A package with the version that Hearth is tested with. A program that depends on Hearth gets that one or a newer one
@@ -205,6 +207,7 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ]),
+    module("FirestoreSimulation", ["FirestoreSQLite"]),
     module(
       "FirestoreSharing",
       [
@@ -280,9 +283,24 @@ let package = Package(
         "FirestoreExports", "DashboardModel", "Dashboard", "Spelling", "ByteCompression", arguments,
       ]),
     module(
+      "Scenarios",
+      [
+        "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom", "Spelling",
+      ],
+      exclude: ["Shipped"]),
+    .target(
+      name: "ShippedScenarios", path: "Sources/Command/Scenarios/Shipped",
+      resources: [
+        .embedInCode("listening.scenarios"), .embedInCode("writing.scenarios"), .embedInCode("offline.scenarios"),
+        .embedInCode("together.scenarios"), .embedInCode("faults.scenarios"),
+      ],
+      swiftSettings: swift),
+    module(
       "DashboardHost",
       [
-        "CommandOutput", "CommandOptions", "CommandTransfer", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
         "FirestoreInspection", "DatastoreTapping", "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme",
@@ -292,7 +310,7 @@ let package = Package(
     executable(
       "HearthCommand",
       [
-        "CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost", "Hearth", "FirestoreModel",
+        "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "Hearth", "FirestoreModel",
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
@@ -516,8 +534,8 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "FirestoreTesting", "ClientTesting", "CommandOutput", "CommandOptions", "CommandTransfer", "DashboardHost",
-        "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "FirestoreTesting", "ClientTesting", "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios",
+        "DashboardHost", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreText", "FirestoreRules", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol", "DatastoreTapping",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "DashboardModel", "Dashboard", "DashboardView",
@@ -525,6 +543,12 @@ let package = Package(
         "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",
         arguments,
+      ]),
+    tests(
+      "ScenarioTests",
+      [
+        "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreSimulation", "FirestoreSQLite",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

@@ -8,6 +8,7 @@ import Testing
 @testable import DashboardHost
 @testable import DashboardModel
 @testable import HearthCommand
+@testable import Scenarios
 
 @Suite("Screens without a terminal")
 struct FrameTests {

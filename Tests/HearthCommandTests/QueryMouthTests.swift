@@ -16,6 +16,7 @@ import Testing
 @testable import DashboardHost
 @testable import DashboardModel
 @testable import HearthCommand
+@testable import Scenarios
 
 /// A place where people type conditions, orders, values or durations.
 private struct Mouth: Sendable {

@@ -8,15 +8,22 @@ package struct StorageCompletion: Codable, Hashable, Sendable {
   package var connection: NamedConnection?
   /// The way in which the connection was chosen, where no option names it.
   package var source: DefaultConnection.Source?
+  /// Whether the command line names a place: a connection, a server, a folder of data or of a cache.
+  var isNamed = false
 }
 
 extension StorageOptions {
   /// Whether every write is refused, by the named connection or the shell.
   package var isReadOnly: Bool { completion?.connection?.isReadOnly == true || Surroundings.current.isReadOnly }
 
+  /// Whether the command line itself says where to go, and not the environment or a default.
+  package var isPlaceNamed: Bool { completion?.isNamed == true }
+
   /// Takes the options that are not given from the named connection, or from the shell in which the command runs.
   package mutating func complete() throws {
-    completion = StorageCompletion()
+    var completion = StorageCompletion()
+    completion.isNamed = connection != nil || cache != nil || given.contains { $0 != "in-memory" }
+    self.completion = completion
     if let connection {
       do throws(CommandFailure) { try adopt(connection) } catch { throw ParsingFailure.told(error) }
     } else if given.isEmpty {

@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 
+/// A thread that several actors share, on which work runs strictly first in, first out.
+package protocol WorkLoop: Sendable {
+  /// Whether the caller is on the thread.
+  var isCurrent: Bool { get }
+  func perform(_ work: @escaping @Sendable () -> Void)
+}
+
 /// Runs an actor on a serial queue: strictly first in, first out, and free to block on SQLite without holding a thread
-/// of the cooperative pool.
+/// of the cooperative pool. An actor of a simulation runs on the loop of that instead.
 package final class QueueExecutor: SerialExecutor {
   package let queue: DispatchQueue
+  private let loop: (any WorkLoop)?
 
-  package init(label: String) { queue = DispatchQueue(label: label) }
+  /// - Parameter loop: runs the actor in place of a queue of its own.
+  package init(label: String, on loop: (any WorkLoop)? = nil) {
+    queue = DispatchQueue(label: label)
+    self.loop = loop
+  }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
-  package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+  /// Runs work after all that was enqueued before.
+  package func async(_ work: @escaping @Sendable () -> Void) {
+    if let loop { loop.perform(work) } else { queue.async(execute: work) }
+  }
+
+  package func checkIsolated() {
+    if let loop { precondition(loop.isCurrent) } else { dispatchPrecondition(condition: .onQueue(queue)) }
+  }
 }

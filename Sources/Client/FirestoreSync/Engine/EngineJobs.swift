@@ -28,7 +28,13 @@ final class EngineJobs: Sendable {
   let orders: AsyncStream<Order>
   private let continuation: AsyncStream<Order>.Continuation
 
-  init() { (orders, continuation) = AsyncStream.makeStream(of: Order.self) }
+  /// The executor of the jobs; `nil` for the usual one.
+  private let executor: (any TaskExecutor)?
+
+  init(on executor: (any TaskExecutor)? = nil) {
+    self.executor = executor
+    (orders, continuation) = AsyncStream.makeStream(of: Order.self)
+  }
 
   // MARK: Orders, from the engine
 
@@ -87,7 +93,7 @@ final class EngineJobs: Sendable {
     let task = state.withLock { state -> Task<Void, Never>? in
       state.waiting.remove(job)
       guard state.abandoned.remove(job) == nil, !state.isFinished else { return nil }
-      let task = Task { await work() }
+      let task = Task(executorPreference: executor) { await work() }
       state.tasks[job] = task
       return task
     }

@@ -5,7 +5,7 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
-import FirestoreSQLite
+package import FirestoreSQLite
 import Synchronization
 
 /// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.
@@ -13,7 +13,7 @@ import Synchronization
 /// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return at once: a
 /// write followed by a listen is seen in that order.
 package actor SyncEngine {
-  private nonisolated let executor = QueueExecutor(label: "hearth.sync-engine")
+  private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   nonisolated var executorQueue: DispatchQueue { executor.queue }
@@ -54,15 +54,19 @@ package actor SyncEngine {
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
+  /// - Parameter loop: runs the engine and its jobs in place of a queue of its own, for a cache that it does not share;
+  ///   `run` is to be called there, too.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
-    now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable
+    now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
+    on loop: (any WorkLoop & TaskExecutor)? = nil
   ) {
+    executor = QueueExecutor(label: "hearth.sync-engine", on: loop)
     self.datastore = datastore
     database = configuration.store.database
     self.clock = clock
     self.now = now
-    jobs = EngineJobs()
+    jobs = EngineJobs(on: loop)
     var settings = SyncCore.Configuration(database: configuration.store.database)
     settings.isNetworkEnabled = configuration.isNetworkEnabled
     if case .leastRecentlyUsed(let threshold) = configuration.store.policy {
@@ -81,7 +85,7 @@ package actor SyncEngine {
     record.since = now()
     core = SyncCore(store, configuration: settings, random: random)
     let user = configuration.user
-    executor.queue.async { self.assumeIsolated { $0.start(user) } }
+    executor.async { self.assumeIsolated { $0.start(user) } }
   }
 
   private func start(_ user: String?) {
@@ -100,7 +104,7 @@ package actor SyncEngine {
 
   /// Enqueues work in call order.
   nonisolated func submit(_ body: @escaping @Sendable (isolated SyncEngine) -> Void) {
-    executor.queue.async { self.assumeIsolated(body) }
+    executor.async { self.assumeIsolated(body) }
   }
 
   // MARK: Calls in order

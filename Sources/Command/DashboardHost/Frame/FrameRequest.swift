@@ -3,6 +3,7 @@ import ArgumentParser
 package import Dashboard
 import DashboardView
 import FirestoreModel
+package import Scenarios
 package import TerminalCanvas
 package import TerminalTheme
 

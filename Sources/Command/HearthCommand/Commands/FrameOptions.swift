@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandOutput
 import CommandTransfer
 import DashboardHost
+import Scenarios
 import TerminalCanvas
 import TerminalTheme
 

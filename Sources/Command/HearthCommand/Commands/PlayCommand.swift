@@ -5,59 +5,163 @@ import CommandOutput
 import CommandTransfer
 import DashboardHost
 import FirestoreBackend
-import FirestoreLocal
 import FirestoreModel
 import Foundation
+import Scenarios
+import Synchronization
 
-/// `hearth play`: a scenario.
+/// `hearth play`: scenarios.
 struct PlayCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "play", abstract: "Play a scenario: go offline, write, expect events in time.",
+    commandName: "play", abstract: "Play scenarios: clients go offline, write, fail, and what they see is checked.",
     discussion: """
-      A file with one step per line, played by a client with a cache of its own, in memory or in the folder of \
-      --cache; # begins a comment. It ends with 0 when every step succeeded and every write was answered as it should \
-      be, 75 when an expected event or an answer did not come in time, 1 when something else happened, such as a \
-      rejected write that no step expected, or writes that were not sent because it ends offline, and 65 for a line that is no step.
+      A scenario is a file with one step per line, - for standard input, or the name of one that is shipped: --list names \
+      those, --show prints one. # begins a comment. 'hearth help testing' has all steps.
 
-        listen PATH [where CONDITION] [order FIELD] [limit N]
-        offline | online
-        fault WORDS | calm
-        set PATH JSON | update PATH FIELD=VALUE ... | delete PATH
-        expect added|modified|removed [PATH] [within TIME]
-        expect acknowledged|rejected [PATH] [within TIME]
-        expect synced [within TIME]
-        expect nothing [within TIME]
+      It is played by clients with caches of their own against a backend in memory, in a time of its own that passes when \
+      nothing is left to do: an hour takes an instant, and the same steps do the same each time. Where a place is named \
+      (--emulator, --data, -C …) or with --real-time it is played there, in real time.
 
-      Writes go into the queue while offline. A listener is synced when its result is the server's; nothing means that \
-      no document changes and no write is answered. Events wait until a step expects them; those before the expected \
-      one are passed over. TIME is 10s by default.
+        listen PATH [where CONDITION] [order FIELD] [limit N] [as NAME] [with metadata] [from cache]
+        offline | online | restart | kill | user UID | fault WORDS | calm
+        set PATH JSON | merge | create | update PATH FIELD=VALUE ... | delete PATH | batch ... commit
+        client NAME [user UID], then NAME: STEP; server: WRITE
+        expect added|modified|removed|metadata|acknowledged|rejected [PATH] [on NAME] [with CODE] [within TIME]
+        expect synced|cached|failed|nothing [on NAME]; expect pending N, results N, online, offline, same
+        expect [no] document PATH [where CONDITION] [on NAME|at server|in cache]
+        wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N ... end
+
+      Events wait until a step expects them; those before the expected one are passed over. TIME is 10s by default.
+
+      Exit status: 0 when every step succeeded and every write was answered as it should be, 75 when something did not \
+      come in time, 1 when something else happened, such as a rejected write that no step expected, or writes that were \
+      not sent because it ends offline, and 65 for a line that is no step. Of several scenarios all are played; the \
+      status is that of the first that failed.
+
+      Example: hearth play --all --format tap
       """)
 
-  @Argument(help: ArgumentHelp("The scenario; - reads standard input.", valueName: "file"))
-  var file: String
+  @Argument(help: ArgumentHelp("Files or names of scenarios; - reads standard input.", valueName: "scenario"))
+  var scenarios: [String] = []
 
+  @Flag(help: "Play all that are shipped.")
+  var all = false
+
+  @Flag(help: "Name those that are shipped, each with what it shows.")
+  var list = false
+
+  @Flag(help: "Print the scenarios instead of playing them.")
+  var show = false
+
+  @Flag(help: "Play in real time, on the data that other commands use.")
+  var realTime = false
+
+  @Option(help: "Print steps as text or json, or results as tap or junit.")
+  var format: Form = .text
+
+  @Option(help: ArgumentHelp("The seed of chance, in place of that in the scenario.", valueName: "number"))
+  var seed: UInt64?
+
+  @OptionGroup var disturbance: FaultOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
-  @OptionGroup var disturbance: FaultOptions
+
+  enum Form: String, ExpressibleByArgument, CaseIterable { case text, json, tap, junit }
+
+  /// Whether the scenario is played on data that is there.
+  private var isReal: Bool { realTime || storage.isPlaceNamed }
+
+  func validate() throws {
+    if list { return }
+    if scenarios.isEmpty, !all { throw ValidationError("Name a scenario, a file of one, or --all; --list lists some.") }
+    if realTime, storage.inMemory, scenarios.count > 1 || all {
+      throw ValidationError("--real-time with --in-memory plays one scenario.")
+    }
+  }
 
   mutating func run() async throws {
-    let locations = storage.locations
-    let name = file == "-" ? "standard input" : file
-    let steps = try ScenarioParser(database: locations.database).steps(
-      try DocumentArgument.text(ofFile: file), of: name)
-    let connection = try locations.connect()
-    let (headless, utcOffset) = (headless, TimeZone.current.secondsFromGMT())
-    let run = ScenarioRun(name: name, steps: steps, clock: ContinuousClock()) { step in
-      if headless.quiet { return }
-      // One at a time, as it happens.
-      let time = Timestamp.now.timeOfDay(utcOffset: utcOffset)
-      try OutputFile.print("\(time)  ok  \(step.text)\n")
-    } note: {
-      headless.note(ShownText($0))
+    if list {
+      let width = (ShippedScenario.all.map(\.name.count).max() ?? 0) + 2
+      let lines = ShippedScenario.all.map { shipped in
+        shipped.name + String(repeating: " ", count: width - shipped.name.count) + shipped.summary
+      }
+      let output = OutputFile.standard()
+      for line in lines { try output.line(ShownText(line)) }
+      return try output.flush()
     }
-    let faults = FaultInjector(disturbance.faults)
-    try await run.run(
-      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection(faults),
-      disturbedBy: faults)
+    let locations = storage.locations
+    let parser = ScenarioParser(database: locations.database)
+    var chosen: [Scenario] = []
+    for name in scenarios {
+      let (text, shown) = try Self.text(of: name)
+      if show { try OutputFile.print(data: text.hasSuffix("\n") ? text : text + "\n") }
+      chosen.append(try parser.scenario(text, of: shown))
+    }
+    if all {
+      for shipped in ShippedScenario.all { chosen.append(try parser.scenario(shipped.text, of: shipped.name)) }
+    }
+    if show { return }
+    try await play(chosen, locations)
   }
+
+  private func play(_ chosen: [Scenario], _ locations: StorageOptions.Locations) async throws {
+    var report = ScenarioReport(ScenarioReport.Form(rawValue: format.rawValue) ?? .text)
+    var first: CommandFailure?
+    for var scenario in chosen {
+      if let seed { scenario.seed = seed }
+      for line in report.begin(scenario, isAlone: chosen.count == 1) { try Self.print(line) }
+      let (headless, writer, played) = (headless, report, scenario)
+      let isQuiet = headless.quiet && format == .text
+      let last = LastStep()
+      let run = ScenarioRun(scenario, in: try world(scenario, locations)) { done in
+        last.note(done.elapsed)
+        if isQuiet { return }
+        // One at a time, as it happens.
+        for line in writer.lines(done, of: played) { try Self.print(line) }
+      } note: {
+        headless.note(ShownText($0))
+      }
+      var failure: CommandFailure?
+      do { try await run.run() } catch let error as CommandFailure { failure = error }
+      for line in report.end(scenario, after: last.elapsed, failure) { try Self.print(line) }
+      if let failure, chosen.count > 1, format == .text { headless.note(ShownText(failure.message)) }
+      first = first ?? failure
+    }
+    for line in report.finish() { try Self.print(line) }
+    if let first { throw first }
+  }
+
+  private func world(
+    _ scenario: Scenario, _ locations: StorageOptions.Locations
+  ) throws(CommandFailure) -> ScenarioWorld {
+    guard isReal else {
+      return try ScenarioWorld(simulating: locations.database, seed: scenario.seed, faults: disturbance.faults)
+    }
+    let connection = try locations.connect()
+    let faults = FaultInjector(seed: scenario.seed, disturbance.faults)
+    return try ScenarioWorld(
+      at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection(faults),
+      disturbedBy: faults, seed: scenario.seed)
+  }
+
+  /// The text of a file, of standard input, or of a shipped scenario, with its name in messages.
+  private static func text(of name: String) throws(CommandFailure) -> (text: String, name: String) {
+    if name == "-" { return (try DocumentArgument.text(ofFile: name), "standard input") }
+    if !FileManager.default.fileExists(atPath: name), !name.contains("/") {
+      if let shipped = ShippedScenario.all.first(where: { $0.name == name }) { return (shipped.text, name) }
+      if !name.contains(".") {
+        throw CommandFailure(.noInput, "there is no file \(name), and no such scenario is shipped; --list names those.")
+      }
+    }
+    return (try DocumentArgument.text(ofFile: name), name)
+  }
+
+  private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
+}
+
+/// The time of the last step of a run, which is told by the step itself.
+private final class LastStep: Sendable {
+  private let time = Mutex(Duration.zero)
+  var elapsed: Duration { time.withLock { $0 } }
+  func note(_ elapsed: Duration) { time.withLock { $0 = elapsed } }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
 import Testing
 
 @testable import CommandOutput
-@testable import DashboardHost
-@testable import HearthCommand
+@testable import Scenarios
 
 @Suite struct ScenarioParserTests {
   private let parser = ScenarioParser(database: database)
@@ -45,9 +45,9 @@ import Testing
       Issue.record("not an expectation")
       return
     }
-    #expect(any.matches(ScenarioEvent(kind: .acknowledged, path: ResourcePath("a/b"))))
-    #expect(!any.matches(ScenarioEvent(kind: .rejected, path: ResourcePath("a/b"))))
-    guard case .expectNothing(.milliseconds(50)) = steps[5].action else {
+    #expect(any.matches(ScenarioEvent(kind: .acknowledged, paths: [ResourcePath("a/b")])))
+    #expect(!any.matches(ScenarioEvent(kind: .rejected, paths: [ResourcePath("a/b")])))
+    guard case .expectNothing(nil, .milliseconds(50)) = steps[5].action else {
       Issue.record("not an expectation of nothing")
       return
     }
@@ -57,7 +57,7 @@ import Testing
   func listen() throws {
     let steps = try parser.steps(
       "listen cities where state == 'no limit here' where n > 3 order n:desc limit 5", of: "file")
-    guard case .listen(let query) = steps[0].action else {
+    guard case .listen(let query, nil, _) = steps[0].action else {
       Issue.record("not a listener")
       return
     }
@@ -75,14 +75,18 @@ import Testing
   @Test(
     "A line that is no step is named with its number",
     arguments: [
-      "wait 5s", "offline now", "listen", "listen cities//x", "listen cities limit x", "listen cities limit 0",
+      "wait", "wait for rain", "offline now", "listen", "listen cities//x", "listen cities limit x",
+      "listen cities limit 0",
       "listen cities limit 9223372036854775807", "listen cities limit 2147483648", "listen cities where a =! b",
       "update cities/SF x=True",
       "listen cities by name", "set cities/SF", "set cities {}", "update cities/SF", "update cities/SF x",
       "delete cities",
       "expect", "expect snow", "expect added cities", "expect added a/b c/d", "expect added within",
       "expect added within x",
-      "expect synced a/b", "expect nothing a/b",
+      "expect synced a/b", "expect nothing a/b", "expect pending", "expect pending -1", "expect results x",
+      "expect added a/b with not-found", "expect rejected with nothing", "expect document", "expect document a",
+      "expect no document a/b where x == 1", "client server", "client a b", "user", "fault sing", "repeat 2", "kill x",
+      "bob: offline", "server: offline", "commit", "batch", "stop nobody", "expect added on nobody",
     ])
   func refuses(line: String) {
     #expect { try parser.steps("offline\n\(line)\n", of: "file") } throws: { error in
@@ -112,12 +116,43 @@ import Testing
     #expect(fields == ["a": "x y", "b": ["p", 2], "c": .map(["m": "x y"]), "d": "it's", "e f": "g h"])
   }
 
-  @Test("Events wait in order; an error comes after them")
-  func events() async throws {
-    let events = ScenarioEvents()
-    events.put(ScenarioEvent(kind: .synced))
-    events.fail(CommandFailure(.failure, "x"))
-    #expect(try await events.next() == ScenarioEvent(kind: .synced))
-    await #expect(throws: CommandFailure(.failure, "x")) { try await events.next() }
+  @Test("Options of a listener stand behind its query, in any order")
+  func listenerOptions() throws {
+    let steps = try parser.steps("listen cities where a == 1 with metadata from cache as rows", of: "file")
+    guard case .listen(let query, "rows", let options) = steps[0].action else {
+      Issue.record("not a listener")
+      return
+    }
+    #expect(query.filters.count == 1 && options.includeMetadataChanges && options.source == .cache)
+  }
+
+  @Test("A loop is its steps, as often as it says, and loops may be in loops")
+  func loops() throws {
+    let steps = try parser.steps("repeat 3\nset a/b {}\nrepeat 2\ndelete a/b\nend\nend\noffline", of: "file")
+    #expect(steps.count == 3 * 3 + 1 && steps[2].line == 4)
+    let huge = try #require(throws: CommandFailure.self) {
+      try parser.steps("repeat 1000\nrepeat 1000\nset a/b {}\nend\nend", of: "file")
+    }
+    #expect(huge.message.hasPrefix("file, line 1, column 8: "), "\(huge.message)")
+  }
+
+  @Test("With named clients each step says whose it is")
+  func owners() throws {
+    let steps = try parser.steps("client ada user u1\nada: set a/b {}\nserver: delete a/b\nexpect same", of: "file")
+    #expect(steps.map(\.client) == ["ada", "ada", "server", nil])
+    let open = try #require(throws: CommandFailure.self) { try parser.steps("client ada\noffline", of: "file") }
+    #expect(open.message == "file, line 2: Whose step is this? Write ada: in front of it.")
+  }
+
+  @Test("The first remark says what the scenario shows, and a seed stands in front of the steps")
+  func head() throws {
+    let scenario = try parser.scenario("# Shows it.\n# More.\nseed 42\noffline\n", of: "file")
+    #expect(scenario.summary == "Shows it." && scenario.seed == 42 && scenario.steps.count == 1)
+  }
+
+  @Test("A mistyped step names the one that was probably meant")
+  func nearest() throws {
+    let failure = try #require(throws: CommandFailure.self) { try parser.steps("ofline", of: "file") }
+    #expect(failure.message.contains("Did you mean offline?"), "\(failure.message)")
   }
 }

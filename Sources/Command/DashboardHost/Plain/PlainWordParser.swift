@@ -5,6 +5,7 @@ import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 import FirestoreText
+import Scenarios
 
 /// Reads a line that is typed to `hearth --plain`: a step of a scenario, or a word of its own.
 package struct PlainWordParser: Sendable {
@@ -33,17 +34,28 @@ package struct PlainWordParser: Sendable {
     default: break
     }
     guard let step = try steps(line).first else { return nil }
-    return switch step.action {
+    guard let word = step.client == nil ? Self.word(step.action) : nil else {
+      throw CommandFailure(.usage, "\(words[0]) … is a step of scenarios ('hearth play') in this form, and no word here.")
+    }
+    return word
+  }
+
+  /// The word that does what a step does; `nil` for steps that scenarios alone have.
+  private static func word(_ action: ScenarioStep.Action) -> PlainWord? {
+    switch action {
     case .goOffline: .perform([.setNetwork(enabled: false)])
     case .goOnline: .perform([.setNetwork(enabled: true)])
     case .fault(let change): .fault(change)
-    case .listen(let query): .listen(query)
+    case .listen(let query, nil, ListenerOptions()): .listen(query)
     case .write(let mutation): .write(mutation)
     case .expect(let pattern, let limit):
-      .expect(
-        PlainEvent.Pattern(kind: PlainEvent.Kind(rawValue: pattern.kind.rawValue) ?? .synced, path: pattern.path),
-        within: limit)
-    case .expectNothing(let limit): .expectNothing(within: limit)
+      if let kind = PlainEvent.Kind(rawValue: pattern.kind.rawValue), pattern.listener == nil, pattern.code == nil {
+        .expect(PlainEvent.Pattern(kind: kind, path: pattern.path), within: limit)
+      } else {
+        nil
+      }
+    case .expectNothing(nil, let limit): .expectNothing(within: limit)
+    default: nil
     }
   }
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import CommandTransfer
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+import Spelling
+
+// Steps that do something.
+
+extension ScenarioParser {
+  static let verbs = [
+    "client", "listen", "stop", "offline", "online", "set", "merge", "create", "update", "delete", "batch", "commit",
+    "user", "fault", "calm", "restart", "kill", "snapshot", "caption", "wait", "expect", "repeat",
+  ]
+
+  func action(_ line: String) throws(TextError) -> ScenarioStep.Action {
+    let (verb, rest) = Self.firstWord(line)
+    do throws(TextError) { return try action(verb, rest) } catch {
+      // An error without a column is about all of the step.
+      throw error.column == nil ? error : error.moved(by: line.unicodeScalars.count - rest.unicodeScalars.count)
+    }
+  }
+
+  private func action(_ verb: String, _ rest: String) throws(TextError) -> ScenarioStep.Action {
+    if let action = Self.words[verb] {
+      if rest.isEmpty { return action }
+      throw TextError("Expected nothing after \(verb).")
+    }
+    switch verb {
+    case "client": return try client(rest)
+    case "listen": return try listen(rest)
+    case "stop": return .stop(try name(rest, "the listener"))
+    case "set": return .write(try set(rest))
+    case "merge": return .write(try set(rest, merge: true))
+    case "create": return .write(try create(rest))
+    case "update": return .write(try update(rest))
+    case "delete": return .write(Mutation(key: try key(rest), operation: .delete))
+    case "user": return .changeUser(rest == "none" ? nil : try name(rest, "the user, or none"))
+    case "fault": return .fault(try fault(rest))
+    case "snapshot": return .snapshot(rest.isEmpty ? nil : try name(rest, "a listener"))
+    case "caption": return .caption(rest)
+    case "wait": return try wait(rest)
+    case "expect": return try expectation(rest)
+    default:
+      if let meant = NearestName.suggestion(for: verb, among: Self.verbs) {
+        throw TextError("\"\(verb)\" is not a step. Did you mean \(meant)?")
+      }
+      throw TextError("\"\(verb)\" is not a step. Expected \(Self.verbs.joined(separator: ", ")).")
+    }
+  }
+
+  /// The steps of one word.
+  private static let words: [String: ScenarioStep.Action] = [
+    "offline": .goOffline, "online": .goOnline, "batch": .beginBatch, "commit": .commitBatch, "restart": .restart,
+    "kill": .kill, "calm": .fault(.calm),
+  ]
+
+  static func firstWord(_ text: String) -> (String, String) {
+    let end = text.firstIndex(where: \.isWhitespace) ?? text.endIndex
+    return (String(text[..<end]), String(text[end...].trimming()))
+  }
+
+  private func name(_ text: String, _ what: String) throws(TextError) -> String {
+    guard !text.isEmpty, !text.contains(where: \.isWhitespace) else {
+      throw TextError(column: 1, "Expected the name of \(what), and nothing more.")
+    }
+    return text
+  }
+
+  private func client(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard let name = words.first, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }),
+      name != ScenarioStep.server
+    else { throw TextError(column: 1, "Expected a name of letters and digits for the client.") }
+    if words.count == 1 { return .open(user: nil) }
+    guard words.count == 3, words[1] == "user" else {
+      throw TextError("Expected \"user\" and a uid, or nothing, after the client's name.")
+    }
+    return .open(user: words[2])
+  }
+
+  private func listen(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    var options = ListenerOptions(includeMetadataChanges: false)
+    var name: String?
+    while words.count > 2 {
+      switch (words[words.count - 2], words[words.count - 1]) {
+      case ("with", "metadata"): options.includeMetadataChanges = true
+      case ("from", "cache"): options.source = .cache
+      case ("as", let word): name = word
+      default: return .listen(try QueryLine.parse(words.joined(separator: " "), in: database), name: name, options)
+      }
+      words.removeLast(2)
+    }
+    // The text as it was typed, for the places of errors.
+    let isWhole = name == nil && !options.includeMetadataChanges && options.source == .default
+    return .listen(
+      try QueryLine.parse(isWhole ? text : words.joined(separator: " "), in: database), name: name, options)
+  }
+
+  private func fault(_ text: String) throws(TextError) -> FaultChange {
+    let change = try FaultText.parse(text)
+    if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
+    return change
+  }
+
+  private func wait(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    guard words.starts(with: ["for", "sync"]) else { return .pause(try duration(text, of: text)) }
+    let limit = try limit(&words, of: text)
+    if words.count > 2 { throw TextError("Expected nothing more after \"wait for sync\".") }
+    return .synchronize(within: limit)
+  }
+
+  /// Takes `within TIME` from the end of words.
+  func limit(_ words: inout [String], of text: String) throws(TextError) -> Duration {
+    guard let index = words.firstIndex(of: "within") else { return ScenarioStep.patience }
+    guard index == words.count - 2 else {
+      throw TextError("Expected a time after within, such as 500ms or 5s, and nothing more.")
+    }
+    defer { words.removeLast(2) }
+    return try duration(words[index + 1], of: text)
+  }
+
+  private func duration(_ word: String, of text: String) throws(TextError) -> Duration {
+    do throws(TextError) { return try DurationText.parse(word) } catch {
+      throw error.moved(by: text.unicodeScalars.count - word.unicodeScalars.count)
+    }
+  }
+
+  // MARK: Writes
+
+  private func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
+    let (path, json) = Self.firstWord(text)
+    let key = try key(path)
+    do throws(JSONError) {
+      return WriteArgument.set(key, try DocumentJSON.parse(json, database: database), merge: merge)
+    } catch {
+      throw TextError(error, from: text.unicodeScalars.count - json.unicodeScalars.count + 1)
+    }
+  }
+
+  private func create(_ text: String) throws(TextError) -> Mutation {
+    var mutation = try set(text)
+    mutation.precondition = .exists(false)
+    return mutation
+  }
+
+  private func update(_ text: String) throws(TextError) -> Mutation {
+    let (path, rest) = Self.firstWord(text)
+    let key = try key(path)
+    var changes: [(path: FieldPath, value: JSONSyntax)] = []
+    for (word, place) in Self.assignments(rest) {
+      do throws(TextError) { changes.append(try FieldAssignment.parse(word)) } catch {
+        throw error.moved(by: text.unicodeScalars.count - rest.unicodeScalars.count + place)
+      }
+    }
+    if changes.isEmpty { throw TextError("Expected FIELD=VALUE after the path.") }
+    do throws(CommandFailure) {
+      return try WriteArgument.update(key, changes, removing: [], database: database)
+    } catch {
+      throw TextError(error.message)
+    }
+  }
+
+  /// The words of a text, with the scalars before each; quotes and brackets of a value hold words together.
+  private static func assignments(_ text: String) -> [(word: String, place: Int)] {
+    var words: [(String, Int)] = []
+    var cursor = TextCursor(text)
+    while true {
+      cursor.skipSpace()
+      if cursor.isAtEnd { return words }
+      let start = cursor.position
+      var quote: Unicode.Scalar?
+      var depth = 0
+      while let next = cursor.next, quote != nil || depth > 0 || !next.properties.isWhitespace {
+        let before = cursor.position > start ? cursor.scalars[cursor.position - 1] : "="
+        cursor.position += 1
+        if let open = quote {
+          if next == "\\", open != "'" { cursor.position = min(cursor.position + 1, cursor.scalars.count) }
+          if next == open { quote = nil }
+        } else if next == "`" || "\"'".unicodeScalars.contains(next) && "=[{,: ".unicodeScalars.contains(before) {
+          quote = next
+        } else if "[{".unicodeScalars.contains(next), depth > 0 || before == "=" {
+          depth += 1
+        } else if "]}".unicodeScalars.contains(next), depth > 0 {
+          depth -= 1
+        }
+      }
+      words.append((cursor.text(start..<cursor.position), start))
+    }
+  }
+
+  func key(_ text: String) throws(TextError) -> DocumentKey {
+    do throws(ModelError) { return try DocumentKey(validating: text) } catch { throw TextError(error.message) }
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+import CommandTransfer
+import FirestoreClientState
+import FirestoreJSON
+package import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+
+/// Reads a scenario: one step per line, `#` begins a comment line, `NAME:` in front of a step says whose it is.
+///
+///     # Two clients change a counter while one of them is offline.
+///     client ada
+///     client bob
+///     ada: listen counters as hers
+///     bob: offline
+///     bob: update counters/a n={"$increment": 1}
+///     ada: expect nothing within 5s
+///     bob: online
+///     ada: expect modified counters/a on hers
+///     expect same
+package struct ScenarioParser {
+  /// The most steps that a scenario may have, repeated ones counted each time.
+  private static let mostSteps = 100_000
+
+  let database: DatabaseID
+
+  package init(database: DatabaseID) { self.database = database }
+
+  private struct Line {
+    var number: Int
+    var text: String
+  }
+
+  /// - Throws: `CommandFailure` with the number of the line that is wrong, and why.
+  package func scenario(_ text: String, of name: String) throws(CommandFailure) -> Scenario {
+    var scenario = Scenario(name: name, summary: "", seed: 1, steps: [])
+    var lines: [Line] = []
+    var isFirst = true
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let line = String(line.trimming())
+      if line.hasPrefix("#") {
+        if isFirst { scenario.summary = String(line.drop { $0 == "#" }.trimming()) }
+        isFirst = false
+      } else if !line.isEmpty {
+        lines.append(Line(number: index + 1, text: line))
+      }
+    }
+    if let first = lines.first, first.text.hasPrefix("seed ") {
+      guard let seed = UInt64(first.text.dropFirst(5).trimming()) else {
+        throw CommandFailure(.badData, "\(name), line \(first.number), column 6: Expected a whole number.")
+      }
+      scenario.seed = seed
+      lines.removeFirst()
+    }
+    scenario.steps = try steps(lines[...], of: name)
+    try check(scenario.steps, of: name)
+    return scenario
+  }
+
+  /// The steps of a text, in which names of clients are not looked for.
+  package func steps(_ text: String, of name: String) throws(CommandFailure) -> [ScenarioStep] {
+    try scenario(text, of: name).steps
+  }
+
+  private func steps(_ lines: ArraySlice<Line>, of name: String) throws(CommandFailure) -> [ScenarioStep] {
+    var steps: [ScenarioStep] = []
+    var index = lines.startIndex
+    while index < lines.endIndex {
+      let line = lines[index]
+      index += 1
+      guard line.text == "repeat" || line.text.hasPrefix("repeat ") else {
+        steps.append(try step(line, of: name))
+        continue
+      }
+      let end = try endOfLoop(in: lines, from: index, line, name)
+      let inner = try self.steps(lines[index..<end], of: name)
+      guard let count = Int(line.text.dropFirst(7)), count > 0, count <= Self.mostSteps,
+        steps.count + count * max(inner.count, 1) <= Self.mostSteps
+      else {
+        throw CommandFailure(
+          .badData,
+          "\(name), line \(line.number), column 8: Expected how often, from 1 on, with at most \(Self.mostSteps) steps in "
+            + "all.")
+      }
+      for _ in 0..<count { steps += inner }
+      index = end + 1
+    }
+    return steps
+  }
+
+  private func endOfLoop(
+    in lines: ArraySlice<Line>, from start: Int, _ line: Line, _ name: String
+  ) throws(CommandFailure) -> Int {
+    var depth = 1
+    for index in start..<lines.endIndex {
+      if lines[index].text.hasPrefix("repeat") { depth += 1 }
+      if lines[index].text == "end" { depth -= 1 }
+      if depth == 0 { return index }
+    }
+    throw CommandFailure(.badData, "\(name), line \(line.number): \"repeat\" needs an \"end\" below it.")
+  }
+
+  private func step(_ line: Line, of name: String) throws(CommandFailure) -> ScenarioStep {
+    do throws(TextError) {
+      let (client, rest) = Self.owner(of: line.text)
+      let action: ScenarioStep.Action
+      do throws(TextError) { action = try self.action(rest) } catch {
+        throw error.column == nil
+          ? error : error.moved(by: line.text.unicodeScalars.count - rest.unicodeScalars.count)
+      }
+      if case .open = action {
+        let (_, name) = Self.firstWord(rest)
+        return ScenarioStep(line: line.number, text: line.text, client: Self.firstWord(name).0, action: action)
+      }
+      return ScenarioStep(line: line.number, text: line.text, client: client, action: action)
+    } catch {
+      let place = "line \(line.number)" + (error.column.map { ", column \($0)" } ?? "")
+      var failure = CommandFailure(.badData, "\(name), \(place): \(error.reason)")
+      failure.excerpt = error.excerpt(of: line.text)
+      throw failure
+    }
+  }
+
+  /// The name in front of a step's colon, and the step.
+  private static func owner(of line: String) -> (client: String?, rest: String) {
+    let (word, rest) = firstWord(line)
+    guard word.count > 1, word.hasSuffix(":"), word.dropLast().allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" })
+    else { return (nil, line) }
+    return (String(word.dropLast()), rest)
+  }
+
+  /// Refuses names of clients and listeners that nothing has opened, and a batch without an end.
+  private func check(_ steps: [ScenarioStep], of name: String) throws(CommandFailure) {
+    var (clients, listeners, batches): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    func fail(_ step: ScenarioStep, _ reason: String) -> CommandFailure {
+      CommandFailure(.badData, "\(name), line \(step.line): \(reason)")
+    }
+    for step in steps {
+      let owner = step.client ?? ""
+      if case .open = step.action {
+        if !clients.insert(owner).inserted { throw fail(step, "The client \(owner) is there already.") }
+        continue
+      }
+      if step.client == ScenarioStep.server {
+        guard case .write = step.action else { throw fail(step, "The server only writes: set, update, delete.") }
+        continue
+      }
+      if let client = step.client, !clients.contains(client) {
+        throw fail(step, "There is no client \(client) yet; \"client \(client)\" opens it.")
+      }
+      if step.client == nil, !clients.isEmpty, step.action.needsClient {
+        throw fail(step, "Whose step is this? Write \(clients.sorted()[0]): in front of it.")
+      }
+      switch step.action {
+      case .listen(_, let listener?, _): listeners.insert(owner + "/" + listener)
+      case .beginBatch: batches.insert(owner)
+      case .commitBatch where batches.remove(owner) == nil: throw fail(step, "There is no batch to commit.")
+      default: break
+      }
+      if let listener = step.action.listener, !listeners.contains(owner + "/" + listener) {
+        throw fail(step, "There is no listener \(listener) yet; \"listen PATH as \(listener)\" opens it.")
+      }
+    }
+    if let owner = batches.first {
+      throw CommandFailure(
+        .badData,
+        "\(name): the batch\(owner.isEmpty ? "" : " of \(owner)") has no \"commit\", so that nothing writes it.")
+    }
+  }
+}
+
+extension ScenarioStep.Action {
+  /// Whether the step is one client's: others are of all, if no client is named.
+  fileprivate var needsClient: Bool {
+    switch self {
+    case .open, .caption, .pause, .synchronize, .snapshot: false
+    case .expectState(.same, _): false
+    default: true
+    }
+  }
+
+  /// The listener that is meant.
+  fileprivate var listener: String? {
+    switch self {
+    case .stop(let name): name
+    case .snapshot(let name): name
+    case .expect(let pattern, _): pattern.listener
+    case .expectNothing(let name, _): name
+    case .expectState(.results(_, let name), _): name
+    case .expectState(.document(_, _, _, .listener(let name)), _): name
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+import FirestoreJSON
+import FirestoreModel
+
+/// What a run of scenarios prints, in one of several forms.
+package struct ScenarioReport: Sendable {
+  package enum Form: String, Sendable, CaseIterable {
+    case text, json, tap, junit
+  }
+
+  private struct Case {
+    var name: String
+    var seconds: Double
+    var failure: String?
+  }
+
+  private let form: Form
+  private var finished: [Case] = []
+  private var steps = 0
+
+  package init(_ form: Form) { self.form = form }
+
+  /// - Parameter isAlone: whether this is the only scenario, so that its name is known.
+  /// - Returns: the lines before the first step.
+  package func begin(_ scenario: Scenario, isAlone: Bool) -> [String] {
+    guard form == .text, !isAlone else { return [] }
+    return ["\(scenario.name): \(scenario.summary)"]
+  }
+
+  /// - Returns: the lines of a step that was done.
+  package func lines(_ done: ScenarioRun.Done, of scenario: Scenario) -> [String] {
+    switch form {
+    case .text: ["\(Self.text(done.elapsed))  ok  \(done.step.text)"] + done.output.map { "            \($0)" }
+    case .json:
+      [
+        DocumentJSON.line(
+          of: [
+            "type": .string("step"), "scenario": .string(scenario.name), "line": .integer(Int64(done.step.line)),
+            "step": .string(done.step.text), "seconds": .double(done.elapsed / .seconds(1)),
+            "output": .array(done.output.map { .string($0) }),
+          ] as Fields)
+      ]
+    case .tap, .junit: []
+    }
+  }
+
+  /// - Returns: the lines at the end of a scenario.
+  package mutating func end(_ scenario: Scenario, after time: Duration, _ failure: CommandFailure?) -> [String] {
+    finished.append(Case(name: scenario.name, seconds: time / .seconds(1), failure: failure?.message))
+    switch form {
+    case .text, .junit: return []
+    case .json:
+      var fields =
+        [
+          "type": .string("end"), "scenario": .string(scenario.name), "isPassed": .boolean(failure == nil),
+          "seconds": .double(time / .seconds(1)),
+        ] as Fields
+      if let failure { fields["failure"] = .string(failure.message) }
+      return [DocumentJSON.line(of: fields)]
+    case .tap:
+      let line = "\(failure == nil ? "ok" : "not ok") \(finished.count) - \(scenario.name)"
+      guard let failure else { return [line] }
+      return [line, "  ---", "  message: \(JSONSyntax(.string(failure.message)).lineText)", "  ..."]
+    }
+  }
+
+  /// - Returns: the lines after the last scenario.
+  package func finish() -> [String] {
+    switch form {
+    case .text, .json: return []
+    case .tap: return ["1..\(finished.count)"]
+    case .junit:
+      let failures = finished.count { $0.failure != nil }
+      let cases = finished.flatMap { one -> [String] in
+        let head = "  <testcase classname=\"hearth.play\" name=\"\(Self.xml(one.name))\" time=\"\(one.seconds)\""
+        guard let failure = one.failure else { return [head + "/>"] }
+        return [head + ">", "    <failure message=\"\(Self.xml(failure))\"/>", "  </testcase>"]
+      }
+      return [
+        #"<?xml version="1.0" encoding="UTF-8"?>"#,
+        "<testsuite name=\"hearth.play\" tests=\"\(finished.count)\" failures=\"\(failures)\">",
+      ] + cases + ["</testsuite>"]
+    }
+  }
+
+  /// Seconds with milliseconds, right-aligned.
+  private static func text(_ time: Duration) -> String {
+    let milliseconds = Int(time / .milliseconds(1))
+    let fraction = String(milliseconds % 1000)
+    let text = "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+    return String(repeating: " ", count: max(0, 8 - text.count)) + text
+  }
+
+  private static func xml(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+  }
+}

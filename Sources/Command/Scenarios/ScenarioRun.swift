@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreSync
+
+/// One run of a scenario in a world, which ends with it.
+package struct ScenarioRun: Sendable {
+  /// A step that was done, with what it prints.
+  package struct Done: Sendable {
+    package var step: ScenarioStep
+    /// The time since the scenario began.
+    package var elapsed: Duration
+    package var output: [String]
+  }
+
+  let scenario: Scenario
+  let world: ScenarioWorld
+  let report: @Sendable (Done) throws -> Void
+  let note: @Sendable (String) -> Void
+
+  var name: String { scenario.name }
+
+  /// - Parameters:
+  ///   - report: called with every step that is done.
+  ///   - note: called with a line about matters that the exit status does not tell.
+  package init(
+    _ scenario: Scenario, in world: ScenarioWorld, report: @escaping @Sendable (Done) throws -> Void,
+    note: @escaping @Sendable (String) -> Void
+  ) {
+    (self.scenario, self.world, self.report, self.note) = (scenario, world, report, note)
+  }
+
+  /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
+  package func run() async throws {
+    defer { world.end() }
+    guard let loop = world.loop else { return try await perform() }
+    try await Task(executorPreference: loop) { try await perform() }.value
+  }
+
+  private func perform() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var stage = ScenarioStage(name, in: world)
+      do {
+        for step in scenario.steps {
+          let output = try await perform(step, on: &stage, &group)
+          try report(Done(step: step, elapsed: stage.elapsed(), output: output))
+        }
+        try await finish(stage)
+        await stage.close()
+      } catch {
+        await stage.close()
+        group.cancelAll()
+        throw error
+      }
+      group.cancelAll()
+    }
+  }
+
+  private func perform(
+    _ step: ScenarioStep, on stage: inout ScenarioStage, _ group: inout ThrowingTaskGroup<Void, any Error>
+  ) async throws -> [String] {
+    switch step.action {
+    case .open(let user): _ = stage.open(step.client, user: user, &group)
+    case .write(let mutation) where step.client == ScenarioStep.server:
+      do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
+      do throws(RPCStatus) { _ = try await world.server.commit([mutation]) } catch { throw failure(step, "\(error)") }
+    case .caption(let text): return [text]
+    case .pause(let time): try await world.clock.sleep(for: time)
+    case .snapshot(let listener): return stage.clients(of: step).flatMap { $0.lines(of: listener, world.database) }
+    case .synchronize(let limit):
+      try await wait(limit, step) { await stage.isSynchronized() }
+    case .expectState(.same, let limit):
+      try await wait(limit, step) { try await stage.isSame(at: world.server) }
+    case .restart: try await stage.reopen(step.client, isKilled: false, &group) { failure(step, $0) }
+    case .kill: try await stage.reopen(step.client, isKilled: true, &group) { failure(step, $0) }
+    default:
+      let client = stage.client(step.client, &group)
+      try await perform(step, by: client, &group)
+    }
+    return []
+  }
+
+  private func perform(
+    _ step: ScenarioStep, by client: ScenarioClient, _ group: inout ThrowingTaskGroup<Void, any Error>
+  ) async throws {
+    switch step.action {
+    case .listen(let query, let name, let options):
+      let failure = unexpected(step, "the listener failed, and no step expected that")
+      for read in client.listen(query, name, options, failure: failure) { group.addTask { await read() } }
+    case .stop(let name): client.stop(name)
+    case .goOffline:
+      await client.engine.disableNetwork()
+      client.isOnline = false
+    case .goOnline:
+      await client.engine.enableNetwork()
+      client.isOnline = true
+    case .write(let mutation):
+      do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
+      if !client.gather(mutation) { try await write([mutation], by: client, step) }
+    case .beginBatch: client.beginBatch()
+    case .commitBatch: if let batch = client.takeBatch(), !batch.isEmpty { try await write(batch, by: client, step) }
+    case .changeUser(let user): await client.engine.changeUser(to: user)
+    case .fault(let change):
+      do { try client.opened.faults.perform(change) } catch { throw failure(step, "\(error)") }
+    case .expect(let pattern, let limit): try await expect(pattern, limit, of: client, step)
+    case .expectNothing(let listener, let limit): try await expectNothing(on: listener, limit, of: client, step)
+    case .expectState(let state, let limit):
+      try await wait(limit, step) { try await client.holds(state, at: world.server) }
+    case .open, .restart, .kill, .snapshot, .caption, .pause, .synchronize:
+      preconditionFailure("The step is not one client's.")
+    }
+  }
+
+  // MARK: Steps
+
+  /// Returns when the write is in the cache and its snapshots are on their way to the listeners.
+  private func write(_ mutations: [Mutation], by client: ScenarioClient, _ step: ScenarioStep) async throws {
+    do throws(RPCStatus) {
+      try await client.write(
+        mutations, failure: unexpected(step, "the write was rejected, and no step expected that"))
+    } catch { throw failure(step, "\(error)") }
+  }
+
+  private func unexpected(_ step: ScenarioStep, _ what: String) -> @Sendable (RPCStatus) -> String {
+    let name = name
+    return { "\(name), line \(step.line), \(step.text): \(what): \($0)" }
+  }
+
+  private func expect(
+    _ pattern: ScenarioEvent.Pattern, _ limit: Duration, of client: ScenarioClient, _ step: ScenarioStep
+  ) async throws {
+    let outcome = try await before(limit) {
+      while let event = await client.events.next() {
+        if pattern.matches(event) { return event }
+        if let failure = event.failure { throw CommandFailure(Self.status(of: event), failure) }
+      }
+      return nil
+    }
+    if outcome == nil { throw failure(step, "it did not happen within \(limit).", .tryAgain) }
+  }
+
+  private func expectNothing(
+    on listener: String?, _ limit: Duration, of client: ScenarioClient, _ step: ScenarioStep
+  ) async throws {
+    let surprise = try await before(limit) {
+      while let event = await client.events.next() {
+        if event.kind == .synced || event.kind == .cached { continue }
+        if listener == nil || event.listener == listener { return event }
+      }
+      return nil
+    }
+    guard let surprise else { return }
+    if let text = surprise.failure { throw CommandFailure(Self.status(of: surprise), text) }
+    throw failure(step, "\(surprise) happened.")
+  }
+
+  static func status(of event: ScenarioEvent) -> ExitStatus {
+    event.kind == .failed ? event.code.map { ExitStatus($0) } ?? .failure : .failure
+  }
+
+  /// The result of the body if it comes before the time is over; else `nil`.
+  func before(
+    _ limit: Duration, _ body: @escaping @Sendable () async throws -> ScenarioEvent?
+  ) async throws -> ScenarioEvent? {
+    let clock = world.clock
+    return try await withThrowingTaskGroup(of: ScenarioEvent?.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        // The sleep is cancelled when the event arrives.
+        try? await clock.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
+    }
+  }
+
+  /// The time between two looks at a fact.
+  private static let pace = Duration.milliseconds(10)
+
+  /// Waits until a fact holds.
+  private func wait(_ limit: Duration, _ step: ScenarioStep, _ holds: () async throws -> Bool) async throws {
+    var looks = max(1, Int(limit / Self.pace))
+    while true {
+      do { if try await holds() { return } } catch let status as RPCStatus { throw failure(step, "\(status)") }
+      looks -= 1
+      if looks < 0 { throw failure(step, "it did not hold within \(limit).", .tryAgain) }
+      try await world.clock.sleep(for: Self.pace)
+    }
+  }
+
+  func failure(_ step: ScenarioStep, _ reason: String, _ status: ExitStatus = .failure) -> CommandFailure {
+    CommandFailure(status, "\(name), line \(step.line), \(step.text): \(reason)")
+  }
+}

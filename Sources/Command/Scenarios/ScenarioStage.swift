@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreSync
+
+/// The clients of a scenario while it is played.
+struct ScenarioStage {
+  typealias Tasks = ThrowingTaskGroup<Void, any Error>
+
+  let world: ScenarioWorld
+  /// The name of the scenario.
+  let scenario: String
+  /// The time since the scenario began.
+  let elapsed: @Sendable () -> Duration
+  /// In the order in which they were first opened.
+  private(set) var all: [ScenarioClient] = []
+  private var lives: [String: Int] = [:]
+  private var users: [String: String] = [:]
+
+  init(_ scenario: String, in world: ScenarioWorld) {
+    (self.scenario, self.world) = (scenario, world)
+    elapsed = world.clock.sinceNow()
+  }
+
+  /// The client of a step, which is opened if it is the only one and not there yet.
+  mutating func client(_ name: String?, _ tasks: inout Tasks) -> ScenarioClient {
+    all.first { $0.name == name } ?? open(name, user: nil, &tasks)
+  }
+
+  /// All clients, or the one of a step.
+  func clients(of step: ScenarioStep) -> [ScenarioClient] {
+    step.client == nil ? all : all.filter { $0.name == step.client }
+  }
+
+  mutating func open(_ name: String?, user: String?, _ tasks: inout Tasks) -> ScenarioClient {
+    users[name ?? ""] = user
+    let client = opened(name, isOnline: true, nil, &tasks)
+    all.append(client)
+    return client
+  }
+
+  private func opened(
+    _ name: String?, isOnline: Bool, _ earlier: ScenarioClient?, _ tasks: inout Tasks
+  ) -> ScenarioClient {
+    let opened = world.open(
+      name, life: lives[name ?? ""] ?? 0, user: users[name ?? ""], isOnline: isOnline, earlier?.opened.faults)
+    let client = ScenarioClient(name, opened, isOnline: isOnline)
+    tasks.addTask { await opened.run() }
+    let scenario = self.scenario
+    tasks.addTask {
+      await client.followInherited { batch, status in
+        "\(scenario): write #\(batch.rawValue), which was in the queue before, was rejected: \(status)"
+      }
+    }
+    return client
+  }
+
+  /// Closes a client and opens it again on its cache, or gives it up as it is and opens one on a copy of its files.
+  /// Whether it is online stays.
+  /// - Parameter failure: the failure of the step for a reason.
+  mutating func reopen(
+    _ name: String?, isKilled: Bool, _ tasks: inout Tasks, failure: (String) -> CommandFailure
+  ) async throws {
+    let before = client(name, &tasks)
+    guard let place = all.firstIndex(where: { $0 === before }) else { return }
+    if isKilled {
+      guard world.canKill(name) else {
+        throw failure("only a client whose cache the scenario has made is killed; leave out --cache.")
+      }
+      try world.copyCache(of: name, life: lives[name ?? ""] ?? 0)
+      lives[name ?? "", default: 0] += 1
+    }
+    await before.close()
+    let next = opened(name, isOnline: before.isOnline, before, &tasks)
+    all[place] = next
+  }
+
+  func close() async {
+    for client in all { await client.close() }
+  }
+
+  // MARK: Facts
+
+  /// Whether every write is answered, and every listener of a client that is online is in sync.
+  func isSynchronized() async -> Bool {
+    for client in all {
+      guard let status = await client.status() else { return false }
+      if max(status.pendingWrites.count, status.queue.count) > 0 { return false }
+      guard client.isOnline else { continue }
+      for listener in client.listeners where !listener.isFromCacheAlone && listener.snapshot?.isFromCache != false {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Whether every listener has the result that the server has now.
+  func isSame(at server: any Datastore) async throws -> Bool {
+    guard await isSynchronized() else { return false }
+    for listener in all.flatMap(\.listeners) where !listener.isFromCacheAlone {
+      guard let snapshot = listener.snapshot, !snapshot.hasPendingWrites else { return false }
+      let there = try await server.runQuery(listener.query.target)
+      let own = Dictionary(uniqueKeysWithValues: snapshot.documents.map { ($0.key, $0.data?.fields) })
+      guard own.count == there.count, there.allSatisfy({ own[$0.key] == .some($0.data?.fields) }) else { return false }
+    }
+    return true
+  }
+}
+
+extension ScenarioClient {
+  func holds(_ state: ScenarioState, at server: any Datastore) async throws -> Bool {
+    switch state {
+    case .same: return false
+    case .pending(let count):
+      guard let status = await status() else { return false }
+      return max(status.pendingWrites.count, status.queue.count) == count
+    case .connection(let wanted):
+      guard let status = await status() else { return false }
+      return wanted == .offline ? status.isOffline : status.onlineState == wanted
+    case .results(let count, let name): return listener(name)?.snapshot?.documents.count == count
+    case .document(let key, let exists, let conditions, let place):
+      guard let document = try await document(key, at: place, server), document.exists else { return !exists }
+      let query = FirestoreQuery.Query(path: key.collection, filters: conditions)
+      return exists && query.matches(document)
+    }
+  }
+
+  private func document(
+    _ key: DocumentKey, at place: ScenarioState.Place, _ server: any Datastore
+  ) async throws -> Document? {
+    switch place {
+    case .server: try await server.lookup([key]).first
+    case .cache: try await engine.cachedDocument(key)
+    case .listener(let name): listener(name)?.snapshot?.documents[key]
+    }
+  }
+
+  /// The results of listeners as lines for people.
+  func lines(of name: String?, _ database: DatabaseID) -> [String] {
+    listeners.filter { name == nil || $0.name == name }.flatMap { listener -> [String] in
+      let owner = [self.name, listener.name].compactMap(\.self).joined(separator: " ")
+      let head = (owner.isEmpty ? "" : owner + ": ") + "\(listener.query.path.text)"
+      guard let snapshot = listener.snapshot else { return ["\(head): no snapshot yet"] }
+      let marks = [snapshot.isFromCache ? "from the cache" : nil, snapshot.hasPendingWrites ? "pending" : nil]
+        .compactMap(\.self).joined(separator: ", ")
+      let count = snapshot.documents.count
+      return ["\(head): \(count) document\(count == 1 ? "" : "s")\(marks.isEmpty ? "" : ", \(marks)")"]
+        + snapshot.documents.map {
+          "  \($0.key.path) \(DocumentJSON.line(of: $0.data?.fields ?? Fields(), relativeTo: database))"
+        }
+    }
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// Measures the time from now on.
+  fileprivate func sinceNow() -> @Sendable () -> Swift.Duration {
+    let start = now
+    return { start.duration(to: self.now) }
+  }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The files of this folder, embedded in the binary so that they are wherever the program is.
+package enum ScenarioFiles {
+  package static let sources: [[UInt8]] = [
+    PackageResources.listening_scenarios, PackageResources.writing_scenarios, PackageResources.offline_scenarios,
+    PackageResources.together_scenarios, PackageResources.faults_scenarios,
+  ]
+}
