@@ -10,6 +10,9 @@ struct Main {
   /// Wrong usage ends with 64 (`EX_USAGE`) and one line, every other failure with its `ExitStatus` and one line; help
   /// and version with 0.
   static func main() async {
+    // Dispatch asks for a higher priority for some threads, which only root gets, and tells the system's log each time that
+    // it did not get it. Who sets the variable reads that.
+    setenv("LIBDISPATCH_LOG", "NO", 0)
     StandardStreams.reserve()
     FatalSignals.takeDefaultActions(environment: ProcessInfo.processInfo.environment)
     let arguments = Array(CommandLine.arguments.dropFirst())

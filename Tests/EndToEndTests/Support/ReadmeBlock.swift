@@ -42,6 +42,8 @@ struct ReadmeBlock: Sendable {
   var place: String? {
     let first = lines.first ?? ""
     if first.contains("swift test") || first.contains("swift run") { return ".ci/run" }
+    if lines.contains(where: { $0.hasPrefix("docker ") }) { return ".ci/try-image" }
+    if language == "ini" { return ".ci/packaging/try-units" }
     if first.hasPrefix("install ") { return ".ci/first-command" }
     if first.hasPrefix(".ci/package") || first.contains("apt-get install") { return ".ci/try-package" }
     if first.hasPrefix("dependencies:") { return ".ci/examples" }

@@ -34,7 +34,8 @@ struct ServeCommand: AsyncParsableCommand {
       six connections to a host, and the Web SDK keeps two for each tab, so that a third tab waits; with --tls-cert they \
       speak HTTP/2 and none waits. Pages of other hosts than the server's and localhost are refused unless \
       --allow-origin names them; each is told of once, here. SIGTERM, SIGINT and a closed \
-      terminal (SIGHUP) end it when running requests are done.
+      terminal (SIGHUP) end it when running requests are done. A service manager that set NOTIFY_SOCKET, as systemd for \
+      Type=notify, is told when connections are accepted and when the end begins.
       """)
 
   @Option(help: ArgumentHelp("The address to listen on. (default: 127.0.0.1)", valueName: "address"))
@@ -168,7 +169,8 @@ struct ServeCommand: AsyncParsableCommand {
   private func serve(
     _ source: PortSource, at configuration: EmulatorServer.Configuration, place: String
   ) async throws {
-    let stop = StopSignal()
+    let manager = serviceManager
+    let stop = StopSignal { manager(.stopping) }
     var configuration = configuration
     configuration.stop = { stop.stop() }
     var sources: [any DispatchSourceSignal] = []
@@ -196,8 +198,22 @@ struct ServeCommand: AsyncParsableCommand {
         Dev App Server is now running.
 
         """
+      manager(.ready("Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : "")"))
       // A script that waits for the first line gets it at once; a missing reader does not stop the server.
       try? OutputFile.print(text)
+    }
+  }
+
+  /// Tells the service manager that started this process, if one did. What cannot be told is said on standard error.
+  private var serviceManager: @Sendable (ServiceManager.News) -> Void {
+    do throws(ServiceManagerError) {
+      guard let manager = try ServiceManager(environment: ProcessInfo.processInfo.environment) else { return { _ in } }
+      return { news in
+        do throws(ServiceManagerError) { try manager.tell(news) } catch { StandardError.write("hearth: \(error.text)") }
+      }
+    } catch {
+      StandardError.write("hearth: \(error.text)")
+      return { _ in }
     }
   }
 }

@@ -120,14 +120,19 @@ private final class FirstCall: Sendable {
 /// A request to stop, which comes once and stays.
 final class StopSignal: Sendable {
   private let state = Mutex((isStopped: false, waiting: [AsyncStream<Void>.Continuation]()))
+  private let first: @Sendable () -> Void
+
+  /// - Parameter first: called at the first request, before those who wait wake.
+  init(first: @escaping @Sendable () -> Void) { self.first = first }
 
   var isStopped: Bool { state.withLock { $0.isStopped } }
 
   func stop() {
-    let waiting = state.withLock { state in
-      state.isStopped = true
-      return state.waiting
+    let (isFirst, waiting) = state.withLock { state in
+      defer { state.isStopped = true }
+      return (!state.isStopped, state.waiting)
     }
+    if isFirst { first() }
     for continuation in waiting { continuation.yield() }
   }
 
