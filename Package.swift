@@ -285,8 +285,8 @@ let package = Package(
     module(
       "Scenarios",
       [
-        "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "FirestoreModel", "FirestoreQuery",
-        "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "FirestoreModel",
+        "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom", "Spelling",
       ],
       exclude: ["Shipped"]),

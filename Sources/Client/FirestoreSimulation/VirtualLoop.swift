@@ -3,8 +3,8 @@ import FirestoreSQLite
 import Foundation
 import Synchronization
 
-/// One thread on which clients, a backend and whoever plays with them take turns, and time that passes only when none of
-/// them has anything left to do. What happens on it depends on nothing else: it happens in the same order each time, and
+/// A thread on which clients, a backend and the one who plays with them take turns, with a time that passes only when none
+/// of them has anything left to do. What happens on it depends on nothing else: it happens in the same order each time, and
 /// an hour takes as long as the work in it.
 ///
 /// Actors run on it by a `QueueExecutor`, tasks by preferring it. Nothing on it may wait for another thread, because time

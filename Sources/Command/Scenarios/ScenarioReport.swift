@@ -3,7 +3,7 @@ package import CommandOutput
 import FirestoreJSON
 import FirestoreModel
 
-/// What a run of scenarios prints, in one of several forms.
+/// The lines that a run of scenarios prints, in one of several forms.
 package struct ScenarioReport: Sendable {
   package enum Form: String, Sendable, CaseIterable {
     case text, json, tap, junit

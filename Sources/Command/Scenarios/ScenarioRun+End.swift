@@ -4,7 +4,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-// What is left when all steps are done.
+// The checks after the last step.
 
 extension ScenarioRun {
   /// Waits for the answers to all writes, so that the end of the scenario loses no write and misses no rejection.

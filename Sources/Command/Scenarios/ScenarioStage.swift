@@ -16,7 +16,7 @@ struct ScenarioStage {
   let scenario: String
   /// The time since the scenario began.
   let elapsed: @Sendable () -> Duration
-  /// In the order in which they were first opened.
+  /// The clients in the order in which they were first opened.
   private(set) var all: [ScenarioClient] = []
   private var lives: [String: Int] = [:]
   private var users: [String: String] = [:]

@@ -90,7 +90,7 @@ package struct ScenarioWorld: Sendable {
 
   func end() {
     loop?.end()
-    // What cannot be removed lies in the folder for temporary files.
+    // The folder lies among temporary files, if it cannot be removed.
     try? FileManager.default.removeItem(at: folder)
   }
 

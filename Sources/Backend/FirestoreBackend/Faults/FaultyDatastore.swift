@@ -24,13 +24,15 @@ package struct FaultyDatastore: Datastore {
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
     try await stream(.watch, deliver) { line, deliver throws(RPCStatus) in
+      let forgotten = ForgottenTargets()
       try await base.watch(
         requests: line.pass(requests) { request in
           faults.delay(.watch) { MessageWeight.bytes(request) }
         } _: { request in
-          await passage(of: request, line, deliver)
+          await passage(of: request, line, forgotten, deliver)
         },
         deliver: { event in
+          let event = forgotten.resetting(event)
           if case .changes(let changes) = event { faults.note(tokensOf: changes) }
           if await line.letsThrough(after: delay(of: event)) { await deliver(event) }
         })
@@ -39,7 +41,7 @@ package struct FaultyDatastore: Datastore {
 
   /// Decides on a request of a watch stream: a target may be refused, and have a token that the backend has forgotten.
   private func passage(
-    of request: WatchRequest, _ line: FaultyLine, _ deliver: @Sendable (WatchEvent) async -> Void
+    of request: WatchRequest, _ line: FaultyLine, _ forgotten: ForgottenTargets, _ deliver: @Sendable (WatchEvent) async -> Void
   ) async -> FaultyLine.Passage<WatchRequest> {
     guard case .add(var target) = request else { return .pass(request) }
     if let code = faults.takeListenFault() {
@@ -51,6 +53,7 @@ package struct FaultyDatastore: Datastore {
     }
     if case .token(let token)? = target.resume, faults.isForgotten(token.bytes) {
       (target.resume, target.expectedCount) = (nil, nil)
+      forgotten.insert(target.id)
     }
     return .pass(.add(target))
   }
@@ -182,6 +185,27 @@ package struct FaultyDatastore: Datastore {
     case .success(let value)?: return value
     case .failure(let status)?: throw status
     case nil: throw FaultInjector.broken
+    }
+  }
+}
+
+/// The targets whose tokens the backend has forgotten: it resets them when it has added them, as a server does that cannot
+/// resume a target, so that the client does not keep documents of which it will never be told.
+private final class ForgottenTargets: Sendable {
+  private let targets = Mutex<Set<TargetID>>([])
+
+  func insert(_ id: TargetID) { _ = targets.withLock { $0.insert(id) } }
+
+  func resetting(_ event: WatchEvent) -> WatchEvent {
+    guard case .changes(let changes) = event else { return event }
+    return targets.withLock { targets in
+      if targets.isEmpty { return event }
+      return .changes(
+        changes.flatMap { change -> [WatchChange] in
+          guard case .added(let added) = change else { return [change] }
+          let reset = added.filter { targets.remove($0) != nil }
+          return reset.isEmpty ? [change] : [change, .reset(reset, nil)]
+        })
     }
   }
 }

@@ -35,7 +35,8 @@ package struct PlainWordParser: Sendable {
     }
     guard let step = try steps(line).first else { return nil }
     guard let word = step.client == nil ? Self.word(step.action) : nil else {
-      throw CommandFailure(.usage, "\(words[0]) … is a step of scenarios ('hearth play') in this form, and no word here.")
+      throw CommandFailure(
+        .usage, "\(words[0]) … is a step of scenarios ('hearth play') in this form, and no word here.")
     }
     return word
   }
