@@ -286,7 +286,8 @@ let package = Package(
       "Scenarios",
       [
         "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "FirestoreModel",
-        "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom", "Spelling",
       ],
       exclude: ["Shipped"]),

@@ -29,11 +29,16 @@ package final class FaultInjector: Sendable {
 
   private let state: Mutex<State>
   private let clock: any Clock<Duration>
+  private let executor: (any TaskExecutor)?
 
-  /// - Parameter clock: the clock by which the network comes and goes.
-  package init(seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock()) {
+  /// - Parameters:
+  ///   - clock: the clock by which the network comes and goes.
+  ///   - executor: where it does so; `nil` for the usual one.
+  package init(
+    seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil
+  ) {
     state = Mutex(State(randomness: seed))
-    self.clock = clock
+    (self.clock, self.executor) = (clock, executor)
   }
 
   deinit { state.withLock { $0.flapping?.cancel() } }
@@ -137,7 +142,7 @@ package final class FaultInjector: Sendable {
     state.flapping = nil
     state.isAway = state.settings.flap != nil
     guard let period = state.settings.flap else { return }
-    state.flapping = Task { [weak self, clock] in
+    state.flapping = Task(executorPreference: executor) { [weak self, clock] in
       while true {
         do { try await clock.sleep(for: period) } catch { return }
         self?.turn()

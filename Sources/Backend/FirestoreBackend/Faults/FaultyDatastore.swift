@@ -41,7 +41,8 @@ package struct FaultyDatastore: Datastore {
 
   /// Decides on a request of a watch stream: a target may be refused, and have a token that the backend has forgotten.
   private func passage(
-    of request: WatchRequest, _ line: FaultyLine, _ forgotten: ForgottenTargets, _ deliver: @Sendable (WatchEvent) async -> Void
+    of request: WatchRequest, _ line: FaultyLine, _ forgotten: ForgottenTargets,
+    _ deliver: @Sendable (WatchEvent) async -> Void
   ) async -> FaultyLine.Passage<WatchRequest> {
     guard case .add(var target) = request else { return .pass(request) }
     if let code = faults.takeListenFault() {
