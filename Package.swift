@@ -323,7 +323,8 @@ let package = Package(
       name: "ManualPages", path: "Sources/Command/HearthCommand/Manual",
       resources: [
         .embedInCode("Dashboard.md"), .embedInCode("Commands.md"), .embedInCode("Queries.md"),
-        .embedInCode("Shell.md"), .embedInCode("Serve.md"), .embedInCode("Testing.md"), .embedInCode("Library.md"),
+        .embedInCode("Shell.md"), .embedInCode("Serve.md"), .embedInCode("Emulator.md"), .embedInCode("Testing.md"),
+        .embedInCode("Library.md"),
       ],
       swiftSettings: swift),
     module(

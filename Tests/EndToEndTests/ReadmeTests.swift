@@ -49,6 +49,29 @@ extension EndToEndTests.OfPages {
       #expect(try await bash("hearth rules test firestore.rules cases.jsonl").output.contains("10"))
     }
 
+    @Test("The job of Emulator.md runs as it stands there, and its service is the image that is made")
+    func emulatorJob() async throws {
+      let blocks = try ReadmeBlock.all(of: "Sources/Command/HearthCommand/Manual/Emulator.md")
+      let job = try #require(blocks.first { $0.lines.contains { $0.contains("hearth serve") } })
+      let start = try #require(job.lines.firstIndex(of: "- run: |"))
+      let steps = job.lines[(start + 1)...].prefix { $0.hasPrefix("    ") }
+      let setting = try #require(job.lines.last?.firstMatch(of: /env: {(FIRESTORE_EMULATOR_HOST): "(.*)"}/))
+      let script = (["export \(setting.1)=\(setting.2)"] + steps).joined(separator: "\n")
+        .replacing("npm test", with: "hearth set cities/SF state=CA; hearth count cities; kill $!; wait $!")
+        .replacing("8080", with: "\(try FreePort.find())")
+      let run = try await bash(script)
+      #expect(run.status == 0 && run.output.hasSuffix("\n1\n"), "\(run.output)")
+
+      let service = try #require(blocks.first { $0.lines.contains { $0.contains("image: hearth:") } }).lines
+      let image = try String(
+        contentsOf: ReadmeBlock.repository.appending(path: ".ci/packaging/Containerfile"), encoding: .utf8)
+      let version = try await bash("hearth --version").output.trimmingCharacters(in: .newlines)
+      #expect(service.contains("    image: hearth:\(version)"))
+      #expect(service.contains(#"    ports: ["127.0.0.1:8080:8080"]"#) && image.contains("\nEXPOSE 8080\n"))
+      #expect(service.contains(#"    volumes: ["firestore:/data"]"#) && image.contains("\nVOLUME /data\n"))
+      #expect(service.contains("    command: --open") && image.contains("\nCMD [\"--open\"]\n"))
+    }
+
     @Test("What a page installs and builds is what the scripts try", arguments: ReadmeBlock.pages)
     func scripts(_ page: String) throws {
       for block in try ReadmeBlock.all(of: page) {

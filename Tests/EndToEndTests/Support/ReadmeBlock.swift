@@ -7,7 +7,7 @@ struct ReadmeBlock: Sendable {
   /// The pages, from the root of the repository.
   static let pages =
     ["README.md", ".github/PACKAGING.md"]
-    + ["Dashboard", "Commands", "Shell", "Serve", "Testing", "Library"].map {
+    + ["Dashboard", "Commands", "Shell", "Serve", "Emulator", "Testing", "Library"].map {
       "Sources/Command/HearthCommand/Manual/\($0).md"
     }
 
@@ -43,6 +43,7 @@ struct ReadmeBlock: Sendable {
     let first = lines.first ?? ""
     if first.contains("swift test") || first.contains("swift run") { return ".ci/run" }
     if lines.contains(where: { $0.hasPrefix("docker ") }) { return ".ci/try-image" }
+    if language == "yaml", page.hasSuffix("Emulator.md") { return "Tests/EndToEndTests/ReadmeTests.swift" }
     if language == "ini" { return ".ci/packaging/try-units" }
     if first.hasPrefix("install ") { return ".ci/first-command" }
     if first.hasPrefix(".ci/package") || first.contains("apt-get install") { return ".ci/try-package" }

@@ -9,6 +9,7 @@ package enum ManualPages {
     ("queries", PackageResources.Queries_md),
     ("shell", PackageResources.Shell_md),
     ("serve", PackageResources.Serve_md),
+    ("emulator", PackageResources.Emulator_md),
     ("testing", PackageResources.Testing_md),
     ("library", PackageResources.Library_md),
   ]
