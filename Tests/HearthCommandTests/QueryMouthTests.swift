@@ -69,7 +69,7 @@ private func inFile(_ line: String) throws -> Query {
 
 private func inScenario(_ line: String) throws -> Query {
   let steps = try ScenarioParser(database: database).steps(line, of: "file")
-  guard case .listen(let query)? = steps.first?.action else { throw TextError("no listener") }
+  guard case .listen(let query, _, _)? = steps.first?.action else { throw TextError("no listener") }
   return query
 }
 
@@ -223,7 +223,7 @@ struct QueryMouthTests {
       { try WatchCommand.parse(["cities", "--timeout", $0]).timeout },
       { text in
         let steps = try ScenarioParser(database: database).steps("expect nothing within \(text)", of: "file")
-        guard case .expectNothing(let limit)? = steps.first?.action else { return nil }
+        guard case .expectNothing(_, let limit)? = steps.first?.action else { return nil }
         return limit
       },
       { text in

@@ -114,7 +114,8 @@ package struct ScenarioWorld: Sendable {
   func open(_ name: String?, life: Int, user: String?, isOnline: Bool, _ earlier: FaultInjector?) -> Opened {
     let number = (name ?? "").utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
     let mixed = SeededGenerator.mixed(seed &+ number)
-    let faults = earlier ?? (name == nil ? self.faults : nil) ?? begin(FaultInjector(seed: mixed, clock: clock, on: loop))
+    let faults =
+      earlier ?? (name == nil ? self.faults : nil) ?? begin(FaultInjector(seed: mixed, clock: clock, on: loop))
     let datastore = FaultyDatastore(server, faults: faults, clock: clock)
     var configuration = name == nil ? store : nil
     if configuration == nil {
