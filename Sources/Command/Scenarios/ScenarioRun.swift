@@ -65,7 +65,7 @@ package struct ScenarioRun: Sendable {
     _ step: ScenarioStep, on stage: inout ScenarioStage, _ group: inout ThrowingTaskGroup<Void, any Error>
   ) async throws -> [String] {
     switch step.action {
-    case .open(let user): _ = stage.open(step.client, user: user, &group)
+    case .open(let user): _ = try stage.open(step.client, user: user, &group)
     case .write(let mutation) where step.client == ScenarioStep.server:
       do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
       do throws(RPCStatus) { _ = try await world.server.commit([mutation]) } catch { throw failure(step, "\(error)") }
@@ -79,7 +79,7 @@ package struct ScenarioRun: Sendable {
     case .restart: try await stage.reopen(step.client, isKilled: false, &group) { failure(step, $0) }
     case .kill: try await stage.reopen(step.client, isKilled: true, &group) { failure(step, $0) }
     default:
-      let client = stage.client(step.client, &group)
+      let client = try stage.client(step.client, &group)
       try await perform(step, by: client, &group)
     }
     return []

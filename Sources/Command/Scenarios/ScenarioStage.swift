@@ -27,8 +27,9 @@ struct ScenarioStage {
   }
 
   /// The client of a step, which is opened if it is the only one and not there yet.
-  mutating func client(_ name: String?, _ tasks: inout Tasks) -> ScenarioClient {
-    all.first { $0.name == name } ?? open(name, user: nil, &tasks)
+  mutating func client(_ name: String?, _ tasks: inout Tasks) throws(CommandFailure) -> ScenarioClient {
+    if let client = all.first(where: { $0.name == name }) { return client }
+    return try open(name, user: nil, &tasks)
   }
 
   /// All clients, or the one of a step.
@@ -36,17 +37,17 @@ struct ScenarioStage {
     step.client == nil ? all : all.filter { $0.name == step.client }
   }
 
-  mutating func open(_ name: String?, user: String?, _ tasks: inout Tasks) -> ScenarioClient {
+  mutating func open(_ name: String?, user: String?, _ tasks: inout Tasks) throws(CommandFailure) -> ScenarioClient {
     users[name ?? ""] = user
-    let client = opened(name, isOnline: true, nil, &tasks)
+    let client = try opened(name, isOnline: true, nil, &tasks)
     all.append(client)
     return client
   }
 
   private func opened(
     _ name: String?, isOnline: Bool, _ earlier: ScenarioClient?, _ tasks: inout Tasks
-  ) -> ScenarioClient {
-    let opened = world.open(
+  ) throws(CommandFailure) -> ScenarioClient {
+    let opened = try world.open(
       name, life: lives[name ?? ""] ?? 0, user: users[name ?? ""], isOnline: isOnline, earlier?.opened.faults)
     let client = ScenarioClient(name, opened, isOnline: isOnline)
     tasks.addTask { await opened.run() }
@@ -65,7 +66,7 @@ struct ScenarioStage {
   mutating func reopen(
     _ name: String?, isKilled: Bool, _ tasks: inout Tasks, failure: (String) -> CommandFailure
   ) async throws {
-    let before = client(name, &tasks)
+    let before = try client(name, &tasks)
     guard let place = all.firstIndex(where: { $0 === before }) else { return }
     if isKilled {
       guard world.canKill(name) else {
@@ -75,7 +76,7 @@ struct ScenarioStage {
       lives[name ?? "", default: 0] += 1
     }
     await before.close()
-    let next = opened(name, isOnline: before.isOnline, before, &tasks)
+    let next = try opened(name, isOnline: before.isOnline, before, &tasks)
     all[place] = next
   }
 

@@ -111,7 +111,10 @@ package struct ScenarioWorld: Sendable {
   ///   - name: `nil` for the client without a name.
   ///   - life: how often it was killed: each life has a folder of its own.
   ///   - earlier: the faults of an opening before.
-  func open(_ name: String?, life: Int, user: String?, isOnline: Bool, _ earlier: FaultInjector?) -> Opened {
+  /// - Throws: the reason why the cache that was named cannot be used.
+  func open(_ name: String?, life: Int, user: String?, isOnline: Bool, _ earlier: FaultInjector?) throws(CommandFailure)
+    -> Opened
+  {
     let number = (name ?? "").utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
     let mixed = SeededGenerator.mixed(seed &+ number)
     let faults =
@@ -126,6 +129,7 @@ package struct ScenarioWorld: Sendable {
     guard let loop else {
       let client = Client(
         store, datastore: datastore, isNetworkEnabled: isOnline, inspectedAs: name == nil ? plan : nil)
+      if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
       if let user { client.engine.changeUser(to: user) {} }
       return Opened(
         engine: client.engine, faults: faults, run: {}, close: { await client.terminate() },
@@ -136,6 +140,7 @@ package struct ScenarioWorld: Sendable {
     let engine = SyncEngine(
       settings, datastore: datastore, clock: clock, now: { Self.time(of: loop) },
       random: SeededGenerator(seed: mixed), on: loop)
+    if let problem = engine.cacheProblem { throw CommandFailure(cache: problem.error) }
     return Opened(
       engine: engine, faults: faults, run: { await engine.run() }, close: { await engine.terminate() },
       keepsCache: false)
