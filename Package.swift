@@ -26,7 +26,9 @@ let groups: KeyValuePairs = [
   "Client": [
     "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
   ],
-  "Emulator": ["FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator"],
+  "Emulator": [
+    "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator", "FirestoreProxy",
+  ],
   "Screen": [
     "TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "DashboardModel", "Dashboard",
     "DashboardView",
@@ -80,9 +82,9 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
-  "FirestoreSharingTests", "Hearth", "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios",
-  "Scenarios", "DashboardHost", "HearthCommand",
+  "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreProxy",
+  "FirestoreSharing", "FirestoreSharingTests", "Hearth", "CommandOutput", "CommandOptions", "CommandTransfer",
+  "ShippedScenarios", "Scenarios", "DashboardHost", "HearthCommand",
   "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
   "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "FirestoreEmulatorTests", "RemoteTests", "HearthTests",
@@ -209,6 +211,15 @@ let package = Package(
       ]),
     module("FirestoreSimulation", ["FirestoreSQLite"]),
     module(
+      "FirestoreProxy",
+      [
+        "FirestoreModel", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "FirestoreProtoJSON",
+        "FirestoreGRPC", "FirestoreBackend", "FirestoreServer", "FirestoreREST", "FirestoreEmulator",
+        "TransportSecurity", nio, .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
+    module(
       "FirestoreSharing",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
@@ -315,8 +326,9 @@ let package = Package(
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
-        "FirestoreSharing", "FirestoreInspection", "TransportSecurity", "TerminalCanvas", "TerminalTheme", "Terminal",
-        "DashboardModel", "Dashboard", "Spelling", "ByteCompression", "ManualPages", arguments,
+        "FirestoreProxy", "FirestoreSharing", "FirestoreInspection", "TransportSecurity",
+        "TerminalCanvas", "TerminalTheme", "Terminal", "DashboardModel", "Dashboard", "Spelling", "ByteCompression",
+        "ManualPages", arguments,
       ],
       exclude: ["Manual"]),
     .target(
@@ -442,7 +454,7 @@ let package = Package(
         "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreAccess", "FirestoreServer",
-        "FirestoreEmulator",
+        "FirestoreEmulator", "FirestoreProxy", "FirestoreClientState",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -70,6 +70,8 @@ import Testing
     #expect(settings.delay(on: .read).latency == .milliseconds(200))
     settings.apply(.latency(.zero, jitter: .zero, on: nil))
     #expect(settings.lanes.isEmpty)
+    settings.clockShift = Duration(secondsComponent: .min, attosecondsComponent: 0)
+    #expect(settings.summary.contains("clock -1 h"))
     settings.apply(.calm)
     #expect(settings.isCalm && settings.summary.isEmpty)
   }

@@ -42,7 +42,7 @@ import Testing
 
   @Test("Commands, synonyms and options")
   func names() async {
-    #expect(await values("de") == ["delete"])
+    #expect(await values("dele") == ["delete"])
     #expect(await values("remo") == ["delete"])
     #expect(await values("help", "cou") == ["count"])
     #expect(await values("theme", "c") == ["check"])

@@ -61,7 +61,7 @@ struct HearthCommand: ParsableCommand {
       ClearCommand.self, CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self,
       WatchCommand.self, WallCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self,
       BackupCommand.self, RestoreCommand.self, CacheCommand.self, DeployedCommand.self,
-      PlayCommand.self, ServeCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
+      PlayCommand.self, ServeCommand.self, ProxyCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
       PathsCommand.self, RecordCommand.self, ReplayCommand.self, RedactCommand.self, DrawCommand.self,
       ShellCommand.self, ConnectionsCommand.self,
     ],

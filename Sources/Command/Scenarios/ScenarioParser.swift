@@ -132,7 +132,8 @@ package struct ScenarioParser {
 
   /// Refuses names of clients and listeners that nothing has opened, and a batch without an end.
   private func check(_ steps: [ScenarioStep], of name: String) throws(CommandFailure) {
-    var (clients, listeners, batches): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    var (clients, listeners): (Set<String>, Set<String>) = ([], [])
+    var batches: [String: ScenarioStep] = [:]
     func fail(_ step: ScenarioStep, _ reason: String) -> CommandFailure {
       CommandFailure(.badData, "\(name), line \(step.line): \(reason)")
     }
@@ -154,18 +155,17 @@ package struct ScenarioParser {
       }
       switch step.action {
       case .listen(_, let listener?, _): listeners.insert(owner + "/" + listener)
-      case .beginBatch: batches.insert(owner)
-      case .commitBatch where batches.remove(owner) == nil: throw fail(step, "There is no batch to commit.")
+      case .beginBatch: batches[owner] = step
+      case .commitBatch where batches.removeValue(forKey: owner) == nil:
+        throw fail(step, "There is no batch to commit.")
       default: break
       }
       if let listener = step.action.listener, !listeners.contains(owner + "/" + listener) {
         throw fail(step, "There is no listener \(listener) yet; \"listen PATH as \(listener)\" opens it.")
       }
     }
-    if let owner = batches.first {
-      throw CommandFailure(
-        .badData,
-        "\(name): the batch\(owner.isEmpty ? "" : " of \(owner)") has no \"commit\", so that nothing writes it.")
+    if let open = batches.values.min(by: { $0.line < $1.line }) {
+      throw fail(open, "This batch has no \"commit\" below it, so that nothing writes it.")
     }
   }
 }

@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreServer
 package import FirestoreService
 import Glibc
-import NIOCore
+package import NIOCore
 import NIOPosix
 import TransportSecurity
 
@@ -185,7 +185,7 @@ extension EmulatorServer.Configuration {
 
   /// Accepts connections on the address.
   /// - Throws: `RPCStatus` with the reason why the address cannot be listened on.
-  func listen(
+  package func listen(
     on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
   ) async throws -> any Channel {
     do {

@@ -30,15 +30,18 @@ package final class FaultInjector: Sendable {
   private let state: Mutex<State>
   private let clock: any Clock<Duration>
   private let executor: (any TaskExecutor)?
+  private let onBreak: (@Sendable ([FaultLane], RPCStatus) -> Void)?
 
   /// - Parameters:
   ///   - clock: the clock by which the network comes and goes.
   ///   - executor: where it does so; `nil` for the usual one.
+  ///   - onBreak: told which kinds of calls break, for calls that are not registered here.
   package init(
-    seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil
+    seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil,
+    onBreak: (@Sendable ([FaultLane], RPCStatus) -> Void)? = nil
   ) {
     state = Mutex(State(randomness: seed))
-    (self.clock, self.executor) = (clock, executor)
+    (self.clock, self.executor, self.onBreak) = (clock, executor, onBreak)
   }
 
   deinit { state.withLock { $0.flapping?.cancel() } }
@@ -126,14 +129,15 @@ package final class FaultInjector: Sendable {
 
   /// Makes a change, and breaks the calls of the kinds that it returns.
   private func breakCalls(with status: RPCStatus = broken, _ change: (inout State) -> [FaultLane]) {
-    let broken = state.withLock { state -> [Call] in
+    let (lanes, broken) = state.withLock { state -> ([FaultLane], [Call]) in
       let lanes = change(&state)
       // Broken calls let no message pass from here on, not even one already on its way.
       let broken = state.calls.filter { lanes.contains($0.value.lane) }
       for number in broken.keys { state.calls[number] = nil }
-      return Array(broken.values)
+      return (lanes, Array(broken.values))
     }
     for call in broken { call.breaks.yield(status) }
+    if !lanes.isEmpty { onBreak?(lanes, status) }
   }
 
   /// Lets the network go now, and come and go from here on; or stay.
@@ -160,8 +164,18 @@ package final class FaultInjector: Sendable {
 
   // MARK: Faults of one call
 
+  /// Whether a kind of calls is cut off now.
+  package func isDown(_ lane: FaultLane) -> Bool { state.withLock { $0.isDown(lane) } }
+
+  /// Whether the next write may be hit.
+  package var mayHitWrites: Bool {
+    state.withLock { state in
+      !state.waiting.writes.isEmpty || state.settings.lostRequests > 0 || state.settings.lostAcknowledgements > 0
+    }
+  }
+
   /// The fault of the next write: the first injected one, else by chance.
-  func takeWriteFault() -> WriteFault? {
+  package func takeWriteFault() -> WriteFault? {
     state.withLock { state in
       if !state.waiting.writes.isEmpty { return state.waiting.writes.removeFirst() }
       let (before, after) = (state.settings.lostRequests, state.settings.lostAcknowledgements)
@@ -171,11 +185,11 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  func takeReadFault() -> StatusCode? {
+  package func takeReadFault() -> StatusCode? {
     state.withLock { $0.waiting.reads.isEmpty ? nil : $0.waiting.reads.removeFirst() }
   }
 
-  func takeListenFault() -> StatusCode? {
+  package func takeListenFault() -> StatusCode? {
     state.withLock { $0.waiting.listens.isEmpty ? nil : $0.waiting.listens.removeFirst() }
   }
 
@@ -184,7 +198,9 @@ package final class FaultInjector: Sendable {
   ///   - isLate: whether the message has the latency, and does not travel with another one.
   ///   - bytes: the size of the message, asked for where the bandwidth is bounded.
   ///   - isAnswer: whether the client has to read it.
-  func delay(_ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int) -> Duration {
+  package func delay(
+    _ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int
+  ) -> Duration {
     let (delay, rates) = state.withLock { state -> (Duration, [Int]) in
       let settings = state.settings
       let (latency, most) = settings.delay(on: lane)
@@ -198,6 +214,14 @@ package final class FaultInjector: Sendable {
 
   // MARK: Tokens
 
+  /// Whether the backend has forgotten tokens that it told.
+  package var hasForgottenTokens: Bool { state.withLock { $0.knownTokens != nil } }
+
+  /// Notes tokens that the backend tells, if it has forgotten others.
+  package func note(tokens: [[UInt8]]) {
+    state.withLock { state in for token in tokens { state.knownTokens?.insert(token) } }
+  }
+
   /// Notes the tokens that the backend tells, if it has forgotten others.
   func note(tokensOf changes: [WatchChange]) {
     state.withLock { state in
@@ -206,7 +230,7 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  func isForgotten(_ token: [UInt8]) -> Bool {
+  package func isForgotten(_ token: [UInt8]) -> Bool {
     state.withLock { state in state.knownTokens.map { !$0.contains(token) } ?? false }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 import NIOCore
-import NIOHPACK
+package import NIOHPACK
 import NIOHTTP2
 
 /// The form of calls on HTTP/2 (gRPC over HTTP/2):
@@ -11,7 +11,7 @@ import NIOHTTP2
 /// ```
 package enum GRPCFraming {
   static let prefixLength = 5
-  static let headers: HPACKHeaders = [":status": "200", "content-type": "application/grpc"]
+  package static let headers: HPACKHeaders = [":status": "200", "content-type": "application/grpc"]
   private static let success: HPACKHeaders = ["grpc-status": "0"]
 
   static let isCompressed = RPCStatus(.unimplemented, "Compressed messages are not supported.")
@@ -62,7 +62,7 @@ package enum GRPCFraming {
   }
 
   /// The headers that end a response with a status.
-  static func ending(_ status: RPCStatus, hasHeaders: Bool) -> HPACKHeaders {
+  package static func ending(_ status: RPCStatus, hasHeaders: Bool) -> HPACKHeaders {
     var trailers = hasHeaders ? HPACKHeaders() : headers
     trailers.add(name: "grpc-status", value: "\(status.code.rawValue)")
     trailers.add(name: "grpc-message", value: percentEncoded(status.message))

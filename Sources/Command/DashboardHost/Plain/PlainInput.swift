@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+package import Dispatch
 import Glibc
 
 /// The lines of standard input, read by a thread that lasts until the input ends or the process does.
-enum PlainInput {
+package enum PlainInput {
   /// The longest line in bytes: a document has at most a mebibyte.
   private static let longest = 4 << 20
   /// The lines that may wait to be taken; the thread reads no further then.
   private static let most = 64
 
-  struct Lines: Sendable {
-    let stream: AsyncStream<String>
+  package struct Lines: Sendable {
+    package let stream: AsyncStream<String>
     /// Signalled once for each line that was taken.
-    let room: DispatchSemaphore
+    package let room: DispatchSemaphore
   }
 
   /// Begins to read.
-  static func lines(of descriptor: CInt = STDIN_FILENO) -> Lines {
+  package static func lines(of descriptor: CInt = STDIN_FILENO) -> Lines {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     // Made with none: a semaphore must not end with less room than it was made with.
     let room = DispatchSemaphore(value: 0)

@@ -37,6 +37,7 @@ enum ShortHelp {
       "SERVE AND TEST",
       [
         (["serve"], "a server for Firestore's SDKs, with rules"),
+        (["proxy"], "between any client and any server: traffic, faults"),
         (["rules"], "check files of security rules, test them with cases"),
         (["play"], "a scenario: offline, writes, expected events"),
       ]

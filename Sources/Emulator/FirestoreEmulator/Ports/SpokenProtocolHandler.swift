@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import NIOCore
+package import NIOCore
 
 /// Tells HTTP/1 from HTTP/2, which gRPC speaks, by the first bytes of a connection: HTTP/2 begins with a preface. The
 /// handlers of the protocol then take this one's place. A client that does not begin to speak is not waited for long.
@@ -8,12 +8,12 @@ import NIOCore
 /// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC
 ///                                        └─ any other bytes ──► HTTP/1 … REST, control
 /// ```
-final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = ByteBuffer
-  typealias InboundOut = ByteBuffer
+package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias InboundOut = ByteBuffer
 
   /// Adds the handlers of a protocol at the end of a connection's pipeline.
-  typealias Configure = (any Channel) throws -> Void
+  package typealias Configure = (any Channel) throws -> Void
 
   static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
@@ -29,7 +29,7 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
   /// - Parameters:
   ///   - handshake: the time within which a client has to begin to speak its protocol.
   ///   - heard: called when the protocol is known.
-  init(
+  package init(
     handshake: TimeAmount, heard: @escaping () -> Void = {}, http1: @escaping Configure, http2: @escaping Configure
   ) {
     self.handshake = handshake
@@ -38,14 +38,14 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
     self.http2 = http2
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
+  package func handlerAdded(context: ChannelHandlerContext) {
     let channel = context.channel
     deadline = context.eventLoop.scheduleTask(in: handshake) { channel.close(promise: nil) }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+  package func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isDecided { return context.fireChannelRead(data) }
     var bytes = unwrapInboundIn(data)
     received.writeBuffer(&bytes)
@@ -57,7 +57,7 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
     }
   }
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+  package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     // No handler behind this one could tell the client that the server shuts down.
     if !isDecided, event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
     context.fireUserInboundEventTriggered(event)

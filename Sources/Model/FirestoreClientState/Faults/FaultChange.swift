@@ -46,7 +46,7 @@ package enum FaultChange: Codable, Hashable, Sendable {
   package var objectionOfClients: String? {
     switch self {
     case .event(.expireToken):
-      "expire-token needs a client that sends a token, and no token passes here."
+      "expire-token needs a client that sends a token, and no token passes here. hearth proxy knows it."
     case .clock(let shift) where shift != .zero:
       """
       clock would move the versions of documents, and a cache that has seen later ones passes true ones over.

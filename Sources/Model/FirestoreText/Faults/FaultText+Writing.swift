@@ -74,7 +74,9 @@ extension FaultText {
     return "\(bytes) B/s"
   }
 
+  /// - Parameter shift: also of a program that tells any number; of a longer one the longest.
   static func shift(_ shift: Duration) -> String {
-    shift < .zero ? "-\(DurationText.text(.zero - shift))" : "+\(DurationText.text(shift))"
+    let told = min(max(shift, .zero - longestTime), longestTime)
+    return told < .zero ? "-\(DurationText.text(.zero - told))" : "+\(DurationText.text(told))"
   }
 }

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreModel
+import NIOCore
+import NIOHTTP1
+
+/// A client's connection over HTTP/1, and the one to the server on which its requests go on, one after the other. A side
+/// that does not take what is passed on is not read from.
+final class HTTP1Bridge: ProxiedConnection {
+  let core: ProxyCore
+  private(set) var number = 0
+  private var client: ClientSide?
+  private var server: ServerSide?
+  private var isConnecting = false
+  private var exchange: HTTP1Exchange?
+  /// The parts of a request that wait for the server's connection.
+  private var waiting: [HTTPClientRequestPart] = []
+  private var token = ExpiredToken()
+  private var isOver = false
+
+  /// The bytes that may be on their way in one direction before the other side is not read.
+  private static let mostBytes = 1 << 20
+
+  init(_ core: ProxyCore) { self.core = core }
+
+  func begin(on channel: any Channel) throws {
+    number = core.add(self)
+    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+    let client = ClientSide(self)
+    self.client = client
+    try channel.pipeline.syncOperations.addHandler(client)
+  }
+
+  // MARK: Requests
+
+  fileprivate func receive(_ part: HTTPServerRequestPart) {
+    switch part {
+    case .head(let head): open(head)
+    case .body(let bytes):
+      guard let exchange, !exchange.isAnswerOver else { return }
+      if exchange.holdsBody { return hold(bytes, exchange) }
+      exchange.note(bytes)
+      pass(.body(.byteBuffer(bytes)), exchange, bytes: bytes.readableBytes)
+    case .end(let trailers):
+      guard let exchange else { return }
+      exchange.isRequestOver = true
+      if exchange.isAnswerOver { return finishIfOver(exchange) }
+      if exchange.holdsBody, !decide(exchange) { return }
+      tellRequest(exchange)
+      pass(.end(trailers), exchange, bytes: 0)
+    }
+  }
+
+  private func open(_ head: HTTPRequestHead) {
+    let method = ProxiedMethod(head.method.rawValue, head.uri)
+    let exchange = HTTP1Exchange(core.nextStream(), head, method, on: core.loop)
+    self.exchange = exchange
+    core.tell(event(.opened, exchange))
+    if token.refuses(head.headers.first(name: "authorization")) { return answer(exchange, ExpiredToken.status) }
+    if core.isDown(method.lane) {
+      return answer(
+        exchange, RPCStatus(.unavailable, "The backend cannot be reached: the proxy was told \"down\"."))
+    }
+    if let session = exchange.session, core.channels.dead.contains(session) {
+      let unknown = RPCStatus(.invalidArgument, "Unknown SID")
+      return answer(exchange, unknown)
+    }
+    if method.kind == .read, let code = core.faults.takeReadFault() {
+      core.tell(fault("the read is refused: \(code.name)", exchange))
+      return answer(exchange, RPCStatus(code, "The read was refused by an injected fault."))
+    }
+    var passed = head
+    for name in ["connection", "keep-alive", "proxy-connection", "upgrade"] { passed.headers.remove(name: name) }
+    if core.target.isTLS { passed.headers.replaceOrAdd(name: "host", value: core.target.host) }
+    if exchange.holdsBody {
+      exchange.head = passed
+    } else {
+      pass(.head(passed), exchange, bytes: 0)
+    }
+  }
+
+  private func hold(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange) {
+    exchange.hold(bytes)
+    if exchange.held.readableBytes > HTTP1Exchange.mostHeld {
+      answer(exchange, RPCStatus(.resourceExhausted, "A request of more than \(HTTP1Exchange.mostHeld) bytes."))
+    }
+  }
+
+  /// Decides on a request whose body has come.
+  /// - Returns: whether it goes on to the server; its head and body then have.
+  private func decide(_ exchange: HTTP1Exchange) -> Bool {
+    let method = exchange.method
+    if method.kind == .listen, exchange.says("addTarget"), let code = core.faults.takeListenFault() {
+      core.tell(fault("the channel is refused with the listener: \(code.name)", exchange))
+      if let session = exchange.session { core.channels.kill(session) }
+      answer(exchange, RPCStatus(code, "The listener was refused by an injected fault."))
+      return false
+    }
+    if method.lane == .write, !method.isChannel || exchange.says("writes") {
+      switch core.faults.takeWriteFault() {
+      case nil: break
+      case .dropAcknowledgement?:
+        core.tell(fault("the write is passed on, its answer will be lost", exchange))
+        if method.isChannel, let session = exchange.session {
+          core.channels.losing.insert(session)
+        } else {
+          exchange.losesAnswer = true
+        }
+      case .dropRequest?:
+        core.tell(fault("the write is lost", exchange))
+        if let session = exchange.session { core.channels.kill(session) }
+        breakOff(because: "a write is lost on purpose")
+        return false
+      case .reject(let code)?:
+        core.tell(fault("the write is refused: \(code.name)", exchange))
+        if let session = exchange.session { core.channels.kill(session) }
+        answer(exchange, RPCStatus(code, "The write was refused by an injected fault."))
+        return false
+      }
+    }
+    if let head = exchange.head { pass(.head(head), exchange, bytes: 0) }
+    let body = exchange.held
+    if body.readableBytes > 0 { pass(.body(.byteBuffer(body)), exchange, bytes: body.readableBytes) }
+    return true
+  }
+
+  private func pass(_ part: HTTPClientRequestPart, _ exchange: HTTP1Exchange, bytes: Int) {
+    exchange.bytesToServer += bytes
+    if exchange.bytesToServer > Self.mostBytes { client?.setReading(false) }
+    exchange.toServer.send(core.pace(exchange.method.lane, bytes: bytes, isAnswer: false)) { [weak self] in
+      guard let self, !isOver, !exchange.isAnswerOver else { return }
+      guard let server else {
+        waiting.append(part)
+        connect(for: exchange)
+        return
+      }
+      server.send(part) { [weak self] in
+        exchange.bytesToServer -= bytes
+        if exchange.bytesToServer <= Self.mostBytes { self?.client?.setReading(true) }
+      }
+    }
+  }
+
+  private func connect(for exchange: HTTP1Exchange) {
+    if isConnecting { return }
+    isConnecting = true
+    core.connect { [weak self] channel in
+      try channel.pipeline.syncOperations.addHTTPClientHandlers()
+      try channel.pipeline.syncOperations.addHandler(ServerSide(self))
+    }
+    .assumeIsolated().whenComplete { [weak self] result in
+      guard let self, !isOver else {
+        if case .success(let channel) = result { channel.close(promise: nil) }
+        return
+      }
+      isConnecting = false
+      let parts = waiting
+      waiting = []
+      switch result {
+      case .success(let channel):
+        server = try? channel.pipeline.syncOperations.handler(type: ServerSide.self)
+        for part in parts { server?.send(part) {} }
+        exchange.bytesToServer = 0
+        client?.setReading(true)
+      case .failure(let error): answer(exchange, core.unreachable(error))
+      }
+    }
+  }
+
+  // MARK: Answers
+
+  fileprivate func receive(_ part: HTTPClientResponsePart, from side: ServerSide) {
+    guard side === server, let exchange, !exchange.isAnswerOver else { return }
+    if exchange.losesAnswer { return loseAnswer(exchange) }
+    switch part {
+    case .head(var head):
+      // A word that the answer is still to come is not the answer.
+      if head.status.code < 200 { return }
+      exchange.httpStatus = Int(head.status.code)
+      head.headers.remove(name: "connection")
+      head.headers.remove(name: "keep-alive")
+      if !exchange.isKeptAlive { head.headers.add(name: "connection", value: "close") }
+      deliver(.head(head), exchange, bytes: 0)
+    case .body(let bytes):
+      if let session = exchange.session, core.channels.losing.contains(session), bytes.says("commitTime") {
+        core.channels.kill(session)
+        return loseAnswer(exchange)
+      }
+      exchange.answerBytes += bytes.readableBytes
+      if exchange.method.isChannel { tellAnswer(bytes, exchange) }
+      deliver(.body(.byteBuffer(bytes)), exchange, bytes: bytes.readableBytes)
+    case .end(let trailers):
+      exchange.isAnswerOver = true
+      deliver(.end(trailers), exchange, bytes: 0)
+    }
+  }
+
+  private func deliver(_ part: HTTPServerResponsePart, _ exchange: HTTP1Exchange, bytes: Int) {
+    exchange.bytesToClient += bytes
+    if exchange.bytesToClient > Self.mostBytes { server?.setReading(false) }
+    exchange.toClient.send(core.pace(exchange.method.lane, bytes: bytes, isAnswer: true)) { [weak self] in
+      guard let self, !isOver, let client else { return }
+      if case .head = part { exchange.hasAnswerHead = true }
+      client.send(part) { [weak self] in
+        exchange.bytesToClient -= bytes
+        if exchange.bytesToClient <= Self.mostBytes { self?.server?.setReading(true) }
+        if case .end = part, !exchange.isKeptAlive { self?.client?.close() }
+      }
+      if case .end = part {
+        exchange.isAnswerDelivered = true
+        finishIfOver(exchange)
+      }
+    }
+  }
+
+  private func loseAnswer(_ exchange: HTTP1Exchange) {
+    core.tell(fault("the answer is lost", exchange))
+    breakOff(because: "an answer is lost on purpose")
+  }
+
+  // MARK: Ends
+
+  fileprivate func serverClosed(_ side: ServerSide, _ error: (any Error)?) {
+    guard side === server else { return }
+    server = nil
+    if let error { core.tell(connectionEvent("\(core.target.text) broke the rules of HTTP: \(error)")) }
+    if let exchange, !exchange.isAnswerOver { answer(exchange, core.broken) }
+  }
+
+  fileprivate func clientClosed() {
+    isOver = true
+    if let exchange { finish(exchange, RPCStatus(.cancelled, "The client ended the connection.")) }
+    let old = server
+    (client, server, exchange) = (nil, nil, nil)
+    old?.close()
+    core.remove(number)
+  }
+
+  fileprivate func clientFailed(_ error: any Error) {
+    core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
+  }
+
+  /// Answers in place of the server. What the server says to the request goes nowhere, so its connection ends.
+  private func answer(_ exchange: HTTP1Exchange, _ status: RPCStatus) {
+    if exchange.isAnswerOver { return }
+    exchange.isAnswerOver = true
+    exchange.toServer.drop()
+    waiting = []
+    let old = server
+    server = nil
+    old?.close()
+    client?.setReading(true)
+    exchange.status = status
+    // The end of the connection is all that can say it behind a head.
+    if exchange.hasAnswerHead { return breakOff(because: status.message) }
+    let (head, body) = PlainAnswer.http1(status, .http1_1)
+    exchange.httpStatus = Int(head.status.code)
+    deliver(.head(head), exchange, bytes: 0)
+    deliver(.body(.byteBuffer(body)), exchange, bytes: 0)
+    deliver(.end(nil), exchange, bytes: 0)
+  }
+
+  private func finishIfOver(_ exchange: HTTP1Exchange) {
+    if exchange.isRequestOver, exchange.isAnswerDelivered { finish(exchange, exchange.status) }
+  }
+
+  private func finish(_ exchange: HTTP1Exchange, _ status: RPCStatus?) {
+    guard self.exchange === exchange else { return }
+    self.exchange = nil
+    exchange.toServer.drop()
+    exchange.toClient.drop()
+    var event = event(.ended, exchange)
+    (event.status, event.httpStatus, event.bytes) = (status, exchange.httpStatus, exchange.answerBytes)
+    event.duration = .nanoseconds((NIODeadline.now() - exchange.began).nanoseconds)
+    core.tell(event)
+  }
+
+  func breakOff(because reason: String?) {
+    if isOver { return }
+    if let reason { core.tell(connectionEvent("broken: \(reason)")) }
+    client?.close()
+    if client == nil { clientClosed() }
+  }
+
+  func interrupt(_ lanes: [FaultLane], with status: RPCStatus) {
+    if let exchange, lanes.contains(exchange.method.lane) { answer(exchange, status) }
+  }
+
+  func acceptToken() { token.accept() }
+
+  func expireToken() {
+    token.expire()
+    if let exchange, exchange.method.isChannel { answer(exchange, ExpiredToken.status) }
+  }
+
+  // MARK: Telling
+
+  private func tellRequest(_ exchange: HTTP1Exchange) {
+    guard core.isHeard else { return }
+    var event = event(.request, exchange)
+    event.bytes = exchange.requestBytes
+    event.message = exchange.account(values: core.tellsValues)
+    core.tell(event)
+  }
+
+  private func tellAnswer(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange) {
+    guard core.isHeard else { return }
+    var event = event(.answer, exchange)
+    event.bytes = bytes.readableBytes
+    core.tell(event)
+  }
+
+  private func event(_ kind: TrafficEvent.Kind, _ exchange: HTTP1Exchange) -> TrafficEvent {
+    var event = TrafficEvent(kind, connection: number, stream: exchange.number)
+    event.method = exchange.method.name
+    event.transport = exchange.method.isChannel ? .webchannel : exchange.method.kind == .other ? .http : .rest
+    return event
+  }
+
+  private func fault(_ remark: String, _ exchange: HTTP1Exchange) -> TrafficEvent {
+    var event = event(.fault, exchange)
+    event.remark = remark
+    return event
+  }
+
+  private func connectionEvent(_ remark: String) -> TrafficEvent {
+    var event = TrafficEvent(.connection, connection: number)
+    event.remark = remark
+    return event
+  }
+}
+
+/// The client's side: requests come in, answers go out.
+private final class ClientSide: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let bridge: HTTP1Bridge
+  private var context: ChannelHandlerContext?
+
+  init(_ bridge: HTTP1Bridge) { self.bridge = bridge }
+
+  func send(_ part: HTTPServerResponsePart, passed: @escaping () -> Void) {
+    guard let context else { return }
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenSuccess { passed() }
+    context.writeAndFlush(wrapOutboundOut(part), promise: promise)
+  }
+
+  func setReading(_ isOn: Bool) { context?.channel.setReading(isOn) }
+  func close() { context?.close(promise: nil) }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bridge.receive(unwrapInboundIn(data)) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    bridge.clientFailed(error)
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    bridge.clientClosed()
+  }
+}
+
+/// The server's side: requests go out, answers come in.
+private final class ServerSide: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundOut = HTTPClientRequestPart
+
+  private weak var bridge: HTTP1Bridge?
+  private var context: ChannelHandlerContext?
+  private var failure: (any Error)?
+
+  init(_ bridge: HTTP1Bridge?) { self.bridge = bridge }
+
+  func send(_ part: HTTPClientRequestPart, passed: @escaping () -> Void) {
+    guard let context else { return }
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenSuccess { passed() }
+    context.writeAndFlush(wrapOutboundOut(part), promise: promise)
+  }
+
+  func setReading(_ isOn: Bool) { context?.channel.setReading(isOn) }
+  func close() { context?.close(promise: nil) }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bridge?.receive(unwrapInboundIn(data), from: self) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    failure = error
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    bridge?.serverClosed(self, failure)
+  }
+}
+
+extension Channel {
+  fileprivate func setReading(_ isOn: Bool) {
+    // A channel that is closed has nothing to be read.
+    try? syncOptions?.setOption(.autoRead, value: isOn)
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreServer
+import NIOCore
+import NIOHTTP1
+
+/// One request over HTTP/1 and its answer.
+final class HTTP1Exchange {
+  /// The largest body that is held until it is whole.
+  static let mostHeld = ConnectionLimits.requestMessageBytes
+  private static let mostNoted = 64 << 10
+
+  let number: Int
+  let method: ProxiedMethod
+  let uri: String
+  /// Whether the client's connection goes on afterwards.
+  let isKeptAlive: Bool
+  let began = NIODeadline.now()
+  let toServer: Conveyor
+  let toClient: Conveyor
+  /// The session of WebChannel to which it belongs.
+  let session: String?
+  /// Whether faults decide when the body has come.
+  let holdsBody: Bool
+  /// The head while the body is held.
+  var head: HTTPRequestHead?
+  private(set) var held = ByteBuffer()
+  private(set) var requestBytes = 0
+  private var noted: [UInt8] = []
+  var losesAnswer = false
+  var isRequestOver = false
+  var hasAnswerHead = false
+  var isAnswerOver = false
+  var isAnswerDelivered = false
+  var bytesToServer = 0
+  var bytesToClient = 0
+  var answerBytes = 0
+  var httpStatus: Int?
+  /// The status of an answer of the proxy's own.
+  var status: RPCStatus?
+
+  init(_ number: Int, _ head: HTTPRequestHead, _ method: ProxiedMethod, on loop: any EventLoop) {
+    (self.number, self.method, uri, isKeptAlive) = (number, method, head.uri, head.isKeepAlive)
+    (toServer, toClient) = (Conveyor(loop), Conveyor(loop))
+    session = method.isChannel ? Self.parameter("SID", of: head.uri) : nil
+    holdsBody = head.method == .POST && method.lane != .read || method.lane == .write
+  }
+
+  func hold(_ bytes: ByteBuffer) {
+    var bytes = bytes
+    note(bytes)
+    held.writeBuffer(&bytes)
+  }
+
+  func note(_ bytes: ByteBuffer) {
+    requestBytes += bytes.readableBytes
+    noted += bytes.readableBytesView.prefix(Self.mostNoted - noted.count)
+  }
+
+  /// Whether the body of a channel's request has a member of this name, in JSON that is percent-encoded or not.
+  func says(_ name: String) -> Bool { held.says("%22\(name)%22") || held.says("\"\(name)\"") }
+
+  private static func parameter(_ name: String, of uri: String) -> String? {
+    guard let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
+    for pair in query.split(separator: "&") where pair.hasPrefix(name + "=") {
+      return String(pair.dropFirst(name.count + 1))
+    }
+    return nil
+  }
+
+  /// The account of the request.
+  func account(values: Bool) -> MessageAccount {
+    var account = MessageAccount()
+    if method.isChannel {
+      account.kind = ["addTarget", "removeTarget", "writes"].first(where: says) ?? (session == nil ? "handshake" : "")
+      if account.kind == "writes" { account.hasToken = says("streamToken") }
+    } else {
+      account.kind = "request"
+      if let documents = documentPath { account.documents = [documents] }
+      guard method.lane == .write, let json = try? JSONSyntax(parsing: String(decoding: noted, as: UTF8.self)) else {
+        return account
+      }
+      if case .array(let writes)? = json["writes"]?.kind {
+        account.count = writes.count
+        account.documents = writes.prefix(MessageAccount.mostDocuments).compactMap(Self.name).map(MessageAccount.path)
+      }
+    }
+    if values { account.content = String(decoding: noted, as: UTF8.self) }
+    return account
+  }
+
+  /// The path of the document or collection in the address.
+  private var documentPath: String? {
+    guard let range = uri.firstRange(of: "/documents/") else { return nil }
+    let path = uri[range.upperBound...].prefix { $0 != "?" && $0 != ":" }
+    return path.isEmpty ? nil : String(path)
+  }
+
+  private static func name(of write: JSONSyntax) -> String? {
+    let name = write["update"]?["name"] ?? write["delete"] ?? write["transform"]?["document"]
+    if case .string(let text)? = name?.kind { return text }
+    return nil
+  }
+}
+
+extension ByteBuffer {
+  /// Whether the text stands in the bytes.
+  func says(_ text: String) -> Bool { readableBytesView.firstRange(of: Array(text.utf8)) != nil }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreModel
+import Glibc
+import NIOCore
+import NIOPosix
+import TransportSecurity
+
+/// The things that the connections of a proxy share. Used on its event loop only.
+final class ProxyCore {
+  let loop: any EventLoop
+  let target: Endpoint
+  let faults: FaultInjector
+  /// Whether contents of documents are told.
+  let tellsValues: Bool
+  private let tls: TLSContext?
+  private let sink: (@Sendable (TrafficEvent) -> Void)?
+  private var connections: [Int: any ProxiedConnection] = [:]
+  private var lastConnection = 0
+  private var lastStream = 0
+  /// The settings of the faults, kept here so that a message asks for none while there are none.
+  private(set) var settings = FaultSettings()
+  /// The sessions of WebChannel that a fault is about.
+  var channels = BrokenChannels()
+
+  init(
+    on loop: any EventLoop, to target: Endpoint, _ tls: TLSContext?, _ faults: FaultInjector, tellsValues: Bool,
+    _ sink: (@Sendable (TrafficEvent) -> Void)?
+  ) {
+    (self.loop, self.target, self.tls, self.faults) = (loop, target, tls, faults)
+    (self.tellsValues, self.sink) = (tellsValues, sink)
+    settings = faults.settings
+  }
+
+  // MARK: Connections
+
+  func add(_ connection: any ProxiedConnection) -> Int {
+    lastConnection += 1
+    connections[lastConnection] = connection
+    return lastConnection
+  }
+
+  func remove(_ number: Int) { connections[number] = nil }
+
+  func nextStream() -> Int {
+    lastStream += 1
+    return lastStream
+  }
+
+  /// Connects to the server.
+  /// - Parameter configure: adds the handlers that speak its protocol, behind TLS.
+  func connect(_ configure: @escaping (any Channel) throws -> Void) -> EventLoopFuture<any Channel> {
+    let (tls, host) = (tls, target.host)
+    let configure = NIOLoopBound(configure, eventLoop: loop)
+    let bootstrap = ClientBootstrap(group: loop)
+      .connectTimeout(.seconds(10))
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let tls {
+            try channel.pipeline.syncOperations.addHandler(tls.clientHandler(for: Self.peer(host)))
+          }
+          try configure.value(channel)
+        }
+      }
+    if let address = try? SocketAddress(ipAddress: host, port: target.port) { return bootstrap.connect(to: address) }
+    return bootstrap.connect(host: host, port: target.port)
+  }
+
+  private static func peer(_ host: String) -> TLSContext.Peer {
+    (try? SocketAddress(ipAddress: host, port: 0)) == nil ? .host(host) : .address(host)
+  }
+
+  /// The status of a call that has no server to go to.
+  func unreachable(_ error: any Error) -> RPCStatus {
+    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    return RPCStatus(.unavailable, "\(target.text) cannot be reached by the proxy: \(reason).")
+  }
+
+  var broken: RPCStatus { RPCStatus(.unavailable, "The connection to \(target.text) broke.") }
+
+  // MARK: Faults
+
+  /// Makes a change of the faults.
+  func perform(_ change: FaultChange) throws(RPCStatus) {
+    if change == .event(.expireToken) {
+      for connection in connections.values { connection.expireToken() }
+    } else {
+      try faults.perform(change)
+      settings = faults.settings
+      if change == .calm {
+        channels = BrokenChannels()
+        for connection in connections.values { connection.acceptToken() }
+      }
+    }
+  }
+
+  /// Ends what is open of some kinds of calls.
+  func interrupt(_ lanes: [FaultLane], with status: RPCStatus) {
+    settings = faults.settings
+    for connection in Array(connections.values) {
+      if lanes.count == FaultLane.allCases.count {
+        connection.breakOff(because: status.message)
+      } else {
+        connection.interrupt(lanes, with: status)
+      }
+    }
+  }
+
+  /// Whether the kind of calls is cut off now.
+  func isDown(_ lane: FaultLane) -> Bool { faults.isDown(lane) }
+
+  /// Whether the next connection is cut off as it comes.
+  var refusesConnections: Bool { FaultLane.allCases.allSatisfy(faults.isDown) }
+
+  /// The time that a piece of a stream takes; `nil` for never.
+  func pace(_ lane: FaultLane, bytes: Int, isAnswer: Bool) -> Conveyor.Pace? {
+    if settings.isCalm { return Conveyor.Pace.none }
+    if settings.isHalfOpen { return nil }
+    let latency = faults.delay(lane, isAnswer: isAnswer) { 0 }
+    let whole = faults.delay(lane, isLate: false, isAnswer: isAnswer) { bytes }
+    return Conveyor.Pace(latency: TimeAmount(latency), transmission: TimeAmount(whole))
+  }
+
+  // MARK: Telling
+
+  /// Whether traffic is told.
+  var isHeard: Bool { sink != nil }
+
+  func tell(_ event: @autoclosure () -> TrafficEvent) { if let sink { sink(event()) } }
+
+  func closeAll() { for connection in Array(connections.values) { connection.breakOff(because: nil) } }
+}
+
+/// A client's connection with all that belongs to it.
+protocol ProxiedConnection: AnyObject {
+  /// Closes both sides at once.
+  /// - Parameter reason: told with the traffic; `nil` for the proxy's own end.
+  func breakOff(because reason: String?)
+  /// Ends the streams of some kinds.
+  func interrupt(_ lanes: [FaultLane], with status: RPCStatus)
+  /// Makes calls unauthenticated until another token comes, and ends the streams of listeners and writes.
+  func expireToken()
+  /// Takes the token again that has expired.
+  func acceptToken()
+}
+
+/// The calls of a connection that are refused since their token is no longer good.
+struct ExpiredToken {
+  static let status = RPCStatus(.unauthenticated, "The token has expired by an injected fault.")
+
+  private var lastToken: String?
+  /// The token that is refused; `.some(nil)` for calls without one.
+  private var refused: String??
+
+  mutating func expire() { refused = .some(lastToken) }
+  mutating func accept() { refused = nil }
+
+  /// Notes the token of a call.
+  /// - Returns: whether it is refused.
+  mutating func refuses(_ token: String?) -> Bool {
+    lastToken = token
+    guard let refused else { return false }
+    if refused == token { return true }
+    self.refused = nil
+    return false
+  }
+}
+
+/// The sessions of WebChannel, by their ids, whose answers a fault is about.
+struct BrokenChannels {
+  private static let most = 10_000
+
+  /// Sessions whose next answer to a write is lost.
+  var losing: Set<String> = []
+  /// Sessions that are over: the server may go on with them, the client is told that they are unknown.
+  private(set) var dead: Set<String> = []
+
+  mutating func kill(_ session: String) {
+    losing.remove(session)
+    if dead.count >= Self.most { dead = [] }
+    dead.insert(session)
+  }
+}

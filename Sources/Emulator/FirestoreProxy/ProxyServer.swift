@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreClientState
+import FirestoreEmulator
+package import FirestoreGRPC
+package import FirestoreModel
+import FirestoreServer
+import NIOCore
+import NIOPosix
+import TransportSecurity
+
+/// Stands between a client of any SDK and any server of google.firestore.v1, and disturbs what passes:
+/// ```
+/// client ──► SpokenProtocolHandler ──┬─ HTTP/2 ──► HTTP2Bridge ──► server     a stream for each stream
+///                                    └─ HTTP/1 ──► HTTP1Bridge ──► server     REST and WebChannel
+/// ```
+package struct ProxyServer: Sendable {
+  package struct Configuration: Sendable {
+    package var host: String
+    /// 0 lets the system choose.
+    package var port: Int
+    package var target: Endpoint
+    /// Whether contents of documents are told.
+    package var tellsValues = false
+    package var seed: UInt64 = 0
+    /// The faults at the start.
+    package var faults: [FaultChange] = []
+    /// Takes what happens, on the proxy's thread; `nil` if it is not told.
+    package var report: (@Sendable (TrafficEvent) -> Void)?
+
+    package init(host: String, port: Int, target: Endpoint) {
+      (self.host, self.port, self.target) = (host, port, target)
+    }
+  }
+
+  private let configuration: Configuration
+  private let loop = ServerThread.loop
+  private let core: NIOLoopBoundBox<ProxyCore?>
+  private let faults: FaultInjector
+
+  package init(_ configuration: Configuration) {
+    self.configuration = configuration
+    let (loop, core) = (loop, NIOLoopBoundBox<ProxyCore?>.makeEmptyBox(valueType: ProxyCore.self, eventLoop: loop))
+    self.core = core
+    faults = FaultInjector(seed: configuration.seed) { lanes, status in
+      loop.execute { core.value?.interrupt(lanes, with: status) }
+    }
+  }
+
+  /// The faults that are on, in a few words.
+  package var settings: FaultSettings { faults.settings }
+
+  /// Serves until it is cancelled. Once.
+  /// - Parameter ready: called with the bound port once connections are accepted.
+  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on, or a certificate not be trusted.
+  package func run(ready: @Sendable (Int) -> Void) async throws {
+    let tls = try tls()
+    let (loop, faults, configuration) = (loop, faults, configuration)
+    try await loop.submit {
+      core.value = ProxyCore(
+        on: loop, to: configuration.target, tls, faults, tellsValues: configuration.tellsValues, configuration.report)
+    }.get()
+    for change in configuration.faults { try await perform(change) }
+    let port = EmulatorServer.Configuration(host: configuration.host, port: configuration.port)
+    let listener = try await port.listen(on: loop) { [core] channel in
+      channel.eventLoop.makeCompletedFuture {
+        guard let core = core.value, !core.refusesConnections else { return channel.close(promise: nil) }
+        let spoken = SpokenProtocolHandler(
+          handshake: ConnectionLimits.loopback.handshake,
+          http1: { channel in try HTTP1Bridge(core).begin(on: channel) },
+          http2: { channel in try HTTP2Bridge(core).begin(on: channel) })
+        try channel.pipeline.syncOperations.addHandlers(TurnFlushHandler(), spoken)
+      }
+    }
+    ready(listener.localAddress?.port ?? configuration.port)
+    // Lasts until the task is cancelled.
+    let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+    for await _ in never {}
+    continuation.finish()
+    // Closing fails where the system has closed it already.
+    try? await listener.close()
+    try await loop.submit {
+      core.value?.closeAll()
+      core.value = nil
+    }.get()
+  }
+
+  /// Makes a change of the faults.
+  package func perform(_ change: FaultChange) async throws(RPCStatus) {
+    let result = try? await loop.submit { [core] () -> Result<Void, RPCStatus> in
+      do throws(RPCStatus) {
+        try core.value?.perform(change)
+        return .success(())
+      } catch { return .failure(error) }
+    }.get()
+    try result?.get()
+  }
+
+  private func tls() throws(RPCStatus) -> TLSContext? {
+    guard case .tls(let roots) = configuration.target.security else { return nil }
+    do throws(TLSFailure) { return try TLSContext(trustRoots: roots, http2: true) } catch {
+      throw RPCStatus(.failedPrecondition, "\(roots ?? "The system's certificates") cannot be trusted: \(error).")
+    }
+  }
+}

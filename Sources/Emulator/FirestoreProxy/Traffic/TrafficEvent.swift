@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import Glibc
+
+/// An event of a stream or a call on its way through the proxy.
+package struct TrafficEvent: Sendable {
+  package enum Kind: String, Sendable { case opened, request, answer, ended, fault, connection }
+
+  package var time: Timestamp
+  package var kind: Kind
+  /// The number of the client's connection, from 1.
+  package var connection: Int
+  /// The number of the stream or call in the proxy, from 1; `nil` for what is about a connection.
+  package var stream: Int?
+  /// The method, such as `Listen` or `Commit`.
+  package var method = ""
+  /// The way in which it is spoken.
+  package var transport: Transport?
+  /// The account of a message.
+  package var message: MessageAccount?
+  package var status: RPCStatus?
+  /// The status of HTTP, where that says more.
+  package var httpStatus: Int?
+  package var bytes: Int?
+  package var duration: Duration?
+  /// Anything else to say.
+  package var remark: String?
+
+  package enum Transport: String, Sendable { case grpc, rest, webchannel, http }
+
+  init(_ kind: Kind, connection: Int, stream: Int? = nil) {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    time = Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
+    (self.kind, self.connection, self.stream) = (kind, connection, stream)
+  }
+}
