@@ -5,6 +5,7 @@ import FirestoreGRPC
 import FirestoreModel
 import Glibc
 import NIOCore
+import NIOHPACK
 import NIOPosix
 import TransportSecurity
 
@@ -67,6 +68,20 @@ final class ProxyCore {
       }
     if let address = try? SocketAddress(ipAddress: host, port: target.port) { return bootstrap.connect(to: address) }
     return bootstrap.connect(host: host, port: target.port)
+  }
+
+  /// The server's name in HTTP: without the port that TLS has by itself.
+  var authority: String { target.port == 443 ? target.host : target.text }
+
+  /// The head of a request as it goes to a server behind TLS, with that server's name. What begins with a colon stays in
+  /// front, where HTTP/2 wants it.
+  func addressed(_ headers: HPACKHeaders) -> HPACKHeaders {
+    var addressed = HPACKHeaders()
+    for (name, value, indexable) in headers {
+      let own = name == ":authority" ? authority : name == ":scheme" ? "https" : value
+      addressed.add(name: name, value: own, indexing: indexable)
+    }
+    return addressed
   }
 
   private static func peer(_ host: String) -> TLSContext.Peer {

@@ -73,7 +73,7 @@ final class HTTP1Bridge: ProxiedConnection {
     }
     var passed = head
     for name in ["connection", "keep-alive", "proxy-connection", "upgrade"] { passed.headers.remove(name: name) }
-    if core.target.isTLS { passed.headers.replaceOrAdd(name: "host", value: core.target.host) }
+    if core.target.isTLS { passed.headers.replaceOrAdd(name: "host", value: core.authority) }
     if exchange.holdsBody {
       exchange.head = passed
     } else {

@@ -90,7 +90,7 @@ final class HTTP2Bridge: ProxiedConnection {
       return answer(stream, RPCStatus(code, "The read was refused by an injected fault."))
     }
     var passed = head
-    if core.target.isTLS { passed.headers.replaceOrAdd(name: ":authority", value: core.target.host) }
+    if core.target.isTLS { passed.headers = core.addressed(head.headers) }
     guard let pace = core.pace(method.lane, bytes: 0, isAnswer: false) else { return stream.toServer.send(nil) {} }
     stream.toServer.send(pace) { [weak self] in self?.begin(stream, passed) }
   }
