@@ -65,9 +65,8 @@ struct HTTPRequest: Sendable {
     do {
       let channel = try await connect()
       return try await channel.executeThenClose { inbound, outbound in
-        try await outbound.write(.head(head))
-        if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(string: body)))) }
-        try await outbound.write(.end(nil))
+        // At once: a server answers when it has the head, and may have closed the connection before an end that comes later.
+        try await outbound.write(contentsOf: parts)
         for try await response in inbound {
           let bytes = response.body.map { Array($0.readableBytesView) } ?? []
           return HTTPResponse(status: Int(response.head.status.code), body: bytes)
@@ -78,6 +77,11 @@ struct HTTPRequest: Sendable {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
       throw RPCStatus(.unavailable, "\(url.host):\(url.port) cannot \(purpose): \(CallFailure.reason(error))")
     }
+  }
+
+  private var parts: [HTTPClientRequestPart] {
+    let body = body.isEmpty ? [] : [HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: body)))]
+    return [.head(head)] + body + [.end(nil)]
   }
 
   private var head: HTTPRequestHead {
