@@ -35,7 +35,7 @@ final class HTTP1Bridge: ProxiedConnection {
 
   // MARK: Requests
 
-  fileprivate func receive(_ part: HTTPServerRequestPart) {
+  func receive(_ part: HTTPServerRequestPart) {
     switch part {
     case .head(let head): open(head)
     case .body(let bytes):
@@ -171,7 +171,7 @@ final class HTTP1Bridge: ProxiedConnection {
 
   // MARK: Answers
 
-  fileprivate func receive(_ part: HTTPClientResponsePart, from side: ServerSide) {
+  func receive(_ part: HTTPClientResponsePart, from side: ServerSide) {
     guard side === server, let exchange, !exchange.isAnswerOver else { return }
     if exchange.losesAnswer { return loseAnswer(exchange) }
     switch part {
@@ -222,14 +222,14 @@ final class HTTP1Bridge: ProxiedConnection {
 
   // MARK: Ends
 
-  fileprivate func serverClosed(_ side: ServerSide, _ error: (any Error)?) {
+  func serverClosed(_ side: ServerSide, _ error: (any Error)?) {
     guard side === server else { return }
     server = nil
     if let error { core.tell(connectionEvent("\(core.target.text) broke the rules of HTTP: \(error)")) }
     if let exchange, !exchange.isAnswerOver { answer(exchange, core.broken) }
   }
 
-  fileprivate func clientClosed() {
+  func clientClosed() {
     isOver = true
     if let exchange { finish(exchange, RPCStatus(.cancelled, "The client ended the connection.")) }
     let old = server
@@ -238,7 +238,7 @@ final class HTTP1Bridge: ProxiedConnection {
     core.remove(number)
   }
 
-  fileprivate func clientFailed(_ error: any Error) {
+  func clientFailed(_ error: any Error) {
     core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
   }
 
@@ -329,81 +329,5 @@ final class HTTP1Bridge: ProxiedConnection {
     var event = TrafficEvent(.connection, connection: number)
     event.remark = remark
     return event
-  }
-}
-
-/// The client's side: requests come in, answers go out.
-private final class ClientSide: ChannelInboundHandler {
-  typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
-
-  private let bridge: HTTP1Bridge
-  private var context: ChannelHandlerContext?
-
-  init(_ bridge: HTTP1Bridge) { self.bridge = bridge }
-
-  func send(_ part: HTTPServerResponsePart, passed: @escaping () -> Void) {
-    guard let context else { return }
-    let promise = context.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.assumeIsolated().whenSuccess { passed() }
-    context.writeAndFlush(wrapOutboundOut(part), promise: promise)
-  }
-
-  func setReading(_ isOn: Bool) { context?.channel.setReading(isOn) }
-  func close() { context?.close(promise: nil) }
-
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bridge.receive(unwrapInboundIn(data)) }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    bridge.clientFailed(error)
-    context.close(promise: nil)
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    self.context = nil
-    bridge.clientClosed()
-  }
-}
-
-/// The server's side: requests go out, answers come in.
-private final class ServerSide: ChannelInboundHandler {
-  typealias InboundIn = HTTPClientResponsePart
-  typealias OutboundOut = HTTPClientRequestPart
-
-  private weak var bridge: HTTP1Bridge?
-  private var context: ChannelHandlerContext?
-  private var failure: (any Error)?
-
-  init(_ bridge: HTTP1Bridge?) { self.bridge = bridge }
-
-  func send(_ part: HTTPClientRequestPart, passed: @escaping () -> Void) {
-    guard let context else { return }
-    let promise = context.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.assumeIsolated().whenSuccess { passed() }
-    context.writeAndFlush(wrapOutboundOut(part), promise: promise)
-  }
-
-  func setReading(_ isOn: Bool) { context?.channel.setReading(isOn) }
-  func close() { context?.close(promise: nil) }
-
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bridge?.receive(unwrapInboundIn(data), from: self) }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    failure = error
-    context.close(promise: nil)
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    self.context = nil
-    bridge?.serverClosed(self, failure)
-  }
-}
-
-extension Channel {
-  fileprivate func setReading(_ isOn: Bool) {
-    // A channel that is closed has nothing to be read.
-    try? syncOptions?.setOption(.autoRead, value: isOn)
   }
 }

@@ -385,30 +385,4 @@ final class HTTP2Bridge: ProxiedConnection {
       answer(stream, ExpiredToken.status)
     }
   }
-
-  // MARK: Telling
-
-  private func tell(_ kind: TrafficEvent.Kind, _ message: MessageCounter.Message, of stream: BridgedStream) {
-    core.tell(
-      TrafficEvent(kind, message, of: stream.method, connection: number, stream.number, values: core.tellsValues))
-  }
-
-  private func event(_ kind: TrafficEvent.Kind, _ stream: BridgedStream) -> TrafficEvent {
-    var event = TrafficEvent(kind, connection: number, stream: stream.number)
-    event.method = stream.method.name
-    event.transport = stream.method.isChannel ? .webchannel : stream.isGRPC ? .grpc : .http
-    return event
-  }
-
-  private func fault(_ remark: String, _ stream: BridgedStream) -> TrafficEvent {
-    var event = event(.fault, stream)
-    event.remark = remark
-    return event
-  }
-
-  private func connectionEvent(_ remark: String) -> TrafficEvent {
-    var event = TrafficEvent(.connection, connection: number)
-    event.remark = remark
-    return event
-  }
 }

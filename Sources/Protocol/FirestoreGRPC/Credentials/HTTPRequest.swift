@@ -65,7 +65,7 @@ struct HTTPRequest: Sendable {
     do {
       let channel = try await connect()
       return try await channel.executeThenClose { inbound, outbound in
-        // At once: a server answers when it has the head, and may have closed the connection before an end that comes later.
+        // A server answers when it has the head, and may have closed the connection before an end that is sent later.
         try await outbound.write(contentsOf: parts)
         for try await response in inbound {
           let bytes = response.body.map { Array($0.readableBytesView) } ?? []
