@@ -180,17 +180,18 @@ package struct ScenarioRun: Sendable {
     }
   }
 
-  /// The time between two looks at a fact.
+  /// The shortest time between two looks at a fact, of which a wait has at most ten thousand.
   private static let pace = Duration.milliseconds(10)
 
   /// Waits until a fact holds.
   private func wait(_ limit: Duration, _ step: ScenarioStep, _ holds: () async throws -> Bool) async throws {
-    var looks = max(1, Int(limit / Self.pace))
+    let pace = max(Self.pace, limit / 10_000)
+    var looks = max(1, Int(limit / pace))
     while true {
       do { if try await holds() { return } } catch let status as RPCStatus { throw failure(step, "\(status)") }
       looks -= 1
       if looks < 0 { throw failure(step, "it did not hold within \(limit).", .tryAgain) }
-      try await world.clock.sleep(for: Self.pace)
+      try await world.clock.sleep(for: pace)
     }
   }
 
