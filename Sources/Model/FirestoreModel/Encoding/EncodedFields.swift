@@ -55,7 +55,8 @@ extension EncodedFields {
     self.init(try reader.fields(Self.fieldNumber))
   }
 
-  private static let tag = UInt8(fieldNumber << 3 | 2)
+  /// The tag of an entry.
+  static let tag = UInt8(fieldNumber << 3 | 2)
 
   /// The canonical entries of a document's message.
   /// - Returns: `nil` if any of them must be decoded or refused.

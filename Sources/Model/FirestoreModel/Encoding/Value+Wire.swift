@@ -43,11 +43,14 @@ extension WireWriter {
 
   /// Map entries as fields of this number, the protobuf form of `map<string, Value>`.
   package mutating func entries(_ number: Int, _ fields: Fields) {
-    for entry in fields.entries {
-      field(number) { writer in
-        writer.field(1, string: entry.name)
-        writer.field(2) { $0.value(entry.value) }
-      }
+    for entry in fields.entries { self.entry(number, entry.name, entry.value) }
+  }
+
+  /// One map entry.
+  mutating func entry(_ number: Int, _ name: String, _ value: Value) {
+    field(number) { writer in
+      writer.field(1, string: name)
+      writer.field(2) { $0.value(value) }
     }
   }
 }

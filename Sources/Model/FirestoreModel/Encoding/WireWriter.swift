@@ -6,9 +6,12 @@ package struct WireWriter {
 
   package init() {}
 
+  /// - Parameter capacity: the number of bytes to make room for.
+  package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
   /// The bytes of one message.
   package static func message(_ write: (inout WireWriter) -> Void) -> [UInt8] {
-    var writer = WireWriter()
+    var writer = WireWriter(capacity: 128)
     write(&writer)
     return writer.bytes
   }
@@ -55,13 +58,20 @@ package struct WireWriter {
     bytes.append(0)
     write(&self)
     let length = bytes.count - start - 1
-    if length < 0x80 {
-      bytes[start] = UInt8(length)
-    } else {
-      var prefix = WireWriter()
-      prefix.varint(UInt64(length))
-      bytes.replaceSubrange(start...start, with: prefix.bytes)
+    if length >= 0x80 { widenLength(at: start, to: length) } else { bytes[start] = UInt8(length) }
+  }
+
+  /// Writes a length that takes more than the one byte that was left to it.
+  private mutating func widenLength(at start: Int, to length: Int) {
+    var (rest, more) = (length >> 7, 0)
+    while rest > 0 { (rest, more) = (rest >> 7, more + 1) }
+    bytes.insert(contentsOf: repeatElement(0, count: more), at: start)
+    rest = length
+    for place in start..<(start + more) {
+      bytes[place] = UInt8(truncatingIfNeeded: rest) | 0x80
+      rest >>= 7
     }
+    bytes[start + more] = UInt8(rest)
   }
 
   /// Appends fields that are already in wire format.

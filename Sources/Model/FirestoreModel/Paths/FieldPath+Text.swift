@@ -26,12 +26,13 @@ extension FieldPath {
   /// Reads text that `canonicalText` wrote, such as stored bytes; names are not checked.
   /// - Throws: an error for wrong quoting and empty segments only.
   package init(canonicalText text: String) throws(ModelError) {
-    self.init(segments: try Self.split(text) { _ in nil })
+    self.init(segments: text.isPlainName ? [text] : try Self.split(text) { _ in nil })
   }
 
   /// The path as dotted text, segments in back-quotes if needed: the wire format of field paths.
   package var canonicalText: String {
-    segments.map { segment in
+    if segments.count == 1, first.isPlainName { return first }
+    return segments.map { segment in
       if segment.isPlainName { return segment }
       var quoted = "`"
       for character in segment.unicodeScalars {
@@ -114,12 +115,15 @@ extension FieldPath {
 extension String {
   /// Whether the name needs no back-quotes: `[A-Za-z_][A-Za-z0-9_]*`.
   fileprivate var isPlainName: Bool {
-    guard let first = utf8.first, !(48...57).contains(first) else { return false }
-    return utf8.allSatisfy { byte in
-      switch byte {
-      case 48...57, 65...90, 95, 97...122: true
-      default: false
+    withUTF8Bytes { bytes in
+      guard let first = bytes.first, !(48...57).contains(first) else { return false }
+      for byte in bytes {
+        switch byte {
+        case 48...57, 65...90, 95, 97...122: break
+        default: return false
+        }
       }
+      return true
     }
   }
 }

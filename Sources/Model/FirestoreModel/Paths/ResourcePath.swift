@@ -60,14 +60,24 @@ package struct ResourcePath: Sendable {
 
   /// The last segment, empty for the root.
   package var last: String {
-    guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return text }
-    return String(text[text.utf8.index(after: slash)...])
+    text.withUTF8Bytes { bytes in
+      guard let slash = Self.lastSlash(bytes) else { return text }
+      return String(decoding: UnsafeBufferPointer(rebasing: bytes[(slash + 1)...]), as: UTF8.self)
+    }
   }
 
   /// The path without its last segment; the root's parent is the root.
   package var parent: ResourcePath {
-    guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return .root }
-    return ResourcePath(String(text[..<slash]))
+    text.withUTF8Bytes { bytes in
+      guard let slash = Self.lastSlash(bytes) else { return .root }
+      return ResourcePath(String(decoding: UnsafeBufferPointer(rebasing: bytes[..<slash]), as: UTF8.self))
+    }
+  }
+
+  private static func lastSlash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    var place = bytes.count - 1
+    while place >= 0, bytes[place] != UInt8(ascii: "/") { place -= 1 }
+    return place < 0 ? nil : place
   }
 
   package func appending(_ segment: String) -> ResourcePath {
@@ -89,9 +99,12 @@ package struct ResourcePath: Sendable {
 
   /// Whether `other` lies directly below this path.
   package func isParent(of other: ResourcePath) -> Bool {
-    guard isPrefix(of: other) else { return false }
-    let rest = other.text.utf8.dropFirst(isRoot ? 0 : text.utf8.count + 1)
-    return !rest.isEmpty && !rest.contains(UInt8(ascii: "/"))
+    text.withUTF8Bytes { own in
+      other.text.withUTF8Bytes { bytes in
+        guard own.count < bytes.count, Self.lastSlash(bytes) ?? 0 == own.count else { return false }
+        return Ordering.firstDifference(own, UnsafeBufferPointer(rebasing: bytes[..<own.count])) == own.count
+      }
+    }
   }
 
   /// Whether the path names a document directly inside a collection with this id, at any depth.

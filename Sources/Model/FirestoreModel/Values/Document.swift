@@ -102,9 +102,11 @@ package struct DocumentData: Sendable {
 extension DocumentData: Equatable {
   /// Strict equality of the contents, whether decoded or encoded.
   package static func == (left: DocumentData, right: DocumentData) -> Bool {
-    if case (.encoded(let left), .encoded(let right)) = (left.storage, right.storage), left.bytes == right.bytes {
-      return true
-    }
+    if case (.decoded(let left), .decoded(let right)) = (left.storage, right.storage) { return left == right }
+    let (first, second) = (left.encoded, right.encoded)
+    if first.bytes == second.bytes { return true }
+    // Canonical bytes differ if the values do, but for the value that an unresolved server timestamp remembers.
+    guard first.mayHoldServerTimestamp, second.mayHoldServerTimestamp else { return false }
     return left.fields == right.fields
   }
 }

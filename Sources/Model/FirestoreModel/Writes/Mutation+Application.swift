@@ -50,9 +50,12 @@ extension Mutation {
       return .all
     case .patch(let fields, let mask):
       let before = document.data
-      var result = before?.fields ?? Fields()
-      for path in mask.paths { result[path] = fields[path] }
-      document.setLocal(.found(DocumentData(transformed(result, before: before, at: localWriteTime))))
+      let patched = before.patched(with: fields, at: mask, transforms) { index, value in
+        let transform = transforms[index]
+        let previous = transform.operation == .serverTimestamp ? before?[transform.path] : value
+        return transform.operation.localResult(previous: previous, at: localWriteTime)
+      }
+      document.setLocal(.found(patched))
       return previousMask.union(mask.paths).union(transforms.map(\.path))
     }
   }
@@ -98,15 +101,14 @@ extension Mutation {
       if let data = document.data { return Mutation(key: document.key, operation: .set(data.fields)) }
       return Mutation(key: document.key, operation: .delete)
     case .some(let mask):
-      let fields = document.data?.fields ?? Fields()
       var patch = Fields()
       var paths: Set<FieldPath> = []
       for var path in mask.paths {
-        var value = fields[path]
+        var value = document[path]
         // Deleting the only field of a map leaves an empty map, which the parent's value shows.
         if value == nil, let parent = path.parent {
           path = parent
-          value = fields[path]
+          value = document[path]
         }
         if !paths.insert(path).inserted { continue }
         patch[path] = value
@@ -140,9 +142,10 @@ extension Mutation {
         document.state = .unknown
         break
       }
-      var patched = document.data?.fields ?? Fields()
-      for path in mask.paths { patched[path] = fields[path] }
-      document.state = .found(DocumentData(transformed(patched, by: result)))
+      let patched = document.data.patched(with: fields, at: mask, transforms) { index, value in
+        self.result(of: index, over: value, by: result)
+      }
+      document.state = .found(patched)
     }
     // The best guess (SDK: convertToFoundDocument) is that a new document was created by this commit.
     if !document.exists {
@@ -157,18 +160,32 @@ extension Mutation {
   private func transformed(_ fields: Fields, by result: MutationResult) -> Fields {
     var fields = fields
     for (index, transform) in transforms.enumerated() {
-      let previous = fields[transform.path]
-      let answered = index < result.transformResults.count ? result.transformResults[index] : nil
-      switch transform.operation {
-      case .arrayUnion, .arrayRemove:
-        // The backend answers null for array transforms; the result follows from the document.
-        fields[transform.path] = transform.operation.localResult(previous: previous, at: result.version.timestamp)
-      default:
-        // The backend must have computed this value if it did not answer one.
-        fields[transform.path] =
-          answered ?? transform.operation.backendResult(previous: previous, at: result.version.timestamp)
-      }
+      fields[transform.path] = self.result(of: index, over: fields[transform.path], by: result)
     }
     return fields
+  }
+
+  /// The value that a transform gave at the backend.
+  private func result(of index: Int, over previous: Value?, by result: MutationResult) -> Value {
+    let operation = transforms[index].operation
+    let answered = index < result.transformResults.count ? result.transformResults[index] : nil
+    switch operation {
+    case .arrayUnion, .arrayRemove:
+      // The backend answers null for array transforms; the result follows from the document.
+      return operation.localResult(previous: previous, at: result.version.timestamp)
+    default:
+      // The backend must have computed this value if it did not answer one.
+      return answered ?? operation.backendResult(previous: previous, at: result.version.timestamp)
+    }
+  }
+}
+
+extension DocumentData? {
+  /// The data after a patch and its transforms, encoded.
+  fileprivate func patched(
+    with fields: Fields, at mask: FieldMask, _ transforms: [FieldTransform], result: (Int, Value?) -> Value
+  ) -> DocumentData {
+    let before = self?.encoded ?? EncodedFields(trusted: [])
+    return DocumentData(encoded: before.patched(with: fields, at: mask, transforms, result: result))
   }
 }
