@@ -67,6 +67,39 @@ struct DocumentSetTests {
     }
   }
 
+  @Test("Chunks and groups of chunks split, empty and go as they have to", arguments: [0, 1])
+  func manyDocuments(_ number: Int) {
+    var random = SeededGenerator(seed: UInt64(number))
+    let query = Self.queries[number]
+    var set = DocumentSet(comparing: query)
+    var model: [DocumentKey: Document] = [:]
+    func check() {
+      let documents = model.values.sorted { query.compare($0, $1) == .ascending }
+      #expect(set.documents == documents)
+      #expect(set.count == documents.count && set.first == documents.first && set.last == documents.last)
+      for index in stride(from: 0, to: documents.count, by: 97) {
+        #expect(set[index] == documents[index] && set.index(of: documents[index].key) == index)
+      }
+    }
+    // Ascending keys split the last chunk again and again; random ones split all of them.
+    for index in 0..<7_000 {
+      let id = index < 3_500 ? 1_000_000 + index : Int.random(in: 0..<2_000_000, using: &random)
+      let document = doc("c/\(id)", ["n": .integer(Int64.random(in: 0..<1_000, using: &random))], encoded: true)
+      set.insert(document)
+      model[document.key] = document
+    }
+    check()
+    let before = set
+    let all = before.documents
+    for key in model.keys.sorted() where Int.random(in: 0..<10, using: &random) > 0 {
+      #expect(set.remove(key) == model.removeValue(forKey: key))
+    }
+    check()
+    #expect(before.documents == all)
+    for key in model.keys { set.remove(key) }
+    #expect(set.isEmpty && set.first == nil && set.documents.isEmpty)
+  }
+
   @Test("A set made of many documents holds each key once, in order")
   func construction() {
     let documents = (0..<2000).map { doc("c/\($0 % 1500)", ["n": .integer(Int64($0 / 7))]) }

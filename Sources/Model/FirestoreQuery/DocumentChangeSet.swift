@@ -35,10 +35,7 @@ package struct DocumentChangeSet: Sendable {
 
   package mutating func track(_ change: DocumentChange) {
     let key = change.document.key
-    guard let earlier = byKey[key] else {
-      byKey[key] = change
-      return
-    }
+    guard let earlier = byKey.updateValue(change, forKey: key) else { return }
     switch (earlier.kind, change.kind) {
     case (.added, .removed):
       byKey[key] = nil
@@ -59,6 +56,9 @@ package struct DocumentChangeSet: Sendable {
   package func changes(orderedBy query: Query) -> [DocumentChange] {
     if byKey.count < 2 { return Array(byKey.values) }
     let orderBy = query.orderBy
+    if let kind = byKey.first?.value.kind, byKey.allSatisfy({ $0.value.kind == kind }) {
+      return orderBy.sorted(byKey.values.lazy.map(\.document)).map { DocumentChange(kind: kind, document: $0) }
+    }
     let byKind = Dictionary(grouping: byKey.values, by: \.kind)
     return [DocumentChange.Kind.removed, .added, .modified, .metadata].flatMap { kind in
       orderBy.sorted((byKind[kind] ?? []).lazy.map(\.document)).map { DocumentChange(kind: kind, document: $0) }

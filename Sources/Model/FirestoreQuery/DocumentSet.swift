@@ -5,19 +5,14 @@ import HashTreeCollections
 /// The documents of a view in query order.
 ///
 /// A value: copies share structure, so that a snapshot keeps the set before and after a change at the cost of the
-/// change. Documents lie in sorted chunks; beside them, if they are ordered by more than their keys, is a persistent
-/// hash tree by key. Finding, inserting and removing cost O(log n) comparisons and the copy of one chunk.
+/// change. Documents lie in sorted chunks (`SortedDocuments`); beside them, if they are ordered by more than their keys,
+/// is a persistent hash tree by key. Finding, inserting and removing cost O(log n) comparisons and the copy of one chunk.
 package struct DocumentSet: Sendable {
-  /// The size beyond which chunks split; they vanish when empty. A change copies one chunk and the list of chunks, so
-  /// that a large set has larger ones.
-  private static func chunkCapacity(_ count: Int) -> Int { count < 16_384 ? 64 : 128 }
-
   private let orderBy: [OrderBy]
   /// Whether documents are found by their keys in the chunks; then `byKey` is empty.
   private let isOrderedByKey: Bool
-  private var chunks: [[Document]] = []
+  private var sorted = SortedDocuments()
   private var byKey: TreeDictionary<DocumentKey, Document> = [:]
-  package private(set) var count = 0
 
   package init(comparing query: Query) {
     orderBy = query.orderBy
@@ -37,156 +32,125 @@ package struct DocumentSet: Sendable {
   ///   moved.
   package init(comparing query: Query, distinct documents: consuming [Document]) {
     self.init(comparing: query)
-    count = documents.count
     if !isOrderedByKey {
       for index in documents.indices { byKey[documents[index].key] = documents[index] }
     }
-    orderBy.sort(&documents)
-    let size = Self.chunkCapacity(count) / 2
-    chunks = Array(repeating: [], count: (count + size - 1) / size)
-    for chunk in chunks.indices.reversed() {
-      chunks[chunk] = Self.removeLast(documents.count - chunk * size, from: &documents)
+    let order = orderBy.order(of: documents)
+    sorted = SortedDocuments(count: documents.count) { Self.take(order[$0], from: &documents) }
+  }
+
+  /// Moves documents out of an array, which has others in their places then: copying a document would count its
+  /// references.
+  private static func take(_ places: ArraySlice<Int>, from documents: inout [Document]) -> [Document] {
+    let nothing = Self.nothing
+    return documents.withUnsafeMutableBufferPointer { documents in
+      [Document](unsafeUninitializedCapacity: places.count) { chunk, initialized in
+        for place in places {
+          chunk.initializeElement(at: initialized, to: documents.moveElement(from: place))
+          documents.initializeElement(at: place, to: nothing)
+          initialized += 1
+        }
+      }
     }
   }
 
-  /// Moves documents out of an array: copying a document would count its references.
-  private static func removeLast(_ count: Int, from documents: inout [Document]) -> [Document] {
-    [Document](unsafeUninitializedCapacity: count) { buffer, initialized in
-      for index in (0..<count).reversed() { buffer.initializeElement(at: index, to: documents.removeLast()) }
-      initialized = count
-    }
-  }
+  /// A document without references.
+  private static let nothing = Document(key: DocumentKey(unchecked: .root), version: nil, state: .missing)
 
-  package var isEmpty: Bool { count == 0 }
-  package var first: Document? { chunks.first?.first }
-  package var last: Document? { chunks.last?.last }
+  package var count: Int { sorted.count }
+  package var isEmpty: Bool { sorted.count == 0 }
+  package var first: Document? { sorted.first }
+  package var last: Document? { sorted.last }
 
   package subscript(key: DocumentKey) -> Document? {
     guard isOrderedByKey else { return byKey[key] }
-    return place(of: key).map { chunks[$0.chunk][$0.offset] }
+    return sorted[position(of: key)].flatMap { $0.key == key ? $0 : nil }
   }
 
   package func contains(_ key: DocumentKey) -> Bool { isOrderedByKey ? place(of: key) != nil : byKey[key] != nil }
 
   /// The document at a position in query order; O(number of chunks).
-  package subscript(index: Int) -> Document {
-    var index = index
-    for chunk in chunks {
-      if index < chunk.count { return chunk[index] }
-      index -= chunk.count
-    }
-    preconditionFailure("index \(index) past the end of a set of \(count) documents")
-  }
+  package subscript(index: Int) -> Document { sorted[index] }
 
   /// The document's position in query order; O(log n) comparisons, O(number of chunks) additions.
-  package func index(of key: DocumentKey) -> Int? {
-    guard let (chunk, offset) = place(of: key) else { return nil }
-    return chunks[..<chunk].reduce(offset) { $0 + $1.count }
+  package func index(of key: DocumentKey) -> Int? { place(of: key).map { sorted.index(of: $0) } }
+
+  /// The place of a document, present or to come, found once for looking and for changing.
+  package struct Location {
+    /// The document that is there; `nil` if there is none with the key.
+    package let document: Document?
+    /// The place in a set ordered by keys alone.
+    fileprivate let place: SortedDocuments.Place?
+  }
+
+  /// Finds a document's place; valid until the set is changed.
+  package func location(of key: DocumentKey) -> Location {
+    guard isOrderedByKey else { return Location(document: byKey[key], place: nil) }
+    let place = position(of: key)
+    return Location(document: sorted[place].flatMap { $0.key == key ? $0 : nil }, place: place)
   }
 
   /// Adds a document, in place of one with the same key.
-  package mutating func insert(_ document: Document) {
-    let place: (chunk: Int, offset: Int)
-    if isOrderedByKey {
-      place = position(of: document.key)
-      if holds(document.key, at: place) {
-        chunks[place.chunk][place.offset] = document
-        return
-      }
-    } else {
-      remove(document.key)
-      byKey[document.key] = document
-      place = position(of: document)
-    }
-    insert(document, at: place)
-  }
+  package mutating func insert(_ document: Document) { insert(document, at: location(of: document.key)) }
 
-  private mutating func insert(_ document: Document, at place: (chunk: Int, offset: Int)) {
-    count += 1
-    guard !chunks.isEmpty else {
-      chunks = [[document]]
+  /// Adds a document, in place of one with the same key.
+  /// - Parameter location: that of the document's key.
+  package mutating func insert(_ document: Document, at location: Location) {
+    if let place = location.place {
+      if location.document != nil {
+        sorted.replace(place, with: document)
+      } else {
+        sorted.insert(document, at: place)
+      }
       return
     }
-    var (chunk, offset) = place
-    if chunk == chunks.count {
-      chunk -= 1
-      offset = chunks[chunk].count
+    if let old = byKey.updateValue(document, forKey: document.key) {
+      let place = position(of: old)
+      if orderBy.compare(old, document) == .equal { return sorted.replace(place, with: document) }
+      _ = sorted.remove(place)
     }
-    chunks[chunk].insert(document, at: offset)
-    if chunks[chunk].count > Self.chunkCapacity(count) {
-      let half = chunks[chunk].count / 2
-      let tail = Array(chunks[chunk][half...])
-      chunks[chunk].removeSubrange(half...)
-      chunks.insert(tail, at: chunk + 1)
-    }
+    sorted.insert(document, at: position(of: document))
   }
 
   @discardableResult
   package mutating func remove(_ key: DocumentKey) -> Document? {
-    guard let (chunk, offset) = place(of: key) else { return nil }
-    byKey[key] = nil
-    count -= 1
-    let document = chunks[chunk].remove(at: offset)
-    if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
-    return document
+    guard let place = place(of: key) else { return nil }
+    if !isOrderedByKey { byKey[key] = nil }
+    return sorted.remove(place)
   }
 
   /// The place of the document with this key; `nil` if there is none.
-  private func place(of key: DocumentKey) -> (chunk: Int, offset: Int)? {
+  private func place(of key: DocumentKey) -> SortedDocuments.Place? {
     if !isOrderedByKey { return byKey[key].map { position(of: $0) } }
     let place = position(of: key)
     return holds(key, at: place) ? place : nil
   }
 
-  private func holds(_ key: DocumentKey, at place: (chunk: Int, offset: Int)) -> Bool {
-    place.chunk < chunks.count && place.offset < chunks[place.chunk].count
-      && chunks[place.chunk][place.offset].key == key
-  }
+  private func holds(_ key: DocumentKey, at place: SortedDocuments.Place) -> Bool { sorted[place]?.key == key }
 
   /// The place of the document, or the place at which to insert it.
-  private func position(of document: Document) -> (chunk: Int, offset: Int) {
-    let chunk = chunks.indices.partitioningIndex {
-      orderBy.compare(chunks[$0][chunks[$0].count - 1], document) != .ascending
-    }
-    guard chunk < chunks.count else { return (chunk, 0) }
-    let documents = chunks[chunk]
-    return (chunk, documents.indices.partitioningIndex { orderBy.compare(documents[$0], document) != .ascending })
+  private func position(of document: Document) -> SortedDocuments.Place {
+    sorted.place { orderBy.compare($0.pointee, document) == .ascending }
   }
 
   /// The place of the key's document, or the place at which to insert it, in a set ordered by keys alone.
-  private func position(of key: DocumentKey) -> (chunk: Int, offset: Int) {
+  private func position(of key: DocumentKey) -> SortedDocuments.Place {
     let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
-    let chunk = chunks.indices.partitioningIndex {
-      chunks[$0][chunks[$0].count - 1].key.path.compare(key.path) != before
-    }
-    guard chunk < chunks.count else { return (chunk, 0) }
-    let documents = chunks[chunk]
-    return (chunk, documents.indices.partitioningIndex { documents[$0].key.path.compare(key.path) != before })
+    return sorted.place { $0.pointee.key.path.compare(key.path) == before }
   }
 }
 
 extension DocumentSet: Sequence {
   package struct Iterator: IteratorProtocol {
-    fileprivate let chunks: [[Document]]
-    private var chunk = 0
-    private var offset = 0
+    private var base: SortedDocuments.Iterator
 
-    fileprivate init(chunks: [[Document]]) { self.chunks = chunks }
+    fileprivate init(_ base: SortedDocuments.Iterator) { self.base = base }
 
-    package mutating func next() -> Document? {
-      guard chunk < chunks.count else { return nil }
-      let document = chunks[chunk][offset]
-      offset += 1
-      if offset == chunks[chunk].count {
-        chunk += 1
-        offset = 0
-      }
-      return document
-    }
+    package mutating func next() -> Document? { base.next() }
   }
 
   /// An iterator over the documents in query order.
-  package func makeIterator() -> Iterator { Iterator(chunks: chunks) }
+  package func makeIterator() -> Iterator { Iterator(sorted.makeIterator()) }
   package var underestimatedCount: Int { count }
   package var documents: [Document] { Array(self) }
   package var keys: [DocumentKey] { keys { _ in true } }
@@ -194,7 +158,7 @@ extension DocumentSet: Sequence {
   /// The keys of the documents that satisfy the predicate, in query order.
   package func keys(where predicate: (Document) -> Bool) -> [DocumentKey] {
     var keys: [DocumentKey] = []
-    for chunk in chunks {
+    sorted.forEachChunk { chunk in
       chunk.withUnsafeBufferPointer { documents in
         for index in documents.indices where predicate(documents[index]) { keys.append(documents[index].key) }
       }
@@ -220,7 +184,9 @@ package struct DocumentKeySet: Sendable, Equatable {
   package var count: Int { keys.count }
   package func contains(_ key: DocumentKey) -> Bool { !keys.isEmpty && keys.contains(key) }
   package mutating func insert(_ key: DocumentKey) { keys.insert(key) }
-  package mutating func remove(_ key: DocumentKey) { keys.remove(key) }
+  package mutating func remove(_ key: DocumentKey) {
+    if !keys.isEmpty { keys.remove(key) }
+  }
 }
 
 extension DocumentKeySet: ExpressibleByArrayLiteral {

@@ -12,6 +12,9 @@ extension [OrderBy] {
     return sorted
   }
 
+  /// The places of the documents, in this order.
+  func order(of documents: [Document]) -> [Int] { places(of: documents).map(\.index) }
+
   /// Sorts documents in place; nothing is copied if nothing else holds the array.
   func sort(_ documents: inout [Document]) {
     var places = places(of: documents)

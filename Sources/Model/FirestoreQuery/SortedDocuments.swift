@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Documents in an order that the caller keeps. A value whose copies share structure: a change copies one chunk of
+/// documents, the list of a group of chunks and the list of groups, about n^(1/3) elements of each.
+struct SortedDocuments: Sendable {
+  /// The documents of a chunk, the chunks of a group: more are split in two halves; none is left out.
+  private static let chunkCapacity = 32
+  private static let groupCapacity = 64
+  /// The share to which a new chunk and a new group are filled, so that there is room for changes.
+  private static let (filledChunk, filledGroup) = (24, 48)
+
+  fileprivate struct Group: Sendable {
+    var chunks: [[Document]]
+    var count: Int
+  }
+
+  /// The place of a document, or behind all of them.
+  struct Place {
+    fileprivate let group: Int
+    fileprivate let chunk: Int
+    fileprivate let offset: Int
+  }
+
+  fileprivate private(set) var groups: [Group] = []
+  private(set) var count = 0
+
+  init() {}
+
+  /// - Parameter take: makes the chunk of a range of the documents; called for one range after the other.
+  init(count: Int, _ take: (Range<Int>) -> [Document]) {
+    self.count = count
+    let perGroup = Self.filledChunk * Self.filledGroup
+    groups.reserveCapacity((count + perGroup - 1) / perGroup)
+    for start in stride(from: 0, to: count, by: perGroup) {
+      let end = Swift.min(start + perGroup, count)
+      let chunks = stride(from: start, to: end, by: Self.filledChunk).map {
+        take($0..<Swift.min($0 + Self.filledChunk, end))
+      }
+      groups.append(Group(chunks: chunks, count: end - start))
+    }
+  }
+
+  var first: Document? { groups.first?.chunks.first?.first }
+  var last: Document? { groups.last?.chunks.last?.last }
+
+  /// - Returns: `nil` behind all documents.
+  subscript(place: Place) -> Document? {
+    place.group < groups.count ? groups[place.group].chunks[place.chunk][place.offset] : nil
+  }
+
+  /// Finds the first document that does not come before something; O(log n) comparisons.
+  /// - Parameter comesBefore: looks at documents where they are: even a short-lived copy counts references.
+  @inline(__always)
+  func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
+    groups.withUnsafeBufferPointer { groups in
+      let group = groups.indices.partitioningIndex { index in
+        groups[index].chunks.withUnsafeBufferPointer { !Self.ends($0[$0.count - 1], comesBefore) }
+      }
+      if group == groups.count { return Place(group: group, chunk: 0, offset: 0) }
+      return groups[group].chunks.withUnsafeBufferPointer { chunks in
+        let chunk = chunks.indices.partitioningIndex { !Self.ends(chunks[$0], comesBefore) }
+        let offset = chunks[chunk].withUnsafeBufferPointer { documents in
+          documents.indices.partitioningIndex { index in
+            !(documents.baseAddress.map { comesBefore($0 + index) } ?? false)
+          }
+        }
+        return Place(group: group, chunk: chunk, offset: offset)
+      }
+    }
+  }
+
+  /// Whether all documents of a chunk come before something.
+  @inline(__always)
+  private static func ends(_ chunk: [Document], _ comesBefore: (UnsafePointer<Document>) -> Bool) -> Bool {
+    chunk.withUnsafeBufferPointer { documents in
+      documents.baseAddress.map { comesBefore($0 + (documents.count - 1)) } ?? true
+    }
+  }
+
+  // MARK: Positions
+
+  /// O(number of groups and of chunks in one).
+  func index(of place: Place) -> Int {
+    let before = groups[..<place.group].reduce(place.offset) { $0 + $1.count }
+    return place.group < groups.count
+      ? groups[place.group].chunks[..<place.chunk].reduce(before) { $0 + $1.count } : before
+  }
+
+  /// The document at a position; O(number of groups and of chunks in one).
+  subscript(index: Int) -> Document {
+    var index = index
+    for group in groups {
+      if index >= group.count {
+        index -= group.count
+        continue
+      }
+      for chunk in group.chunks {
+        if index < chunk.count { return chunk[index] }
+        index -= chunk.count
+      }
+    }
+    preconditionFailure("index past the end of \(count) documents by \(index)")
+  }
+
+  // MARK: Changes
+
+  mutating func replace(_ place: Place, with document: Document) {
+    groups[place.group].chunks[place.chunk][place.offset] = document
+  }
+
+  /// Inserts a document before the one at a place.
+  mutating func insert(_ document: Document, at place: Place) {
+    count += 1
+    guard !groups.isEmpty else {
+      groups = [Group(chunks: [[document]], count: 1)]
+      return
+    }
+    if place.group < groups.count { return insert(document, place.group, place.chunk, place.offset) }
+    let group = groups.count - 1
+    let chunk = groups[group].chunks.count - 1
+    insert(document, group, chunk, groups[group].chunks[chunk].count)
+  }
+
+  private mutating func insert(_ document: Document, _ group: Int, _ chunk: Int, _ offset: Int) {
+    groups[group].count += 1
+    groups[group].chunks[chunk].insert(document, at: offset)
+    if groups[group].chunks[chunk].count <= Self.chunkCapacity { return }
+    groups[group].chunks.insert(groups[group].chunks[chunk].takeSecondHalf(), at: chunk + 1)
+    if groups[group].chunks.count <= Self.groupCapacity { return }
+    let chunks = groups[group].chunks.takeSecondHalf()
+    let moved = chunks.reduce(0) { $0 + $1.count }
+    groups[group].count -= moved
+    groups.insert(Group(chunks: chunks, count: moved), at: group + 1)
+  }
+
+  /// - Precondition: there is a document at the place.
+  mutating func remove(_ place: Place) -> Document {
+    count -= 1
+    groups[place.group].count -= 1
+    let document = groups[place.group].chunks[place.chunk].remove(at: place.offset)
+    if groups[place.group].chunks[place.chunk].isEmpty { groups[place.group].chunks.remove(at: place.chunk) }
+    if groups[place.group].chunks.isEmpty { groups.remove(at: place.group) }
+    return document
+  }
+
+  /// Calls `body` with the chunks, one after the other.
+  func forEachChunk(_ body: ([Document]) -> Void) {
+    for group in groups { for chunk in group.chunks { body(chunk) } }
+  }
+}
+
+extension Array {
+  fileprivate mutating func takeSecondHalf() -> [Element] {
+    let half = count / 2
+    let taken = Array(self[half...])
+    removeSubrange(half...)
+    return taken
+  }
+}
+
+extension SortedDocuments: Sequence {
+  struct Iterator: IteratorProtocol {
+    private let groups: [Group]
+    private var group = 0
+    private var chunk = 0
+    private var documents: [Document] = []
+    private var offset = 0
+
+    fileprivate init(_ groups: [Group]) { self.groups = groups }
+
+    mutating func next() -> Document? {
+      if offset == documents.count {
+        while group < groups.count, chunk == groups[group].chunks.count { (group, chunk) = (group + 1, 0) }
+        guard group < groups.count else { return nil }
+        documents = groups[group].chunks[chunk]
+        (chunk, offset) = (chunk + 1, 0)
+      }
+      offset += 1
+      return documents[offset - 1]
+    }
+  }
+
+  func makeIterator() -> Iterator { Iterator(groups) }
+}
