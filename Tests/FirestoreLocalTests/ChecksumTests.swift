@@ -59,6 +59,7 @@ import Testing
       UPDATE pending_documents SET mutation = CAST(replace(CAST(mutation AS TEXT), 'mine', 'fine') AS BLOB)
         WHERE batch = 0
       """)
+    store.database.overlays.forget()
 
     #expect(failure { try store.document(key("rooms/a")) }?.kind == .corrupt)
     #expect(failure { try store.execute(collection("rooms"), usingPreviousResults: false) }?.kind == .corrupt)

@@ -61,7 +61,7 @@ struct StatementCountTests {
     let single = try counts(isShared: false)
     let shared = try counts(isShared: true)
 
-    #expect(single == Counts(listen: 12, event: 17, write: 6, acknowledgement: 12, read: 1, stop: 3))
-    #expect(shared == Counts(listen: 14, event: 18, write: 7, acknowledgement: 14, read: 4, stop: 4))
+    #expect(single == Counts(listen: 12, event: 15, write: 5, acknowledgement: 9, read: 1, stop: 3))
+    #expect(shared == Counts(listen: 14, event: 16, write: 6, acknowledgement: 11, read: 4, stop: 4))
   }
 }

@@ -16,6 +16,7 @@ package struct InProcessDatastore: AnsweringDatastore {
 
   /// Both ends are in one process.
   package var canFallSilent: Bool { false }
+  package var answersInProcess: Bool { true }
 
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void

@@ -5,10 +5,13 @@ package import FirestoreProtocol
 
 /// A stored batch and the local views of the documents it names.
 package struct LocalWriteResult: Sendable {
-  package var batchID: BatchID
+  /// The batch as it was stored, base mutations included.
+  package var batch: MutationBatch
   package var changes: [DocumentKey: Document]
   /// Batches of other clients that came before the stored one and are not known here yet.
   package var others: [MutationBatch] = []
+
+  package var batchID: BatchID { batch.id }
 }
 
 package struct QueryResult: Sendable {

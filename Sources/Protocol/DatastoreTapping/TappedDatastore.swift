@@ -19,6 +19,7 @@ package struct TappedDatastore: Datastore {
   }
 
   package var canFallSilent: Bool { base.canFallSilent }
+  package var answersInProcess: Bool { base.answersInProcess }
   package func reconnect() { base.reconnect() }
   package var traffic: DatastoreTraffic? { base.traffic }
 

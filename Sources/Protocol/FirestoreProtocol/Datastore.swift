@@ -41,6 +41,8 @@ package protocol Datastore: Sendable {
 
   /// Whether the other end can be gone, or stuck, while the watch stream does not end.
   var canFallSilent: Bool { get }
+  /// Whether streams carry values of this process, so that there is nothing to be decoded beside the caller's own work.
+  var answersInProcess: Bool { get }
   /// Makes later calls use a new connection, because the present one is not to be trusted. Calls under way go on.
   func reconnect()
   /// The sizes of the streams' messages so far; `nil` for a backend whose messages do not become bytes.
@@ -49,6 +51,7 @@ package protocol Datastore: Sendable {
 
 extension Datastore {
   package var canFallSilent: Bool { true }
+  package var answersInProcess: Bool { false }
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
     throw RPCStatus(.unimplemented, "This backend tells of no commits.")
   }

@@ -34,3 +34,16 @@ package final class QueueExecutor: SerialExecutor {
     if let loop { precondition(loop.isCurrent) } else { dispatchPrecondition(condition: .onQueue(queue)) }
   }
 }
+
+/// Runs tasks on the queue of an actor, between the actor's own work: what they ask of the actor and get from it wakes no
+/// other thread. For tasks that do little besides.
+package final class QueueTaskExecutor: TaskExecutor {
+  private let queue: QueueExecutor
+
+  package init(_ queue: QueueExecutor) { self.queue = queue }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}

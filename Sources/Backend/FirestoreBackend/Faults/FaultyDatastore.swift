@@ -17,6 +17,7 @@ package struct FaultyDatastore: Datastore {
   }
 
   package var canFallSilent: Bool { base.canFallSilent }
+  package var answersInProcess: Bool { base.answersInProcess }
   package func reconnect() { base.reconnect() }
   package var traffic: DatastoreTraffic? { base.traffic }
 

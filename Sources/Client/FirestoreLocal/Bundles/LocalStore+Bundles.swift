@@ -72,7 +72,7 @@ extension CacheDatabase {
   fileprivate func add(_ keys: some Sequence<DocumentKey>, to target: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     for key in keys {
-      guard let collection = try collections.number(of: key.collection),
+      guard let collection = try collections.number(of: key),
         let header = try documents.header(collection, key.documentID)
       else { continue }
       members.append(header.number)

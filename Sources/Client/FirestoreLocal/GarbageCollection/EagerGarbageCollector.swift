@@ -18,7 +18,7 @@ struct EagerGarbageCollector {
   func collect(_ candidates: Set<DocumentKey>) throws(StoreError) -> [DocumentKey] {
     var removed: [DocumentKey] = []
     for key in candidates.union(references.unreferenced) {
-      guard let collection = try database.collections.number(of: key.collection),
+      guard let collection = try database.collections.number(of: key),
         let header = try database.documents.header(collection, key.documentID)
       else { continue }
       if try removeUnlessReferenced(key, collection, header.number) { removed.append(key) }

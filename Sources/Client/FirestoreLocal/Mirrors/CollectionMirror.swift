@@ -19,6 +19,9 @@ final class CollectionMirror {
   /// The columns, the one used last first.
   private var columns: [FieldColumn] = []
 
+  /// - Parameter capacity: the number of documents to make room for.
+  init(expecting capacity: Int) { documents.reserveCapacity(capacity) }
+
   /// - Parameter document: the document; `nil` if it does not exist any more.
   func set(_ index: Int, _ document: Document?) {
     if index >= documents.count {

@@ -23,7 +23,7 @@ struct LocalDocuments {
 
   /// - Returns: `nil` when the cache knows nothing about the document.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
-    guard let collection = try database.collections.number(of: key.collection) else { return nil }
+    guard let collection = try database.collections.number(of: key) else { return nil }
     let remote = try database.documents.document(key, in: collection)
     guard hasBatches else { return remote }
     let overlay = try database.overlays.overlay(collection, key.documentID, of: user)
@@ -36,7 +36,7 @@ struct LocalDocuments {
   }
 
   func overlay(of key: DocumentKey) throws(StoreError) -> Mutation? {
-    guard hasBatches, let collection = try database.collections.number(of: key.collection) else { return nil }
+    guard hasBatches, let collection = try database.collections.number(of: key) else { return nil }
     return try database.overlays.overlay(collection, key.documentID, of: user)
   }
 
@@ -80,12 +80,13 @@ struct LocalDocuments {
   }
 
   /// A document with all pending writes so far applied.
-  func progress(_ key: DocumentKey) throws(StoreError) -> Progress {
-    guard let collection = try database.collections.number(of: key.collection) else { return Progress(key, over: nil) }
-    let remote = try database.documents.document(key, in: collection)
+  func progress(
+    _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
+  ) throws(StoreError) -> Progress {
+    let remote = try database.documents.stored(key, named: name, in: collection)?.document
     var progress = Progress(key, over: remote)
     guard hasBatches else { return progress }
-    switch try database.overlays.pending(collection, key.documentID, of: user) {
+    switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: break
     case .withoutEffect:
       // Batches without effect on this remote document may have one on another.
@@ -98,27 +99,23 @@ struct LocalDocuments {
     return progress
   }
 
-  /// Adds a new batch to the overlays of its documents.
-  /// - Parameter documents: the documents before the batch.
-  /// - Returns: the local views with the batch.
+  /// Adds a new batch to those of a document, and to its overlay.
+  /// - Parameter before: the document before the batch.
+  /// - Returns: the local view with the batch.
   func add(
-    _ batch: MutationBatch, to documents: [DocumentKey: Progress]
-  ) throws(StoreError) -> [DocumentKey: Document] {
-    var views: [DocumentKey: Document] = [:]
-    for (key, before) in documents {
-      var progress = before
-      progress.apply(batch)
-      try save(progress, batch.id, try database.collections.numberAdding(key.collection))
-      views[key] = progress.view
-    }
-    return views
+    _ batch: MutationBatch, to before: Progress, _ collection: CollectionNumber, _ name: String
+  ) throws(StoreError) -> Document {
+    var progress = before
+    progress.apply(batch)
+    try database.overlays.add(batch.id, overlay(of: progress, batch.id), collection, name, of: user)
+    return progress.view
   }
 
   /// Computes the overlay of a document anew from all batches that wait, and stores it.
   /// - Returns: the local view.
   @discardableResult
   func recompute(_ key: DocumentKey, over remote: Document?) throws(StoreError) -> Document {
-    let collection = try database.collections.numberAdding(key.collection)
+    let collection = try database.collections.numberAdding(key)
     let batches = try database.mutations.batches(affecting: collection, key.documentID, of: user)
     let progress = fold(batches, key, over: remote)
     if let last = batches.last {
@@ -139,17 +136,23 @@ struct LocalDocuments {
   private func save(
     _ progress: Progress, _ batch: BatchID, _ collection: CollectionNumber
   ) throws(StoreError) {
-    let view = progress.view
-    guard view.hasLocalMutations else {
-      return try database.overlays.remove(collection, view.key.documentID, of: user)
+    let name = progress.view.key.documentID
+    guard let entry = overlay(of: progress, batch) else {
+      return try database.overlays.remove(collection, name, of: user)
     }
+    try database.overlays.set(entry, collection, name, of: user)
+  }
+
+  /// - Returns: `nil` if no batch has an effect on the document.
+  private func overlay(of progress: Progress, _ batch: BatchID) -> OverlayCache.Entry? {
+    let view = progress.view
+    guard view.hasLocalMutations else { return nil }
     let overlay =
       // An overlay without a remote document has nothing to patch: it is the whole document, or its deletion.
       Mutation.overlay(of: view, changing: progress.hasRemote ? progress.mask : .all)
       // A write that changes no field is still pending, and is shown as pending until it is acknowledged.
       ?? Mutation(key: view.key, operation: .patch(Fields(), FieldMask([])))
-    let entry = OverlayCache.Entry(mutation: overlay, origin: progress.origin, largestBatch: batch)
-    try database.overlays.set(entry, collection, view.key.documentID, of: user)
+    return OverlayCache.Entry(mutation: overlay, origin: progress.origin, largestBatch: batch)
   }
 
   // MARK: Keeping overlays

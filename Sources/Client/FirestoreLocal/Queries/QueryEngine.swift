@@ -33,7 +33,8 @@ struct QueryEngine {
     let hits = Hits(query, try members(of: target))
     for collection in try collections(of: query) {
       let overlaid = try considerOverlaid(collection, hits)
-      if let mirror = try database.documents.mirror(of: collection) {
+      let filter = hits.filter
+      if let mirror = try database.documents.mirror(of: collection, wantsAll: filter == nil) {
         hits.count(scanned: mirror.count)
         mirror.scan({ hits.ranges }) { index, document in
           let number = DocumentNumber(collection, Int64(index))
@@ -42,7 +43,6 @@ struct QueryEngine {
         continue
       }
       let path = try database.collections.path(of: collection)
-      let filter = hits.filter
       if filter == nil { hits.expect(try database.documents.extent(of: collection)) }
       try database.documents.scan(collection, where: filter) { row throws(StoreError) in
         // One that is said to be missing may be one of which a bit has changed.

@@ -7,17 +7,24 @@ extension LocalStore {
   /// Recomputes what the tables hold twice. O(pending writes + membership); for tests and debug builds.
   /// - Returns: what does not agree; empty when all is well.
   package func checkInvariants() throws(StoreError) -> [String] {
+    // A reading notices changes of other clients, as before everything that uses what is remembered.
+    try database.read { () throws(StoreError) in try violations() }
+  }
+
+  private func violations() throws(StoreError) -> [String] {
     var violations: [String] = []
     let documents = LocalDocuments(database: database, user: user, hasBatches: true)
     for key in try database.mutations.keys(of: user) {
       let remote = try database.documents.document(key)
-      let collection = try database.collections.numberAdding(key.collection)
+      let collection = try database.collections.numberAdding(key)
       let batches = try database.mutations.batches(affecting: collection, key.documentID, of: user)
       let expected = documents.fold(batches, key, over: remote).view
-      let stored = try documents.view(of: key)
-      // Two server timestamps that show different values meanwhile are equal: only their bytes differ.
-      let isSame = stored == expected && stored.data?.encoded.bytes == expected.data?.encoded.bytes
-      if !isSame { violations.append("S9: the overlay of \(key) gives \(stored), its batches \(expected)") }
+      let overlay = try database.overlays.storedOverlay(collection, key.documentID, of: user)
+      for view in [try documents.view(of: key), LocalDocuments.view(of: key, over: remote, overlay)] {
+        // Two server timestamps that show different values meanwhile are equal: only their bytes differ.
+        let isSame = view == expected && view.data?.encoded.bytes == expected.data?.encoded.bytes
+        if !isSame { violations.append("S9: the overlay of \(key) gives \(view), its batches \(expected)") }
+      }
     }
     for (problem, rows) in CacheDatabase.forbidden {
       let count = try database.connection.integer(composed: "SELECT count(*) FROM \(rows)") ?? 0

@@ -140,7 +140,7 @@ extension LocalStore {
   private static func touchIfOrphaned(
     _ key: DocumentKey, _ sequenceNumber: Int64, _ database: CacheDatabase
   ) throws(StoreError) {
-    guard let collection = try database.collections.number(of: key.collection),
+    guard let collection = try database.collections.number(of: key),
       let header = try database.documents.header(collection, key.documentID),
       try !database.targets.anyContains(header.number)
     else { return }

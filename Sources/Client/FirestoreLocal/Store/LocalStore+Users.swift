@@ -40,7 +40,7 @@ extension LocalStore {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()
     for key in Set(batches.flatMap(\.keys)) {
-      guard let collection = try database.collections.number(of: key.collection),
+      guard let collection = try database.collections.number(of: key),
         let header = try database.documents.header(collection, key.documentID)
       else { continue }
       try database.documents.renew(header.number, readTime: readTime, sequenceNumber: sequenceNumber)

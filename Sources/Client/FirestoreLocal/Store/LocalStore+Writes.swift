@@ -21,17 +21,20 @@ extension LocalStore {
     let documents = localDocuments
     let result = try database.transaction { () throws(StoreError) in
       if let rejected { _ = try database.rejectedWrites.remove(rejected, of: user) }
-      var before: [DocumentKey: LocalDocuments.Progress] = [:]
+      var before: [DocumentKey: WrittenDocument] = [:]
       for mutation in mutations where before[mutation.key] == nil {
-        before[mutation.key] = try documents.progress(mutation.key)
+        before[mutation.key] = try WrittenDocument(mutation.key, documents)
       }
       let base = mutations.compactMap { mutation in
-        before[mutation.key].flatMap { mutation.baseMutation(for: $0.view) }
+        before[mutation.key].flatMap { mutation.baseMutation(for: $0.progress.view) }
       }
       let batch = try database.mutations.add(
         mutations, base: base, in: database.generation, at: localWriteTime, for: user)
-      let changes = try documents.add(batch, to: before)
-      var result = LocalWriteResult(batchID: batch.id, changes: changes)
+      var changes: [DocumentKey: Document] = [:]
+      for (key, written) in before {
+        changes[key] = try documents.add(batch, to: written.progress, written.collection, written.name)
+      }
+      var result = LocalWriteResult(batch: batch, changes: changes)
       if let sharing = database.sharing {
         sharing.batchWasAdded()
         try sharing.tell(.batchAdded(batch.id), of: user)
@@ -45,13 +48,15 @@ extension LocalStore {
   }
 
   /// Removes an acknowledged batch and advances its documents to their committed state.
-  /// - Parameter response: one result per mutation of the batch.
+  /// - Parameters:
+  ///   - response: one result per mutation of the batch.
+  ///   - batch: the batch as it was stored, if the caller has it; it is read otherwise, and in a cache that is shared.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func acknowledge(
-    _ id: BatchID, _ response: CommitResponse
+    _ id: BatchID, _ response: CommitResponse, of batch: MutationBatch? = nil
   ) throws(StoreError) -> [DocumentKey: Document] {
     try check(.acknowledgeBatch)
-    return try settle(id, .committed(response))
+    return try settle(id, .committed(response), database.sharing == nil ? batch : nil)
   }
 
   /// Removes a batch that will not be committed, which restores the views as if it had not been written.
@@ -65,13 +70,26 @@ extension LocalStore {
     return try settle(id, .refused(rejection))
   }
 
+  /// A document that a new batch changes, as it was before, and its place in the tables.
+  private struct WrittenDocument {
+    let collection: CollectionNumber
+    let name: String
+    let progress: LocalDocuments.Progress
+
+    init(_ key: DocumentKey, _ documents: LocalDocuments) throws(StoreError) {
+      collection = try documents.database.collections.numberAdding(key)
+      name = key.documentID
+      progress = try documents.progress(key, collection, name)
+    }
+  }
+
   private enum Answer {
     case committed(CommitResponse)
     case refused(Rejection?)
   }
 
   private mutating func settle(
-    _ id: BatchID, _ answer: Answer
+    _ id: BatchID, _ answer: Answer, _ known: MutationBatch? = nil
   ) throws(StoreError) -> [DocumentKey: Document] {
     let database = database
     let user = user
@@ -79,8 +97,9 @@ extension LocalStore {
     let collector = eagerGarbageCollector
     let views = try database.transaction { () throws(StoreError) -> [DocumentKey: Document]? in
       try database.sharing?.requireLease()
-      guard let batch = try database.mutations.batch(id, of: user) else { return nil }
-      try database.mutations.remove(batch, of: user)
+      var waiting = known
+      if waiting == nil { waiting = try database.mutations.batch(id, of: user) }
+      guard let batch = waiting, try database.mutations.remove(id, of: user) else { return nil }
       try database.sharing?.batchWasRemoved()
       var response: CommitResponse?
       switch answer {

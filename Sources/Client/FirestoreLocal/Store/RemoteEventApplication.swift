@@ -23,7 +23,6 @@ struct RemoteEventApplication {
   private var unreferenced: [DocumentNumber] = []
   /// Whether the last document was new: then the next one probably is, and storing it finds out without looking first.
   private var expectsNewDocuments = false
-  private var lastCollection: (path: ResourcePath, number: CollectionNumber)?
 
   init(
     _ event: RemoteEvent, _ local: LocalDocuments, _ targets: ActiveTargets,
@@ -202,12 +201,7 @@ struct RemoteEventApplication {
     if version > last ?? .min { try database.globals.set(.lastRemoteSnapshotVersion, version) }
   }
 
-  /// The number of a key's collection; remembered, since most events are about one collection.
-  private mutating func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber {
-    let path = key.collection
-    if let lastCollection, lastCollection.path == path { return lastCollection.number }
-    let number = try database.collections.numberAdding(path)
-    lastCollection = (path, number)
-    return number
+  private func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber {
+    try database.collections.numberAdding(key)
   }
 }

@@ -3,7 +3,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The effect of a batch's answer on one of its documents, after the batch has left the queue.
+/// The effect of a batch's answer on one of its documents, after the batch has left the queue, but not those of its
+/// documents.
 struct Settlement {
   private let key: DocumentKey
   private let batch: MutationBatch
@@ -19,12 +20,12 @@ struct Settlement {
   /// - Returns: the document's local view.
   func perform(_ documents: LocalDocuments, _ others: OtherUsers?) throws(StoreError) -> Document {
     let database = documents.database
-    let collection = try database.collections.numberAdding(key.collection)
+    let collection = try database.collections.numberAdding(key)
     let name = key.documentID
-    let before = try database.documents.document(key, in: collection)
+    let stored = try database.documents.stored(key, named: name, in: collection)
+    let (header, before) = (stored?.header, stored?.document)
     var remote = before
     var wasApplied = false
-    let header = try database.documents.header(collection, name)
     let readTime = try database.globals.readTime(in: response?.commitTime)
     if let response, let advanced = advance(remote, response) {
       try database.documents.store(
@@ -40,10 +41,12 @@ struct Settlement {
       try database.documents.renew(
         header.number, readTime: readTime, sequenceNumber: try database.sequenceNumbers.next())
     }
-    guard let next = try database.mutations.firstID(affecting: collection, name, of: documents.user) else {
-      try database.overlays.remove(collection, name, of: documents.user)
+    let user = documents.user
+    guard let next = try database.mutations.firstID(affecting: collection, name, of: user, without: batch.id) else {
+      try database.overlays.removeAll(collection, name, of: user)
       return LocalDocuments.view(of: key, over: remote, nil)
     }
+    try database.overlays.remove(batch.id, collection, name, of: user)
     if next > batch.id,
       let view = try documents.view(of: key, from: before, over: remote, without: batch, collection, name)
     {

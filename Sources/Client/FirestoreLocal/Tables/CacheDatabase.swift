@@ -43,7 +43,7 @@ final class CacheDatabase {
     collections = CollectionTable(connection)
     indexes = try IndexTable(connection, collections)
     documents = try DocumentTable(connection, collections, indexes)
-    globals = Globals(connection: connection)
+    globals = Globals(connection)
     batchNumbers = BatchNumbers(connection, globals)
     mutations = MutationQueue(connection: connection, collections: collections, numbers: batchNumbers)
     overlays = OverlayCache(connection: connection)
@@ -226,6 +226,8 @@ final class CacheDatabase {
       retentions.forget()
       sequenceNumbers.forget()
       batchNumbers.forget()
+      globals.forget()
+      overlays.forget()
       throw noting(error)
     }
   }
@@ -257,6 +259,8 @@ final class CacheDatabase {
       indexes.forget()
       retentions.forget()
       batchNumbers.forget()
+      globals.forget()
+      overlays.forget()
       try sequenceNumbers.reload()
     }
   }

@@ -11,16 +11,33 @@ final class CollectionTable {
   private let connection: Connection
   private var numbers: [ResourcePath: CollectionNumber] = [:]
   private var paths: [CollectionNumber: ResourcePath] = [:]
+  /// The collection that was asked for last: most changes come from one.
+  private var last: (path: ResourcePath, number: CollectionNumber)?
 
   init(_ connection: Connection) { self.connection = connection }
 
   /// - Returns: `nil` for a collection that the cache has not seen.
   func number(of path: ResourcePath) throws(StoreError) -> CollectionNumber? {
-    if let number = numbers[path] { return number }
+    if let number = numbers[path] {
+      last = (path, number)
+      return number
+    }
     let found = try connection.integer("SELECT id FROM collection_parents WHERE path = ?", path.text)
     guard let number = found.map(CollectionNumber.init) else { return nil }
     try remember(number, path)
     return number
+  }
+
+  /// The number of a document's collection; `nil` for a collection that the cache has not seen.
+  func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber? {
+    if let last, last.path.isParent(of: key.path) { return last.number }
+    return try number(of: key.collection)
+  }
+
+  /// The number of a document's collection.
+  func numberAdding(_ key: DocumentKey) throws(StoreError) -> CollectionNumber {
+    if let last, last.path.isParent(of: key.path) { return last.number }
+    return try numberAdding(key.collection)
   }
 
   func numberAdding(_ path: ResourcePath) throws(StoreError) -> CollectionNumber {
@@ -81,6 +98,7 @@ final class CollectionTable {
   func forget() {
     numbers = [:]
     paths = [:]
+    last = nil
   }
 
   private static func check(_ number: CollectionNumber) throws(StoreError) {
@@ -94,5 +112,6 @@ final class CollectionTable {
     if numbers.count >= Self.remembered { forget() }
     numbers[path] = number
     paths[number] = path
+    last = (path, number)
   }
 }

@@ -21,6 +21,8 @@ final class DocumentTable {
   private var nextNumbers: [CollectionNumber: DocumentNumber] = [:]
   /// The mirrors of collections that have been scanned; for a database in memory only.
   private var mirrors: [CollectionNumber: CollectionMirror] = [:]
+  /// The collections that were scanned without a mirror.
+  private var scanned: Set<CollectionNumber> = []
   private let rowFilter: RowFilter
 
   init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(StoreError) {
@@ -42,7 +44,7 @@ final class DocumentTable {
 
   /// - Returns: `nil` when the cache holds nothing about the document.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
-    guard let collection = try collections.number(of: key.collection) else { return nil }
+    guard let collection = try collections.number(of: key) else { return nil }
     return try document(key, in: collection)
   }
 
@@ -55,9 +57,25 @@ final class DocumentTable {
     ) { row throws(StoreError) in try DocumentRow(row).document(key) } ?? nil
   }
 
+  /// The stored row of a document and the document in it, which a placeholder does not have; `nil` if there is no row.
+  func stored(
+    _ key: DocumentKey, named name: String, in collection: CollectionNumber
+  ) throws(StoreError) -> (header: Header, document: Document?)? {
+    try connection.first(
+      """
+      SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
+      WHERE collection = ? AND name = ?
+      """, collection, name
+    ) { row throws(StoreError) in
+      let header = Header(
+        number: row.number(0), version: row.optionalInteger(3), state: try State(stored: row.integer(5)))
+      return (header, try DocumentRow(row).document(key))
+    }
+  }
+
   /// Calls `body` with one row, if it is there.
   func read(_ number: DocumentNumber, _ body: (DocumentRow) throws(StoreError) -> Void) throws(StoreError) {
-    try connection.forEachRow(
+    _ = try connection.first(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id = ?", number
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
@@ -140,11 +158,14 @@ final class DocumentTable {
     return Int(last.ordinal) + 1
   }
 
-  /// The mirror that a scan reads instead of the rows; `nil` for a database on disk.
-  func mirror(of collection: CollectionNumber) throws(StoreError) -> CollectionMirror? {
+  /// The mirror that a scan reads instead of the rows; `nil` for a database on disk, and for the first scan that wants few
+  /// of the documents: it takes less time than making a mirror, which pays when there is another.
+  /// - Parameter wantsAll: whether the scan reads each document.
+  func mirror(of collection: CollectionNumber, wantsAll: Bool) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
     if let known = mirrors[collection] { return known }
-    let mirror = CollectionMirror()
+    if !wantsAll, scanned.insert(collection).inserted { return nil }
+    let mirror = CollectionMirror(expecting: try extent(of: collection))
     let path = try collections.path(of: collection)
     try scan(collection, where: nil) { row throws(StoreError) in
       if row.isFound { mirror.set(Int(row.number.ordinal), try row.document(row.key(in: path))) }

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreSQLite
 
 /// Numbers that the cache keeps once.
-struct Globals {
+final class Globals {
   enum Name: String {
     /// The version of the last remote event, in microseconds.
     case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
@@ -19,7 +19,11 @@ struct Globals {
     case clientIdentity = "client_identity"
   }
 
-  let connection: Connection
+  private let connection: Connection
+  /// The last remote event's version, once it has been read: each change of a document asks for it.
+  private var lastRemoteVersion: Int64??
+
+  init(_ connection: Connection) { self.connection = connection }
 
   /// Draws the cache's identity if it has none yet.
   func establishIdentity() throws(StoreError) {
@@ -28,6 +32,14 @@ struct Globals {
   }
 
   func value(_ name: Name) throws(StoreError) -> Int64? {
+    guard name == .lastRemoteSnapshotVersion else { return try read(name) }
+    if let lastRemoteVersion { return lastRemoteVersion }
+    let version = try read(name)
+    lastRemoteVersion = .some(version)
+    return version
+  }
+
+  private func read(_ name: Name) throws(StoreError) -> Int64? {
     let stored = try connection.first("SELECT value FROM globals WHERE name = ?", name.rawValue) { $0.integer(0) }
     guard let value = stored else { return nil }
     let isPossible =
@@ -45,7 +57,11 @@ struct Globals {
     try connection.run(
       "INSERT INTO globals (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name.rawValue,
       value)
+    if name == .lastRemoteSnapshotVersion { lastRemoteVersion = .some(value) }
   }
+
+  /// Reads again, because the transaction that changed a number may have been undone, or others have changed it.
+  func forget() { lastRemoteVersion = nil }
 
   /// The read time of news about a document: later than every snapshot in which a result was complete, so that a query
   /// that starts from such a result finds the document among the changed ones.

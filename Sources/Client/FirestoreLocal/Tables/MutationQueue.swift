@@ -18,6 +18,7 @@ struct MutationQueue {
     return UserNumber(rawValue: given)
   }
 
+  /// Stores the batch; `OverlayCache.add` stores which documents it changes.
   /// - Returns: the batch under its new number.
   func add(
     _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
@@ -30,11 +31,6 @@ struct MutationQueue {
     try connection.run(
       "INSERT INTO mutation_batches (id, user, batch, checksum) VALUES (?, ?, ?, ?)", number, user, bytes,
       RowChecksum.of(bytes, numbers: (number, user.rawValue)))
-    for mutation in mutations {
-      try connection.run(
-        "INSERT OR IGNORE INTO pending_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)",
-        try collections.numberAdding(mutation.key.collection), mutation.key.documentID, user, number)
-    }
     return batch
   }
 
@@ -44,15 +40,13 @@ struct MutationQueue {
       as: Self.decode)
   }
 
-  func remove(_ batch: MutationBatch, of user: UserNumber) throws(StoreError) {
-    let number = batch.id.rawValue
+  /// Removes a batch from the queue, but not from those of its documents (`OverlayCache.remove`).
+  /// - Returns: whether it was there.
+  func remove(_ batch: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
+    let number = batch.rawValue
     try numbers.settled(number)
-    try connection.run("DELETE FROM mutation_batches WHERE id = ?", number)
-    for key in batch.keys {
-      try connection.run(
-        "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?",
-        try collections.numberAdding(key.collection), key.documentID, user, number)
-    }
+    try connection.run("DELETE FROM mutation_batches WHERE id = ? AND user = ?", number, user)
+    return connection.rowsChangedLast > 0
   }
 
   func batches(of user: UserNumber) throws(StoreError) -> [MutationBatch] {
@@ -89,13 +83,15 @@ struct MutationQueue {
     try connection.exists("SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1", collection, name)
   }
 
-  /// The id of the first of a user's batches that change one document.
+  /// The id of the first of a user's batches, but for one that leaves, that change one document.
   func firstID(
-    affecting collection: CollectionNumber, _ name: String, of user: UserNumber
+    affecting collection: CollectionNumber, _ name: String, of user: UserNumber, without leaving: BatchID
   ) throws(StoreError) -> BatchID? {
     try connection.first(
-      "SELECT batch FROM batch_documents WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1",
-      collection, name, user
+      """
+      SELECT batch FROM batch_documents WHERE collection = ? AND name = ? AND user = ? AND batch <> ?
+      ORDER BY batch LIMIT 1
+      """, collection, name, user, leaving.rawValue
     ) { BatchID($0.integer(0)) }
   }
 

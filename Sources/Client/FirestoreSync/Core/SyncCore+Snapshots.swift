@@ -87,16 +87,24 @@ extension SyncCore {
     guard !snapshots.isEmpty else { return }
     let raised = snapshots.flatMap { listens.show($0.2, of: $0.0, network.onlineState) }
     output.deliver(raised)
-    let local = snapshots.map { id, target, snapshot in
+    let local = snapshots.compactMap { localChanges(in: $0.0, $0.1, $0.2) }
+    // Only the order of later collections depends on it, and the snapshots are already right.
+    if !local.isEmpty { try? store.notifyLocalViewChanges(local) }
+  }
+
+  /// - Returns: `nil` if the store has nothing to note.
+  private func localChanges(in id: ViewID, _ target: TargetID, _ snapshot: ViewSnapshot) -> LocalViewChanges? {
+    let (added, removed) = (snapshot.keys(.added), snapshot.keys(.removed))
+    if snapshot.isFromCache, added.isEmpty, removed.isEmpty { return nil }
+    var gone: Set<DocumentKey> = []
+    if !removed.isEmpty {
       // The other view of a mirrored target may still show what left this one.
       let others = listens.views.ids(of: target).filter { $0 != id }.compactMap { listens.views.read($0, \.documents) }
-      return LocalViewChanges(
-        targetID: target, isFromCache: snapshot.isFromCache,
-        hidesDocuments: listens.views.read(id, \.hidesDocuments) ?? false, added: snapshot.keys(.added),
-        removed: Set(snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } }))
+      gone = Set(removed.filter { key in !others.contains { $0.contains(key) } })
     }
-    // Only the order of later collections depends on it, and the snapshots are already right.
-    try? store.notifyLocalViewChanges(local)
+    return LocalViewChanges(
+      targetID: target, isFromCache: snapshot.isFromCache,
+      hidesDocuments: listens.views.read(id, \.hidesDocuments) ?? false, added: added, removed: gone)
   }
 
   /// Changes the online state, and with it all views and listeners in the same step (S7).

@@ -61,12 +61,14 @@ package actor SyncEngine {
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
     on loop: (any WorkLoop & TaskExecutor)? = nil
   ) {
-    executor = QueueExecutor(label: "hearth.sync-engine", on: loop)
+    let queue = QueueExecutor(label: "hearth.sync-engine", on: loop)
+    executor = queue
     self.datastore = datastore
     database = configuration.store.database
     self.clock = clock
     self.now = now
-    jobs = EngineJobs(on: loop)
+    let tasks: (any TaskExecutor)? = datastore.answersInProcess ? QueueTaskExecutor(queue) : nil
+    jobs = EngineJobs(on: loop ?? tasks)
     var settings = SyncCore.Configuration(database: configuration.store.database)
     settings.isNetworkEnabled = configuration.isNetworkEnabled
     if case .leastRecentlyUsed(let threshold) = configuration.store.policy {

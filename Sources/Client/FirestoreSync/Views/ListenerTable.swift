@@ -98,7 +98,7 @@ struct ListenerTable: Sendable {
     } else {
       shown = listener.options.includeMetadataChanges ? snapshot : snapshot.excludingMetadataChanges()
       let metadataChanged = snapshot.syncStateChanged || pendingWritesChanged
-      guard !shown.changes.isEmpty || (metadataChanged && listener.options.includeMetadataChanges) else { return [] }
+      guard shown.changeCount > 0 || (metadataChanged && listener.options.includeMetadataChanges) else { return [] }
     }
     return [SnapshotDelivery(listener: listener.id, snapshot: shown)]
   }

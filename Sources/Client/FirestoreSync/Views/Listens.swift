@@ -33,8 +33,11 @@ struct Listens: Sendable {
 
   /// The target as the aggregator may know it: with the keys that the backend confirmed (S2).
   func watched(_ data: TargetData) -> WatchedTarget {
-    let keys = limbo.syncedKeys(of: data.id).map { [$0] } ?? views.syncedKeys(of: data.id)
-    return WatchedTarget(target: data.target, purpose: data.purpose, syncedKeys: keys)
+    if let keys = limbo.syncedKeys(of: data.id) { return WatchedTarget(data.target, data.purpose, keys) }
+    let ids = views.ids(of: data.id)
+    let keys = ids.first.flatMap { views.read($0, \.syncedKeys) } ?? []
+    let others = ids.count < 2 ? [] : ids.dropFirst().compactMap { views.read($0, \.syncedKeys) }
+    return WatchedTarget(data.target, data.purpose, keys, others)
   }
 
   // MARK: Views

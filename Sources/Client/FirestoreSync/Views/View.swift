@@ -19,12 +19,17 @@ struct View: Sendable {
     fileprivate(set) var changes = DocumentChangeSet()
     fileprivate(set) var departed: [DocumentKey: Document] = [:]
     fileprivate(set) var mutatedKeys: DocumentKeySet
-    fileprivate(set) var touched: Set<DocumentKey> = []
+    /// The documents whose place may have changed; some may be named twice.
+    fileprivate(set) var touched: [DocumentKey] = []
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
     /// Whether a full limit lost a document, so that another may have to move up that only the store knows.
     fileprivate(set) var needsRefill = false
+
+    fileprivate mutating func hold(_ held: HeldBack?, _ key: DocumentKey) {
+      if held != nil || !heldBack.isEmpty { heldBack[key] = held }
+    }
   }
 
   struct Outcome: Sendable {
@@ -115,8 +120,8 @@ struct View: Sendable {
       guard let outside = query.limitType == .first ? step.documents.last : step.documents.first else { break }
       step.documents.remove(outside.key)
       step.mutatedKeys.remove(outside.key)
-      step.heldBack[outside.key] = nil
-      step.touched.insert(outside.key)
+      step.hold(nil, outside.key)
+      step.touched.append(outside.key)
       step.changes.track(DocumentChange(kind: .removed, document: outside))
     }
     return step
@@ -143,14 +148,15 @@ struct View: Sendable {
 
   private func apply(_ document: Document, to step: inout Step, edge: Document?, _ acknowledged: BatchID?) {
     let key = document.key
-    let old = step.documents[key]
+    let location = step.documents.location(of: key)
+    let old = location.document
     let isCommitted = old?.hasLocalMutations == true && document.hasCommittedMutations
     // Undoing a write looks the same if a write before it was acknowledged; an undone write disappears at once.
-    let held = step.heldBack[key]
+    let held = step.heldBack.isEmpty ? nil : step.heldBack[key]
     let batch = isCommitted ? acknowledged ?? held?.batch : nil
     let isHeldBack = batch != nil
     let isUndone = isCommitted && !isHeldBack
-    step.heldBack[key] = batch.flatMap { batch in document.version.map { HeldBack(version: $0, batch: batch) } }
+    step.hold(batch.flatMap { batch in document.version.map { HeldBack(version: $0, batch: batch) } }, key)
     if let held, !isHeldBack, !document.hasPendingWrites { step.shown.insert(held.batch) }
     guard target.matches(document) else {
       guard let old else { return }
@@ -158,8 +164,8 @@ struct View: Sendable {
       step.departed[key] = document
       step.documents.remove(key)
       step.mutatedKeys.remove(key)
-      step.heldBack[key] = nil
-      step.touched.insert(key)
+      step.hold(nil, key)
+      step.touched.append(key)
       if edge != nil { step.needsRefill = true }
       return
     }
@@ -180,8 +186,8 @@ struct View: Sendable {
     } else {
       step.changes.track(DocumentChange(kind: .added, document: document))
     }
-    step.documents.insert(document)
-    step.touched.insert(key)
+    step.documents.insert(document, at: location)
+    step.touched.append(key)
     if hasPendingWrites { step.mutatedKeys.insert(key) } else { step.mutatedKeys.remove(key) }
   }
 
@@ -231,8 +237,17 @@ struct View: Sendable {
       let all = isLimboStale || !wasCurrent
       let unlisted = unlisted(at: version)
       overdue.formUnion(unlisted)
-      let changed = step.touched.union(target.map { $0.added.union($0.removed) } ?? [])
-      updateLimbo(all ? nil : changed.union(unlisted), &outcome)
+      if all {
+        updateLimbo(limboKeys.union(documents.keys), &outcome)
+      } else {
+        updateLimbo(step.touched, &outcome)
+        if let target { updateLimbo(target.added, &outcome) }
+        if let target { updateLimbo(target.removed, &outcome) }
+        updateLimbo(unlisted, &outcome)
+      }
+      isLimboStale = false
+      outcome.newlyInLimbo.sort()
+      outcome.noLongerInLimbo.sort()
     } else {
       isLimboStale = true
     }
@@ -272,13 +287,11 @@ struct View: Sendable {
     return take(emptyStep, target: change, causes: [])
   }
 
-  /// - Parameter keys: the documents whose place may have changed; `nil` for all.
-  private mutating func updateLimbo(_ keys: Set<DocumentKey>?, _ outcome: inout Outcome) {
-    isLimboStale = false
-    let candidates = keys.map { Array($0) } ?? Array(limboKeys.union(documents.keys))
-    for key in candidates {
+  /// - Parameter keys: documents whose place may have changed.
+  private mutating func updateLimbo(_ keys: some Sequence<DocumentKey>, _ outcome: inout Outcome) {
+    for key in keys {
       let isInLimbo = shouldBeInLimbo(key)
-      guard isInLimbo != limboKeys.contains(key) else { continue }
+      guard isInLimbo != (!limboKeys.isEmpty && limboKeys.contains(key)) else { continue }
       if isInLimbo {
         limboKeys.insert(key)
         outcome.newlyInLimbo.append(key)
@@ -287,8 +300,6 @@ struct View: Sendable {
         outcome.noLongerInLimbo.append(key)
       }
     }
-    outcome.newlyInLimbo.sort()
-    outcome.noLongerInLimbo.sort()
   }
 
   /// - Returns: documents whose write was committed before this snapshot of the backend, which does not list them:

@@ -8,8 +8,16 @@ package struct ViewSnapshot: Sendable {
   package var query: Query
   package var documents: DocumentSet
   package var oldDocuments: DocumentSet
-  /// The changes: removed, added, modified, metadata; each kind in query order.
-  package var changes: [DocumentChange]
+  /// The changes: removed, added, modified, metadata; each kind in query order. O(documents) for a listener's first
+  /// snapshot, which makes the list when it is asked for.
+  package var changes: [DocumentChange] {
+    get { listed ?? documents.map { DocumentChange(kind: .added, document: $0) } }
+    set { listed = newValue }
+  }
+  /// The number of changes.
+  package var changeCount: Int { listed?.count ?? documents.count }
+  /// The changes; `nil` if every document was added, and nothing else happened.
+  private var listed: [DocumentChange]?
   /// Documents that matched and do not any more, in their present state: missing if they were deleted. A document that
   /// only the limit keeps out is not among them.
   package var departed: [DocumentKey: Document] = [:]
@@ -31,7 +39,7 @@ package struct ViewSnapshot: Sendable {
     self.query = query
     self.documents = documents
     self.oldDocuments = oldDocuments
-    self.changes = changes
+    listed = changes
     self.mutatedKeys = mutatedKeys
     self.isFromCache = isFromCache
     self.syncStateChanged = syncStateChanged
@@ -45,7 +53,7 @@ package struct ViewSnapshot: Sendable {
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
-    initial.changes = documents.map { DocumentChange(kind: .added, document: $0) }
+    initial.listed = nil
     initial.departed = [:]
     initial.syncStateChanged = true
     initial.excludesMetadataChanges = false
@@ -55,19 +63,24 @@ package struct ViewSnapshot: Sendable {
   /// The snapshot without changes in which only metadata changed.
   func excludingMetadataChanges() -> ViewSnapshot {
     var stripped = self
-    stripped.changes.removeAll { $0.kind == .metadata }
+    stripped.listed?.removeAll { $0.kind == .metadata }
     stripped.excludesMetadataChanges = true
     return stripped
   }
 
   /// One snapshot that takes a reader from before `self` to `later`.
   package func merged(with later: ViewSnapshot) -> ViewSnapshot {
-    var changeSet = DocumentChangeSet()
-    for change in changes { changeSet.track(change) }
-    for change in later.changes { changeSet.track(change) }
     var merged = later
     merged.oldDocuments = oldDocuments
-    merged.changes = changeSet.changes(orderedBy: query)
+    if let listed {
+      var changeSet = DocumentChangeSet()
+      for change in listed { changeSet.track(change) }
+      for change in later.changes { changeSet.track(change) }
+      merged.listed = changeSet.changes(orderedBy: query)
+    } else {
+      // The reader has seen nothing yet: all that is there now is new.
+      merged.listed = nil
+    }
     merged.departed = departed.merging(later.departed) { $1 }
     merged.syncStateChanged = syncStateChanged || later.syncStateChanged
     merged.causes = SnapshotCause.merging(causes, later.causes)

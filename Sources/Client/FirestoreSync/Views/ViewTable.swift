@@ -24,6 +24,8 @@ struct ViewTable: Sendable {
   struct Equality: Sendable {
     let path: Int
     let value: Value
+    /// The value's hash: values with other hashes are not compared.
+    let hash: Int
   }
 
   /// The views, ascending by id. They are in an array, so that a view is read without a copy: there may be many
@@ -51,7 +53,8 @@ struct ViewTable: Sendable {
 
   /// Looks at a view without copying it.
   func read<Result>(_ id: ViewID, _ body: (View) -> Result) -> Result? {
-    position(of: id).map { body(entries[$0].view) }
+    guard let position = position(of: id) else { return nil }
+    return entries.withUnsafeBufferPointer { body($0[position].view) }
   }
 
   /// Changes a view in place.
@@ -93,7 +96,7 @@ struct ViewTable: Sendable {
       }
       let path = equalityPaths.firstIndex(of: filter.path) ?? equalityPaths.count
       if path == equalityPaths.count { equalityPaths.append(filter.path) }
-      return Equality(path: path, value: filter.value)
+      return Equality(path: path, value: filter.value, hash: filter.value.hashValue)
     }
     return nil
   }
@@ -118,32 +121,45 @@ struct ViewTable: Sendable {
   /// The changed documents by the views that could show them, as far as their paths tell; no other view is looked at.
   /// - Parameter concernedOnly: leaves out views that do not show the document and do not match it.
   func affected(by changes: [DocumentKey: Document], concernedOnly: Bool) -> [ViewID: [Document]] {
-    // The present document's values, as far as they have been looked up.
-    var values: [Value??] = []
+    // The present document's values with their hashes, as far as they have been looked up.
+    var values: [(value: Value?, hash: Int)?] = []
+    // Ids come ascending, as the views lie: the next one is mostly the next view.
+    var next = 0
     func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
-      guard concernedOnly, let position = position(of: id) else { return false }
+      guard concernedOnly else { return false }
+      if next >= entries.count || entries[next].id != id {
+        guard let position = position(of: id) else { return false }
+        next = position
+      }
+      defer { next += 1 }
       return entries.withUnsafeBufferPointer { entries in
-        guard let equality = entries[position].equality else {
-          return !entries[position].view.isConcerned(by: document)
-        }
+        let path = entries[next].equality?.path
+        guard let path else { return !entries[next].view.isConcerned(by: document) }
         if values.isEmpty { values = Array(repeating: nil, count: equalityPaths.count) }
-        let value: Value?
-        if let known = values[equality.path] {
-          value = known
-        } else {
-          value = document[equalityPaths[equality.path]]
-          values[equality.path] = .some(value)
+        if values[path] == nil {
+          let value = document[equalityPaths[path]]
+          values[path] = (value, value?.hashValue ?? 0)
         }
-        if value == equality.value { return !entries[position].view.isConcerned(by: document) }
-        return !entries[position].view.isConcerned(byNotMatching: document.key)
+        if values[path]?.hash == entries[next].equality?.hash, values[path]?.value == entries[next].equality?.value {
+          return !entries[next].view.isConcerned(by: document)
+        }
+        return !entries[next].view.isConcerned(byNotMatching: document.key)
       }
     }
     var affected: [ViewID: [Document]] = [:]
+    // Documents that change together are mostly of one collection.
+    var collection: (path: ResourcePath, views: [ViewID])?
     for (key, document) in changes {
-      values = []
-      for id in byDocument[key] ?? [] { affected[id, default: []].append(document) }
+      if !values.isEmpty { values = [] }
+      if !byDocument.isEmpty {
+        for id in byDocument[key] ?? [] { affected[id, default: []].append(document) }
+      }
       if !byCollection.isEmpty {
-        for id in byCollection[key.collection] ?? [] where !isLeftOut(id, document) {
+        if collection?.path.isParent(of: key.path) != true {
+          let path = key.collection
+          collection = (path, byCollection[path] ?? [])
+        }
+        for id in collection?.views ?? [] where !isLeftOut(id, document) {
           affected[id, default: []].append(document)
         }
       }
@@ -154,10 +170,5 @@ struct ViewTable: Sendable {
       }
     }
     return affected
-  }
-
-  /// The keys that the backend confirmed for a target, one set per view (S2).
-  func syncedKeys(of target: TargetID) -> [Set<DocumentKey>] {
-    ids(of: target).compactMap { read($0, \.syncedKeys) }
   }
 }

@@ -92,7 +92,7 @@ package struct WatchChangeAggregator: Sendable {
     // Documents that are not sent again are no longer part of a query that is sent as a whole. They may have come after
     // a count that did not add up, and left after the listen that answered the count.
     guard state.isWhole, let target = active(id, targets), target.document == nil else { return }
-    for key in target.syncedKeys.joined() { remove(key, from: id, targets, as: nil) }
+    for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
   /// Notes that a removal that was handed out is done.
@@ -130,7 +130,7 @@ package struct WatchChangeAggregator: Sendable {
   private mutating func reset(_ id: TargetID, _ targets: Targets) {
     states[id] = WatchTargetState()
     guard let target = active(id, targets) else { return }
-    for key in target.syncedKeys.joined() { remove(key, from: id, targets, as: nil) }
+    for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
   // MARK: Existence filters
@@ -155,7 +155,7 @@ package struct WatchChangeAggregator: Sendable {
       return
     }
     var removed = 0
-    for key in Set(target.syncedKeys.joined()) where !bloom.mightContain(database.name(of: key)) {
+    for key in target.allKeys where !bloom.mightContain(database.name(of: key)) {
       remove(key, from: id, targets, as: nil)
       removed += 1
     }

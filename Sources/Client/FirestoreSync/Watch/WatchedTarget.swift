@@ -9,21 +9,31 @@ package struct WatchedTarget: Sendable {
   /// The one document that the target names, if it names one.
   package var document: DocumentKey?
   package var purpose: TargetPurpose
-  /// The keys that the backend had confirmed in the last raised snapshot (S2): one set per view of the target, which
-  /// is one unless queries mirror each other.
-  package var syncedKeys: [Set<DocumentKey>]
+  /// The keys that the backend had confirmed in the last raised snapshot (S2).
+  private let keys: Set<DocumentKey>
+  /// The keys of further views: there is one view of a target, unless queries mirror each other.
+  private let otherKeys: [Set<DocumentKey>]
 
   package init(target: Target, purpose: TargetPurpose, syncedKeys: [Set<DocumentKey>]) {
+    self.init(target, purpose, syncedKeys.first ?? [], Array(syncedKeys.dropFirst()))
+  }
+
+  /// Asked for with each message: makes nothing that has to be allocated.
+  init(_ target: Target, _ purpose: TargetPurpose, _ keys: Set<DocumentKey>, _ otherKeys: [Set<DocumentKey>] = []) {
     document = target.isDocumentTarget ? DocumentKey(target.path) : nil
     self.purpose = purpose
-    self.syncedKeys = syncedKeys
+    self.keys = keys
+    self.otherKeys = otherKeys
   }
 
-  package func contains(_ key: DocumentKey) -> Bool { syncedKeys.contains { $0.contains(key) } }
-
-  package var count: Int {
-    syncedKeys.count == 1 ? syncedKeys[0].count : syncedKeys.reduce(into: Set()) { $0.formUnion($1) }.count
+  package func contains(_ key: DocumentKey) -> Bool {
+    keys.contains(key) || !otherKeys.isEmpty && otherKeys.contains { $0.contains(key) }
   }
+
+  package var count: Int { allKeys.count }
+
+  /// The keys of all views.
+  package var allKeys: Set<DocumentKey> { otherKeys.reduce(keys) { $0.union($1) } }
 }
 
 /// The messages of the stream about one target since the last snapshot, summed up.

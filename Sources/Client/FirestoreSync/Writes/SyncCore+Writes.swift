@@ -16,8 +16,7 @@ extension SyncCore {
     let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.queue.newest)
     output.statusChanged()
     writes.appendNew(result.others)
-    writes.append(
-      MutationBatch(id: result.batchID, generation: store.generation, localWriteTime: now, mutations: mutations))
+    writes.append(result.batch)
     emit(result.changes, causes: [.localWrite(result.batchID)])
     sendWrites()
     return result.batchID
@@ -133,7 +132,7 @@ extension SyncCore {
   mutating func acknowledge(
     _ batch: MutationBatch, _ response: CommitResponse, at time: Timestamp
   ) throws(StoreError) {
-    let changes = try store.acknowledge(batch.id, response)
+    let changes = try store.acknowledge(batch.id, response, of: batch)
     finish(batch.id, .success(response), at: time, changes)
   }
 

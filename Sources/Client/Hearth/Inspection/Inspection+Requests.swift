@@ -103,7 +103,7 @@ extension InspectedSnapshot {
           now: change.kind == .removed ? snapshot.departed[key] : nil))
     }
     self.init(
-      listener: listener, changes: changes, omitted: snapshot.changes.count - changes.count,
+      listener: listener, changes: changes, omitted: snapshot.changeCount - changes.count,
       syncStateChanged: snapshot.syncStateChanged,
       result: ListenerState.Result(
         count: snapshot.documents.count, isFromCache: snapshot.isFromCache, hasPendingWrites: snapshot.hasPendingWrites),

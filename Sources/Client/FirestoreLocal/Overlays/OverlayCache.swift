@@ -24,8 +24,22 @@ struct OverlayCache {
   }
 
   let connection: Connection
+  private let memory = OverlayMemory()
+
+  init(connection: Connection) { self.connection = connection }
+
+  /// Forgets what is remembered, because the transaction that changed it may have been undone, or others have changed it.
+  func forget() { memory.forget() }
 
   func overlay(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) -> Mutation? {
+    if let entry = memory[OverlayMemory.Place(collection, name, user)] { return entry.mutation }
+    return try storedOverlay(collection, name, of: user)
+  }
+
+  /// The overlay as the table has it.
+  func storedOverlay(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) -> Mutation? {
     try connection.first(
@@ -38,6 +52,7 @@ struct OverlayCache {
   func pending(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) -> Pending {
+    if let entry = memory[OverlayMemory.Place(collection, name, user)] { return .overlay(entry) }
     let found = try connection.first(
       """
       SELECT batch, mutation, origin, largest_batch, checksum, user FROM pending_documents
@@ -76,11 +91,57 @@ struct OverlayCache {
         checksum = excluded.checksum
       """, collection, name, user, entry.largestBatch.rawValue, mutation, origin,
       RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user.rawValue)))
+    memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
+  }
+
+  /// Stores that a new batch changes a document, and the overlay with the batch in it.
+  /// - Parameter entry: `nil` for a batch without effect, which leaves no overlay.
+  func add(
+    _ batch: BatchID, _ entry: Entry?, _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    guard let entry else {
+      try remove(collection, name, of: user)
+      return try connection.run(
+        "INSERT INTO pending_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)", collection, name, user,
+        batch.rawValue)
+    }
+    let mutation = entry.mutation.encoded()
+    let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
+    // One statement for both rows, which lie side by side: a write has few statements, so that each counts.
+    try connection.run(
+      """
+      INSERT INTO pending_documents (collection, name, user, batch, largest_batch, mutation, origin, checksum)
+      VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7), (?1, ?2, ?3, ?8, NULL, NULL, NULL, NULL)
+      ON CONFLICT DO UPDATE SET
+        largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin,
+        checksum = excluded.checksum
+      """, collection, name, user, entry.largestBatch.rawValue, mutation, origin,
+      RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user.rawValue)), batch.rawValue)
+    memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
+  }
+
+  /// Removes a batch from those that change a document; the overlay stays.
+  func remove(
+    _ batch: BatchID, _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    try connection.run(
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?", collection, name,
+      user, batch.rawValue)
+  }
+
+  /// Removes the overlay and all batches of a document.
+  func removeAll(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    memory.remove(OverlayMemory.Place(collection, name, user))
+    try connection.run(
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ?", collection, name, user)
   }
 
   func remove(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) {
+    memory.remove(OverlayMemory.Place(collection, name, user))
     try connection.run(
       "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0", collection, name,
       user)
