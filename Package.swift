@@ -418,6 +418,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreSpec",
         "FirestoreJSON", "FirestoreProtoJSON", "FirestoreBackend", "FirestoreTesting", "SeededRandom",
+        "FirestoreSQLite", "FirestoreSimulation", "DatastoreTapping",
       ]),
     tests(
       "ModelTests",
