@@ -34,7 +34,7 @@ let groups: KeyValuePairs = [
     "DashboardView",
   ],
   "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "HearthCommand"],
-  "Tools": ["FirestoreSpec", "SpecRunner", "Benchmarks"],
+  "Tools": ["FirestoreSpec", "SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
 ]
 
 /// The folder of a module of `Sources/`.
@@ -351,15 +351,18 @@ let package = Package(
         "FirestoreSpec",
         arguments,
       ]),
+    cModule("CAllocationCount"),
+    module("BenchmarkResults", ["Spelling"]),
     executable(
       "Benchmarks",
       [
+        "CAllocationCount", "BenchmarkResults",
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "DashboardModel", "Dashboard",
         "DashboardView",
         "TerminalCanvas",
         arguments,
-      ] + (coreOnly ? [] : ["Hearth"]),
+      ] + (coreOnly ? [] : ["Hearth", "FirestoreGRPC"]), exclude: ["RECORD.json"],
       coreOnly ? [.define("HEARTH_CORE")] : []),
 
     module(
@@ -385,6 +388,7 @@ let package = Package(
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
       path: "Tests/ServerTesting"),
+    tests("BenchmarkResultsTests", ["BenchmarkResults", "FirestoreTesting"]),
     tests("FirestoreModelTests", ["FirestoreTesting", "FirestoreModel", "SeededRandom"]),
     tests("FirestoreQueryTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests(
@@ -418,6 +422,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreSpec",
         "FirestoreJSON", "FirestoreProtoJSON", "FirestoreBackend", "FirestoreTesting", "SeededRandom",
+        "FirestoreSQLite", "FirestoreSimulation", "DatastoreTapping",
       ]),
     tests(
       "ModelTests",

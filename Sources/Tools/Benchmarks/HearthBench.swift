@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import BenchmarkResults
 import Foundation
 import Spelling
 
@@ -8,12 +9,18 @@ import Spelling
 struct HearthBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-bench",
-    abstract: "Measure the offline cache and the sync core.",
+    abstract: "Measure the offline cache, the sync core and the public API.",
     discussion: """
       Each case runs several times on sample data (documents of 12 fields, about 460 bytes) and reports the median: \
       wall time if the machine is quiet (load below 1.5), processor time otherwise. The floor is the same work done \
-      with SQLite alone in the same run; goals hold for 100000 documents. Measure release builds: \
-      swift run -c release hearth-bench.
+      with SQLite alone in the same run; goals hold for 100000 documents. Where single operations are timed, p50us and \
+      p99us are the times that half of them and 99 of a hundred do not exceed; peakMB is the most memory above that of \
+      the start (of a client in a process of its own: all of it), allocs the allocations of one operation or document. \
+      Measure release builds: swift run -c release hearth-bench.
+
+      --plot draws how the figures grow with the documents, listeners and pending writes, and names on standard error \
+      those that grow faster than n log n. --record keeps the figures, --history prints what was kept, and --guard \
+      compares some cheap ones with it.
 
       Cases:
       \(BenchmarkCase.all.map { "  \($0.name.padding(toLength: 26, withPad: " ", startingAt: 0)) \($0.summary)" }
@@ -32,16 +39,38 @@ struct HearthBench: ParsableCommand {
   @Option(help: "How often each case runs, where it is not bound to a number (default: 5 to 9 times).")
   var repetitions: Int?
 
-  @Option(help: .hidden)
-  var residentProbe: String?
+  @Option(help: ArgumentHelp("Draw how the figures grow, as SVG.", valueName: "file"))
+  var plot: String?
 
-  @Option(help: .hidden)
-  var cache: String?
+  @Flag(help: "Exit with 1 if a figure grows faster than n log n.")
+  var checkGrowth = false
+
+  @Option(help: ArgumentHelp("Add the figures to a record, with --commit.", valueName: "file"))
+  var record: String?
+
+  @Option(help: ArgumentHelp("The commit that is measured.", valueName: "hash"))
+  var commit: String?
+
+  @Option(help: ArgumentHelp("Print what the record has of a case.", valueName: "case"))
+  var history: String?
+
+  @Flag(
+    name: .customLong("guard"),
+    help:
+      "Run cheap cases; exit with 1 if one has a ratio of more than 1.25 times, or 1.1 times the allocations, of the record."
+  )
+  var isGuard = false
+
+  @Option(help: ArgumentHelp("The record for --history and --guard.", valueName: "file"))
+  var from = BenchmarkRecord.path
+
+  @OptionGroup(visibility: .hidden)
+  var child: ChildOptions
 
   func validate() throws {
     for name in cases where !BenchmarkCase.all.contains(where: { $0.name == name }) {
-      let nearest = NearestName.closest(to: name, among: BenchmarkCase.all.map(\.name))?.name ?? ""
-      throw ValidationError("There is no case “\(name)”; did you mean “\(nearest)”?")
+      let nearest = NearestName.closest(to: name, among: BenchmarkCase.all.map(\.name))?.name
+      throw ValidationError("There is no case “\(name)”\(nearest.map { "; did you mean “\($0)”?" } ?? ".")")
     }
     if let count = documents.first(where: { !(100...10_000_000).contains($0) }) {
       throw ValidationError("--documents \(count): give a number from 100 to 10000000.")
@@ -49,15 +78,38 @@ struct HearthBench: ParsableCommand {
     if let repetitions, !(1...1_000_000).contains(repetitions) {
       throw ValidationError("--repetitions \(repetitions): give a number from 1 to 1000000.")
     }
+    if record != nil, commit?.isEmpty ?? true {
+      throw ValidationError("--record needs --commit HASH: the record names the code that it measures.")
+    }
+    if commit != nil, record == nil { throw ValidationError("--commit is for --record FILE.") }
+    if isGuard, !cases.isEmpty || !documents.isEmpty || json || plot != nil || record != nil || checkGrowth {
+      throw ValidationError("--guard has cases and a number of documents of its own: leave out the other options.")
+    }
+    if history != nil, isGuard || record != nil || plot != nil {
+      throw ValidationError("--history only prints the record: leave out the other options.")
+    }
   }
 
-  func run() throws { try MainActor.assumeIsolated { try measure() } }
+  func run() throws {
+    if let history { return print(try BenchmarkRecord(at: from).history(of: history), terminator: "") }
+    try MainActor.assumeIsolated {
+      if try child.run() { return }
+      if isGuard {
+        let isKept = try RegressionGuard(record: BenchmarkRecord(at: from)).run(repetitions: repetitions)
+        throw isKept ? ExitCode.success : ExitCode.failure
+      }
+      try measure()
+    }
+  }
 
   @MainActor private func measure() throws {
-    if let residentProbe, let cache { return try ResidentProbe.run(residentProbe, cache) }
-    let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.all.filter { cases.contains($0.name) }
+    let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.named(cases)
     let sizes = documents.isEmpty ? [1_000, 10_000, 100_000] : documents
+    // A file that cannot be written is found out before hours of measuring.
+    var kept = try record.map { try BenchmarkRecord(at: $0, mayBeMissing: true) }
+    for path in [plot, record].compactMap(\.self) { try Self.checkThatFileCanBeWritten(path) }
     var progress = Progress(total: chosen.count * sizes.count)
+    var lines: [ReportLine] = []
     if !json { print(ReportLine.tableHeader) }
     for size in sizes {
       let workbench = try Workbench(documents: size, repetitions: repetitions)
@@ -66,74 +118,49 @@ struct HearthBench: ParsableCommand {
         let readings = try benchmark.readings(workbench)
         progress.clear()
         for reading in readings {
-          let line = ReportLine(benchmark.name, documents: size, reading)
+          let line = ReportLine(benchmark.name, documents: size, reading, load: machineLoad())
           print(json ? line.json : line.tableRow)
+          lines.append(line)
         }
         fflush(nil)
       }
     }
-  }
-}
-
-/// The display of the running case, on standard error if that is a terminal.
-private struct Progress {
-  let total: Int
-  private var done = 0
-  private let isShown = isatty(2) == 1
-
-  init(total: Int) { self.total = total }
-
-  mutating func begin(_ text: String) {
-    done += 1
-    show("[\(done)/\(total)] \(text)")
+    if let record, let commit {
+      for line in lines { kept?.add(line, commit: commit, on: Date()) }
+      try kept?.write(to: record)
+    }
+    if plot != nil || checkGrowth { try tellGrowth(lines, sizes) }
   }
 
-  func clear() { show("") }
-
-  private func show(_ text: String) {
-    if isShown { FileHandle.standardError.write(Data("\r\u{1b}[K\(text)".utf8)) }
-  }
-}
-
-/// One benchmark. All of them run on the process's first thread, whose memory the system's allocator manages in another
-/// way than that of other threads.
-struct BenchmarkCase: Sendable {
-  private enum Work: Sendable {
-    case synchronous(@MainActor @Sendable (Workbench) throws -> [Reading])
-    case asynchronous(@MainActor @Sendable (Workbench) async throws -> [Reading])
-  }
-
-  let name: String
-  let summary: String
-  private let work: Work
-
-  init(name: String, summary: String, run: @escaping @MainActor @Sendable (Workbench) throws -> [Reading]) {
-    self.name = name
-    self.summary = summary
-    work = .synchronous(run)
-  }
-
-  init(name: String, summary: String, run: @escaping @MainActor @Sendable (Workbench) async throws -> [Reading]) {
-    self.name = name
-    self.summary = summary
-    work = .asynchronous(run)
-  }
-
-  /// Runs the case; an asynchronous one while the main queue is served from here.
-  @MainActor func readings(_ bench: Workbench) throws -> [Reading] {
-    switch work {
-    case .synchronous(let run): return try run(bench)
-    case .asynchronous(let run):
-      var result: Result<[Reading], any Error>?
-      Task { @MainActor in
-        do { result = .success(try await run(bench)) } catch { result = .failure(error) }
-      }
-      while result == nil { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
-      return try result?.get() ?? []
+  private static func checkThatFileCanBeWritten(_ path: String) throws {
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    let isThere = FileManager.default.fileExists(atPath: path)
+    guard FileManager.default.isWritableFile(atPath: isThere ? path : folder) else {
+      throw ValidationError("\(path) cannot be written: name a file in a folder that exists.")
     }
   }
 
-  static let all =
-    queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + garbageCollectionCases
-    + memoryCases + scalingCases + screenCases + firstFrameCases + endToEndCases + inspectionCases
+  private func tellGrowth(_ lines: [ReportLine], _ sizes: [Int]) throws {
+    let curves = GrowthCurve.all(lines)
+    guard !curves.isEmpty else {
+      throw ValidationError("There is no growth to see at one number of documents: repeat --documents.")
+    }
+    if let plot {
+      let clock = lines.allSatisfy { $0.clock == "wall" } ? "wall time" : "processor time"
+      let subtitle =
+        "medians of \(clock), at \(sizes.map(String.init).joined(separator: ", ")) documents; in grey n log n"
+      try Data(GrowthPlot(curves: curves, subtitle: subtitle).svg.utf8).write(to: URL(filePath: plot))
+    }
+    let fast = curves.flatMap { curve in
+      curve.fastSteps.map { step in
+        String(
+          format: "%@: %g times as much at %g as at %g %@, where n log n is %.3g times", curve.name, step.factor,
+          step.to.number, step.from.number, curve.dimension, step.allowed)
+      }
+    }
+    let verdict = fast.isEmpty ? "None of \(curves.count) curves grows" : "\(fast.count) steps grow"
+    let text = (fast + ["\(verdict) faster than n log n, by more than a quarter."]).joined(separator: "\n")
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+    if checkGrowth, !fast.isEmpty { throw ExitCode.failure }
+  }
 }

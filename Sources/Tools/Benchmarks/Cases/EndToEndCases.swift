@@ -6,9 +6,8 @@
     static let endToEndCases: [BenchmarkCase] = []
   }
 #else
-  import FirestoreBackend
+  import BenchmarkResults
   import FirestoreModel
-  import FirestoreQuery
   import Hearth
 
   extension BenchmarkCase {
@@ -22,6 +21,7 @@
           let path = bench.newPath()
           defer { bench.remove(path) }
           let client = server.client(path)
+          let memory = MemoryGrowth()
           let sample = try await measureAsync(count: bench.size) {
             for try await snapshot in client.collection(EndToEnd.collection).snapshots(includeMetadataChanges: true)
             where !snapshot.metadata.isFromCache {
@@ -29,6 +29,7 @@
               break
             }
           }
+          reading.peak = [reading.peak, memory.peak].compactMap(\.self).max()
           reading.samples.append(sample)
           try await client.terminate()
         }
@@ -58,13 +59,14 @@
       defer { bench.remove(path) }
       let client = server.client(path)
       var reading = Reading(unit: .microseconds, samples: [])
-      let query = client.collection(EndToEnd.collection).whereField("state", isEqualTo: "state-07")
-      var snapshots = query.snapshots(includeMetadataChanges: true).makeAsyncIterator()
+      var snapshots = server.watched(client).snapshots(includeMetadataChanges: true).makeAsyncIterator()
       while let snapshot = try await snapshots.next(isolation: #isolation), snapshot.metadata.isFromCache {}
       let perRound = 200
+      let memory = MemoryGrowth()
       for round in 0..<bench.repetitions {
         let sample = try await measureAsync(count: perRound) {
           for number in round * perRound..<(round + 1) * perRound {
+            let start = ContinuousClock.now
             try await change(client, number)
             while let snapshot = try await snapshots.next(isolation: #isolation) {
               let isShown = snapshot.documentChanges(includeMetadataChanges: true).contains {
@@ -72,49 +74,14 @@
               }
               if isShown, !snapshot.metadata.hasPendingWrites { break }
             }
+            reading.latencies.append(seconds(from: start))
           }
         }
         reading.samples.append(sample)
       }
+      reading.peak = memory.peak
       try await client.terminate()
       return reading
-    }
-  }
-
-  /// An embedded backend that holds the sample data.
-  private struct EndToEnd {
-    enum Failure: Error { case wrongCount(Int) }
-
-    static let collection = "cities"
-    private static let database = DatabaseID(project: "bench")
-
-    /// A document with the state that is listened to.
-    let changing: DocumentKey
-    private let backend: LocalBackend
-
-    @MainActor init(_ bench: Workbench) async throws {
-      let query = Workbench.equalityQuery(Workbench.syncedState)
-      guard let first = bench.documents.first(where: { query.matches($0) }) else { throw Failure.wrongCount(0) }
-      changing = first.key
-      backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_800_000_000) }))
-      for documents in bench.snapshots() {
-        _ = try await backend.commit(
-          documents.map { Mutation(key: $0.key, operation: .set($0.data?.fields ?? [:])) }, in: Self.database)
-      }
-    }
-
-    /// Writes as another client.
-    func commit(_ number: Int) async throws {
-      let fields: Fields = ["population": .integer(Int64(number))]
-      let mutation = Mutation(key: changing, operation: .patch(fields, FieldMask([FieldPath("population")])))
-      _ = try await backend.commit([mutation], in: Self.database)
-    }
-
-    func client(_ path: String) -> Firestore {
-      Firestore.firestore(
-        app: FirestoreApp(
-          name: path, projectID: "bench",
-          backend: .datastore(InProcessDatastore(backend: backend, database: Self.database)), cacheDirectory: path))
     }
   }
 #endif

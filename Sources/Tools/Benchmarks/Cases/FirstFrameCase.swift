@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import BenchmarkResults
 import Foundation
 import Glibc
 
@@ -7,7 +8,7 @@ extension BenchmarkCase {
   static let firstFrameCases = [
     BenchmarkCase(name: "first-frame", summary: "hearth from the start of its process to the dashboard's first frame") {
       bench in
-      guard let program = StartedDashboard.program else {
+      guard let program = HearthProgram.path else {
         // There is nothing to measure in a folder that has this program alone.
         FileHandle.standardError.write(Data("first-frame: there is no hearth beside hearth-bench\n".utf8))
         return []
@@ -31,13 +32,6 @@ private enum StartedDashboard {
   private static let asSessionLeader: Int16 = 0x80
   /// Text that the first frame has, and nothing before it.
   private static let mark = Array("Collections".utf8)
-
-  /// `hearth` in the folder of this program; `nil` if it is not there.
-  static var program: String? {
-    guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
-    let path = URL(filePath: own).deletingLastPathComponent().appending(path: "hearth").path
-    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-  }
 
   static func timeToFirstFrame(_ program: String, home: String) throws -> Sample {
     var names = [CChar](repeating: 0, count: 128)

@@ -6,6 +6,7 @@
     static let inspectionCases: [BenchmarkCase] = []
   }
 #else
+  import BenchmarkResults
   import FirestoreBackend
   import FirestoreModel
   import Foundation

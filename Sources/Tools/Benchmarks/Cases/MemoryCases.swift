@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import BenchmarkResults
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
@@ -66,15 +67,9 @@ enum ResidentProbe: String, CaseIterable {
     guard let probe = ResidentProbe(rawValue: name) else { return }
     var client = try BenchClient(cache)
     if let query = probe.listenedTo { _ = client.listen(query) }
-    print(residentMegabytes())
-    client.close()
-  }
-
-  private static func residentMegabytes() -> Double {
     // Systems without /proc have no figure, and 0 says so.
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-    return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) * 1024 / 1e6
+    print(ProcessMemory.resident ?? 0)
+    client.close()
   }
 }
 
@@ -110,6 +105,7 @@ extension BenchmarkCase {
   /// - Parameter pending: writes that wait already, of other documents.
   private static func localWrite(_ bench: Workbench, pending: Int) throws -> Reading {
     var reading = Reading(variant: "\(pending) pending", unit: .microseconds, samples: [])
+    reading.dimension = .pendingWrites(pending + 1)
     let path = try bench.copyOfFilledCache()
     defer { bench.remove(path) }
     var store = try LocalStore(Workbench.configuration(path))

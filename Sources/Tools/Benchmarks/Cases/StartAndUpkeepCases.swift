@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import BenchmarkResults
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreQuery

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import BenchmarkResults
 import FirestoreModel
 import FirestoreQuery
 
@@ -16,7 +17,7 @@ extension BenchmarkCase {
       }
     },
     BenchmarkCase(name: "acknowledge", summary: "the backend's answer to a write until its snapshot") { bench in
-      try [200, 10_000].map { try acknowledge(bench, pending: $0) }
+      try [1, 100, 200, 10_000].map { try acknowledge(bench, pending: $0) }
         + [1_000, 10_000].map { try acknowledge(bench, pending: $0, ofOneDocument: true) }
     },
   ]
@@ -44,6 +45,8 @@ extension BenchmarkCase {
   ) throws -> Reading {
     var reading = Reading(
       variant: "\(kind), \(pending) pending", unit: .microseconds, goal: 30, samples: [])
+    // The write itself waits as well.
+    reading.dimension = .pendingWrites(pending + 1, kind)
     let path = try bench.copyOfFilledCache()
     defer { bench.remove(path) }
     var client = try BenchClient(path)
@@ -71,32 +74,39 @@ extension BenchmarkCase {
     return reading
   }
 
+  /// - Parameter pending: writes that wait; of few of them each answered one is followed by another, so that there are
+  ///   always as many.
   private static func acknowledge(
     _ bench: Workbench, pending: Int, ofOneDocument: Bool = false
   ) throws -> Reading {
     var reading = Reading(
       variant: "\(pending) pending\(ofOneDocument ? " of one document" : "")", unit: .microseconds, goal: 45,
       samples: [])
+    reading.dimension = .pendingWrites(pending, ofOneDocument ? "of one document" : nil)
     let path = try bench.copyOfFilledCache()
     defer { bench.remove(path) }
     var client = try BenchClient(path, isOnline: true)
     let query = Workbench.equalityQuery(Workbench.syncedState)
     let hits = bench.documents.filter { query.matches($0) }
-    for number in 0..<pending {
-      try client.write([patch(ofOneDocument ? hits[0] : hits[number % hits.count], number)])
+    var written = 0
+    func write(_ client: inout BenchClient) throws {
+      try client.write([patch(ofOneDocument ? hits[0] : hits[written % hits.count], written)])
+      written += 1
     }
+    for _ in 0..<pending { try write(&client) }
     _ = client.listen(query)
     let epoch = client.openWriteStream()
     let floor = try SQLiteFloor(bench.newPath())
     let row = [UInt8](repeating: 7, count: 100)
-    let perRound = min(writesPerRound, pending) / 10
+    let perRound = writesPerRound / 10
     for _ in 0..<min(bench.repetitions, 10) {
       var sample = Sample(wall: 0, cpu: 0, count: Double(perRound))
       for _ in 0..<perRound {
-        guard let request = client.takeWrite(in: epoch) else { break }
-        let acknowledgement = measure { client.acknowledge(request, in: epoch) }.sample
-        sample.wall += acknowledgement.wall
-        sample.cpu += acknowledgement.cpu
+        guard let request = client.takeWrite(in: epoch) else {
+          throw SQLiteFloor.Failure(description: "No write waits to be sent.")
+        }
+        sample.add(measure { client.acknowledge(request, in: epoch) }.sample)
+        if pending < writesPerRound { try write(&client) }
         client.forgetEffects()
       }
       reading.samples.append(sample)

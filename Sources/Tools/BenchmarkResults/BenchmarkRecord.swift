@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Foundation
+import Spelling
+
+/// The history of each figure, in a file that is kept beside the code.
+package struct BenchmarkRecord: Codable, Sendable {
+  package struct Entry: Codable, Hashable, Sendable {
+    /// The day, in UTC: 2026-01-31.
+    package var date: String
+    package var commit: String
+    /// The number of processors and their kind.
+    package var machine: String
+    package var value: Double
+    package var unit: String
+    package var floor: Double?
+    package var ratio: Double?
+    /// The ratio of the best repetitions.
+    package var best: Double?
+    package var p50: Double?
+    package var p99: Double?
+    package var peak: Double?
+    package var allocations: Double?
+  }
+
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// The place of the record in a clone.
+  package static let path = "Sources/Tools/Benchmarks/RECORD.json"
+
+  /// The entries of each figure, the newest last.
+  package private(set) var figures: [String: [Entry]] = [:]
+
+  /// - Throws: `Failure` for a file that is no record; one that is missing is empty if it may be.
+  package init(at path: String, mayBeMissing: Bool = false) throws {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      if mayBeMissing, !FileManager.default.fileExists(atPath: path) { return }
+      throw Failure(description: "\(path) cannot be read: run hearth-bench in the clone, or name the record by --from.")
+    }
+    do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
+      throw Failure(description: "\(path) is no record of hearth-bench: \(error)")
+    }
+  }
+
+  package static func name(_ line: ReportLine) -> String { "\(line.name), \(line.n)" }
+
+  /// Adds a figure; the one of the same commit and machine is replaced.
+  package mutating func add(_ line: ReportLine, commit: String, on date: Date, machine: String = Self.machine) {
+    var format = Date.ISO8601FormatStyle()
+    format.timeZone = .gmt
+    let entry = Entry(
+      date: date.formatted(format.year().month().day()), commit: commit, machine: machine, value: line.value,
+      unit: line.unit, floor: line.floor, ratio: line.ratio, best: line.best, p50: line.p50, p99: line.p99,
+      peak: line.peak, allocations: line.allocations)
+    figures[Self.name(line), default: []].removeAll { $0.commit == commit && $0.machine == machine }
+    figures[Self.name(line), default: []].append(entry)
+  }
+
+  /// The newest entry of a figure of this kind of machine, or else of any.
+  func newest(_ name: String, of machine: String = Self.machine) -> Entry? {
+    let entries = figures[name] ?? []
+    return entries.last { $0.machine == machine } ?? entries.last
+  }
+
+  /// The figures of a case, by their names.
+  package func figures(of benchmark: String) -> [(name: String, entries: [Entry])] {
+    figures.filter { Self.benchmark($0.key) == benchmark }
+      .map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+  }
+
+  /// The case of a figure: what is before its variant and its number of documents.
+  fileprivate static func benchmark(_ figure: String) -> String { String(figure.prefix { $0 != " " && $0 != "," }) }
+
+  /// Writes the record with a line for each entry, so that its changes can be read.
+  package func write(to path: String) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    func text(_ value: some Encodable) throws -> String { String(decoding: try encoder.encode(value), as: UTF8.self) }
+    let parts = try figures.sorted { $0.key < $1.key }.map { name, entries in
+      let lines = try entries.map { "      " + (try text($0)) }
+      return "    \(try text(name)): [\n\(lines.joined(separator: ",\n"))\n    ]"
+    }
+    let all = "{\n  \"figures\": {\n" + parts.joined(separator: ",\n") + "\n  }\n}\n"
+    do { try Data(all.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+      throw Failure(description: "\(path) cannot be written: \(error.localizedDescription)")
+    }
+  }
+
+  /// This machine, as entries name it: two of different kinds have different ratios.
+  package static let machine: String = {
+    // Systems without /proc name no kind.
+    let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+    let model = text.split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
+    let kind = model.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
+    return "\(ProcessInfo.processInfo.activeProcessorCount) x \(kind)"
+  }()
+}
+
+extension BenchmarkRecord {
+  /// The history of a case as lines of text.
+  package func history(of benchmark: String) throws(Failure) -> String {
+    let found = figures(of: benchmark)
+    guard !found.isEmpty else {
+      let known = Set(figures.keys.map(Self.benchmark)).sorted()
+      let nearest = NearestName.closest(to: benchmark, among: known)?.name
+      let hint = nearest.map { " Did you mean “\($0)”?" } ?? " It has \(known.joined(separator: ", "))."
+      throw Failure(description: "The record has no figure of “\(benchmark)”.\(known.isEmpty ? " It is empty." : hint)")
+    }
+    func text(_ name: String, _ value: Double?, _ unit: String = "") -> String {
+      value.map { "  \(name) \(String(format: "%g", $0))\(unit)" } ?? ""
+    }
+    return found.map { name, entries in
+      "\(name)\n"
+        + entries.map { entry in
+          "  \(entry.date)  \(entry.commit)  \(String(format: "%g", entry.value)) \(entry.unit)"
+            + text("floor", entry.floor) + text("ratio", entry.ratio) + text("best ratio", entry.best)
+            + text("p50", entry.p50, " us") + text("p99", entry.p99, " us") + text("peak", entry.peak, " MB")
+            + text("allocations", entry.allocations) + "  \(entry.machine)\n"
+        }.joined()
+    }.joined()
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A reading as it is printed.
+///
+/// `value` is wall time if the machine had a load below 1.5, processor time otherwise; both are given. The ratio to the
+/// floor is of processor times, and above 1 where SQLite alone is faster; `best` is the same of the fastest repetition
+/// on each side, which is what a busy machine changes least.
+package struct ReportLine: Encodable {
+  /// The load from which on wall time measures the other processes.
+  private static let quietLoad = 1.5
+
+  package var `case`: String
+  package var variant: String?
+  package var n: Int
+  package var value: Double
+  package var unit: String
+  package var clock: String
+  package var wall: Double
+  package var cpu: Double
+  package var floor: Double?
+  package var ratio: Double?
+  package var best: Double?
+  package var goal: Double?
+  /// The times of single operations that half of them, and 99 of a hundred, do not exceed; in `us`.
+  package var p50: Double?
+  package var p99: Double?
+  /// The most memory above that of the start, in MB.
+  package var peak: Double?
+  /// The allocations of one operation, or of one document.
+  package var allocations: Double?
+  package var load: Double
+  /// The number that a growth curve has on its axis in place of the documents; not printed.
+  package var dimension: Dimension?
+
+  private enum CodingKeys: String, CodingKey {
+    case `case`, variant, n, value, unit, clock, wall, cpu, floor, ratio, best, goal, p50, p99, peak, allocations, load
+  }
+
+  /// - Parameter load: the number of processes that want to run.
+  package init(_ name: String, documents: Int, _ reading: Reading, load: Double) {
+    let (wall, cpu) = (reading.wall(reading.samples), reading.cpu(reading.samples))
+    let isQuiet = load < Self.quietLoad
+    `case` = name
+    variant = reading.variant
+    n = documents
+    value = Self.rounded(isQuiet ? wall : cpu)
+    unit = reading.unit.rawValue
+    clock = isQuiet ? "wall" : "cpu"
+    self.wall = Self.rounded(wall)
+    self.cpu = Self.rounded(cpu)
+    if !reading.floor.isEmpty {
+      let floorCPU = reading.cpu(reading.floor)
+      floor = Self.rounded(isQuiet ? reading.wall(reading.floor) : floorCPU)
+      if floorCPU > 0, cpu > 0 {
+        ratio = Self.rounded(reading.unit.isBetterWhenHigher ? floorCPU / cpu : cpu / floorCPU)
+      }
+      let (ownBest, floorBest) = (reading.best(reading.samples), reading.best(reading.floor))
+      if ownBest > 0, floorBest > 0 { best = Self.rounded(ownBest / floorBest) }
+    }
+    goal = reading.goal
+    if !reading.latencies.isEmpty {
+      p50 = Self.rounded(reading.latencies.percentile(50) * 1e6)
+      p99 = Self.rounded(reading.latencies.percentile(99) * 1e6)
+    }
+    peak = reading.peak.map(Self.rounded)
+    let taken = reading.samples.map { $0.allocations / $0.count }.median
+    if reading.unit != .megabytes, taken > 0 { allocations = Self.rounded(taken) }
+    self.load = Self.rounded(load)
+    dimension = reading.dimension
+  }
+
+  /// The case with its variant: the reading's name within one number of documents.
+  package var name: String { variant.map { "\(`case`) (\($0))" } ?? `case` }
+
+  private static func rounded(_ value: Double) -> Double {
+    guard value != 0, value.isFinite else { return 0 }
+    let scale = pow(10, 3 - ceil(log10(abs(value))))
+    return scale >= 1 ? (value * scale).rounded() / scale : value.rounded()
+  }
+
+  package var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // A line of numbers and short texts always has a JSON form.
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+  }
+
+  package static let tableHeader = row(
+    [
+      "case", "n", "value", "unit", "clock", "wall", "cpu", "floor", "ratio", "goal", "p50us", "p99us", "peakMB",
+      "allocs", "load",
+    ])
+
+  package var tableRow: String {
+    func text(_ number: Double?) -> String { number.map { String(format: "%g", $0) } ?? "-" }
+    return Self.row([
+      name, "\(n)", text(value), unit, clock, text(wall), text(cpu), text(floor), text(ratio), text(goal), text(p50),
+      text(p99), text(peak), text(allocations), text(load),
+    ])
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    let padding = cells.dropFirst().map { String(repeating: " ", count: max(0, 7 - $0.count)) + $0 }
+    return cells[0].padding(toLength: max(cells[0].count, 46), withPad: " ", startingAt: 0) + " "
+      + padding.joined(separator: " ")
+  }
+}

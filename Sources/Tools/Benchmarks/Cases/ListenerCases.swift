@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if HEARTH_CORE
+  extension BenchmarkCase {
+    /// No cases: the public API is not there without gRPC.
+    static let listenerCases: [BenchmarkCase] = []
+  }
+#else
+  import BenchmarkResults
+  import FirestoreModel
+  import Hearth
+
+  extension BenchmarkCase {
+    /// The time until a program's callback is called, by the public API against the embedded backend: each operation
+    /// begins when the one before has ended.
+    static let listenerCases = [
+      BenchmarkCase(
+        name: "listen-to-callback",
+        summary: "addSnapshotListener on one document in fifty until the first callback; until the backend's"
+      ) { bench in
+        let server = try await EndToEnd(bench)
+        return [
+          try await firstCallback(bench, server, "from the cache") { _ in true },
+          try await firstCallback(bench, server, "again from the backend") {
+            !$0.snapshot.metadata.isFromCache
+          },
+        ]
+      },
+      BenchmarkCase(
+        name: "write-to-callback", summary: "a write until the callback that shows it, the network being off"
+      ) { bench in
+        let server = try await EndToEnd(bench)
+        return [
+          try await callbacks(bench, server, isOnline: false) { client, number in
+            _ = try client.document(server.changing.path.text).enqueueUpdate(["population": number])
+          }
+        ]
+      },
+      BenchmarkCase(
+        name: "change-to-callback", summary: "another client's write until a callback; 1, 100, 10000 listeners"
+      ) { bench in
+        let server = try await EndToEnd(bench)
+        var readings: [Reading] = []
+        for listeners in [1, 100, 10_000] where listeners <= bench.size {
+          var reading = try await callbacks(bench, server, listeners: listeners) { _, number in
+            try await server.commit(number)
+          }
+          reading.variant = "\(listeners) listener\(listeners == 1 ? "" : "s")"
+          reading.dimension = .listeners(listeners)
+          readings.append(reading)
+        }
+        return readings
+      },
+    ]
+
+    private static let perRound = 100
+
+    /// Listens and stops listening, again and again, in a client that has the documents.
+    @MainActor private static func firstCallback(
+      _ bench: Workbench, _ server: EndToEnd, _ variant: String, until isMeant: (Callbacks.Event) -> Bool
+    ) async throws -> Reading {
+      var reading = Reading(variant: variant, unit: .microseconds, samples: [])
+      let path = bench.newPath()
+      defer { bench.remove(path) }
+      let client = server.client(path)
+      let query = server.watched(client)
+      var first = Callbacks(query, of: server.changing.documentID)
+      let count = try await first.next { !$0.snapshot.metadata.isFromCache }.snapshot.count
+      first.remove()
+      let memory = MemoryGrowth()
+      for _ in 0..<bench.repetitions {
+        var round: [Double] = []
+        let start = Start()
+        for _ in 0..<perRound / 5 {
+          let begun = ContinuousClock.now
+          var listener = Callbacks(query, of: server.changing.documentID)
+          let event = try await listener.next(where: isMeant)
+          round.append(seconds(from: begun, to: event.time))
+          guard event.snapshot.count == count else { throw EndToEnd.Failure.wrongCount(event.snapshot.count) }
+          listener.remove()
+        }
+        reading.add(round, since: start)
+      }
+      reading.peak = memory.peak
+      try await client.terminate()
+      return reading
+    }
+
+    /// One change after the other, each until the callback of a listener on one document in fifty.
+    /// - Parameter listeners: the number of all listeners; the others listen to one other document each.
+    @MainActor private static func callbacks(
+      _ bench: Workbench, _ server: EndToEnd, listeners: Int = 1, isOnline: Bool = true,
+      _ change: (Firestore, Int) async throws -> Void
+    ) async throws -> Reading {
+      var reading = Reading(unit: .microseconds, samples: [])
+      let path = bench.newPath()
+      defer { bench.remove(path) }
+      let client = server.client(path)
+      var listener = Callbacks(server.watched(client), of: server.changing.documentID)
+      _ = try await listener.next { !$0.snapshot.metadata.isFromCache }
+      let others = bench.documents.lazy.map(\.key).filter { $0 != server.changing }.prefix(listeners - 1)
+      for key in others { client.document(key.path.text).addSnapshotListener { _, _ in } }
+      // A change that comes behind those of the other listeners finds all of them in place.
+      try await server.commit(-1)
+      _ = try await listener.next { $0.number == -1 }
+      if !isOnline { try await client.disableNetwork() }
+      let memory = MemoryGrowth()
+      // A change beside thousands of listeners takes a quarter of a second.
+      let perRound = listeners > 1_000 ? perRound / 10 : perRound
+      for round in 0..<min(bench.repetitions, listeners > 1_000 ? 3 : bench.repetitions) {
+        var durations: [Double] = []
+        let start = Start()
+        for number in round * perRound..<(round + 1) * perRound {
+          let begun = ContinuousClock.now
+          try await change(client, number)
+          durations.append(seconds(from: begun, to: try await listener.next { $0.number == number }.time))
+        }
+        reading.add(durations, since: start)
+      }
+      reading.peak = memory.peak
+      try await client.terminate()
+      return reading
+    }
+  }
+#endif

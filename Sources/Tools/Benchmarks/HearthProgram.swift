@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The program `hearth` that was built beside this one.
+enum HearthProgram {
+  /// `hearth` in the folder of this program; `nil` if it is not there.
+  static var path: String? {
+    guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
+    let path = URL(filePath: own).deletingLastPathComponent().appending(path: "hearth").path
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }
+
+  /// Says on standard error that a case is left out, because the program is missing.
+  static func tellThatItIsMissing(to name: String) {
+    let way = "swift build -c release --product hearth"
+    FileHandle.standardError.write(Data("\(name): not measured, there is no hearth beside hearth-bench: \(way)\n".utf8))
+  }
+}
+
+/// `hearth serve` in memory, in a process of its own on a free port, until it is stopped.
+struct ServedBackend {
+  let port: Int
+  private let process: Process
+
+  /// - Throws: `SQLiteFloor.Failure` if the server ends before it serves.
+  init(_ program: String) throws {
+    process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = ["serve", "--in-memory", "--port", "0"]
+    process.standardInput = FileHandle.nullDevice
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    var text = ""
+    // The first line has the address, and a full stop behind it.
+    while !text.contains("\n") {
+      let bytes = output.fileHandleForReading.availableData
+      if bytes.isEmpty { break }
+      text += String(decoding: bytes, as: UTF8.self)
+    }
+    guard let found = text.firstMatch(of: /^Serving .* on [^ ]*:(\d+)\./), let port = Int(found.1) else {
+      process.terminate()
+      throw SQLiteFloor.Failure(description: "hearth serve said “\(text.prefix(200))”.")
+    }
+    self.port = port
+  }
+
+  func stop() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+}

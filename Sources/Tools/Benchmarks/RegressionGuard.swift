@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import BenchmarkResults
+import Foundation
+
+/// Compares the cheap cases with the record: ratios to the floor of the same run, of processor time, and the numbers of
+/// allocations, which are the same whatever else the machine does.
+struct RegressionGuard {
+  static let cases = [
+    "read-by-key", "query-equal-scan", "query-collection", "relisten-synced", "query-equal-index",
+    "query-order-limit-index", "wire-decode", "apply-remote", "write-to-snapshot", "acknowledge", "fanout-100",
+    "codable-decode",
+  ]
+  static let documents = 10_000
+
+  /// The runs of a case before its ratio counts as grown: on a busy machine the first may not have a quiet moment.
+  private static let attempts = 4
+
+  let record: BenchmarkRecord
+
+  /// Runs the cases, and prints each figure with its limit.
+  /// - Returns: whether all are in the record, and none has grown beyond its limit.
+  @MainActor func run(repetitions: Int?) throws -> Bool {
+    let workbench = try Workbench(documents: Self.documents, repetitions: repetitions)
+    let chosen = BenchmarkCase.named(Self.cases)
+    var progress = Progress(total: chosen.count)
+    var (compared, grown, unknown) = (0, 0, 0)
+    for benchmark in chosen {
+      progress.begin(benchmark.name)
+      var readings = try benchmark.readings(workbench)
+      for _ in 1..<Self.attempts where comparisons(benchmark, readings).contains(where: \.ratioHasGrown) {
+        readings = zip(readings, try benchmark.readings(workbench)).map { $0.joined(with: $1) }
+      }
+      progress.clear()
+      for comparison in comparisons(benchmark, readings) {
+        compared += comparison.isRecorded ? 1 : 0
+        grown += comparison.hasGrown ? 1 : 0
+        unknown += comparison.isRecorded ? 0 : 1
+        let verdict = comparison.isRecorded ? comparison.hasGrown ? "GROWN  " : "ok     " : "UNKNOWN"
+        print("\(verdict)  \(comparison.text)")
+      }
+      fflush(nil)
+    }
+    print("\(compared) figures compared with the record, \(grown) beyond their limit, \(unknown) not in the record.")
+    if grown + unknown > 0 {
+      let command = "hearth-bench --record \(BenchmarkRecord.path) --commit HASH --documents \(Self.documents)"
+      print("\(command) renews it, if that is meant.")
+    }
+    return grown == 0 && unknown == 0 && compared > 0
+  }
+
+  private func comparisons(_ benchmark: BenchmarkCase, _ readings: [Reading]) -> [RecordComparison] {
+    readings.compactMap { reading in
+      let line = ReportLine(benchmark.name, documents: Self.documents, reading, load: machineLoad())
+      return RecordComparison(line, with: record)
+    }
+  }
+}
