@@ -110,6 +110,32 @@ import Testing
     }
   }
 
+  @Test("Frames reach the log with their commit; what is read before that is what was written")
+  func gathered() throws {
+    let directory = TemporaryFolder()
+    try directory.make()
+    let path = directory.path + "/data"
+    let database = try Self.open(path)
+    defer { database.close() }
+    try Self.insert(database)
+    func logged() throws -> Int { try Data(contentsOf: URL(filePath: path + "-wal")).count }
+    let before = try logged()
+
+    // Some pages leave the cache for the log, and come back from there.
+    try database.execute("PRAGMA cache_size = 5; BEGIN")
+    for number in 2...16 { try database.run("INSERT INTO t VALUES (?, zeroblob(3000))", Int64(number)) }
+    #expect(try logged() == before)
+    #expect(try database.integer("SELECT sum(length(x)) FROM t") == 15 * 3_000 + 10)
+    try database.execute("COMMIT")
+    #expect(try logged() >= before + 15 * (24 + 4_096))
+
+    let files = try Self.killed(path, directory)
+    #expect(Self.refusal(files) == nil)
+    let again = try Self.open(files.path)
+    defer { again.close() }
+    #expect(try again.integer("SELECT sum(length(x)) FROM t") == 15 * 3_000 + 10)
+  }
+
   @Test("A log without its end is told wherever it was cut, down to the last byte of the last commit")
   func cut() throws {
     let directory = TemporaryFolder()
@@ -117,9 +143,9 @@ import Testing
     let path = directory.path + "/data"
     let database = try Self.open(path)
     for _ in 0..<5 { try Self.insert(database) }
-    // Frames of no commit, behind all of these.
+    // Frames of no commit, behind all of these, and more of them than wait to be written together.
     try database.execute("PRAGMA cache_size = 5; BEGIN")
-    for _ in 0..<20 { try database.execute("INSERT INTO t (x) VALUES (randomblob(3000))") }
+    for _ in 0..<60 { try database.execute("INSERT INTO t (x) VALUES (randomblob(3000))") }
     let files = try Self.killed(path, directory)
     let log = try Data(contentsOf: URL(filePath: files.log))
     let end = try #require(try WriteAheadLog(path: files.log)).committedEnd

@@ -64,4 +64,18 @@ import Testing
     try FileManager.default.removeItem(atPath: elsewhere + "/data-wal")
     #expect(Self.loss(open, at: now + 102)?.kind == .gone)
   }
+
+  @Test("A loss is told without a question")
+  func told() async throws {
+    let (directory, files) = try Self.made()
+    defer { try? FileManager.default.removeItem(atPath: directory.path) }
+    let (losses, continuation) = AsyncStream.makeStream(of: StoreError.self)
+    let open = try #require(OpenFiles(files, consequence: "that is the end."))
+    open.watch { continuation.yield($0) }
+    try FileManager.default.removeItem(atPath: files.path)
+    var iterator = losses.makeAsyncIterator()
+    let loss = try #require(await iterator.next())
+    #expect(loss.kind == .gone && loss.message.contains(files.path))
+    #expect(open.loss == loss)
+  }
 }

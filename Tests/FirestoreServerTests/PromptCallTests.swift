@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreService
 import FirestoreTesting
 import NIOCore
@@ -25,7 +26,9 @@ import Testing
     backend = try makeBackend()
     try backend.set("c/a", "here")
     budget = ConnectionBudget(on: loop, responseBytes: 1_000)
-    channel = try .connected(PromptCallHandler(FirestoreService(backend: backend), budget), loop: loop)
+    let service = FirestoreService(backend: backend)
+    channel = try .connected(
+      PromptCallHandler(service, budget, CommitTurn(service, on: loop), window: 65_535), loop: loop)
   }
 
   private func receive(_ stream: Int, _ payloads: HTTP2Frame.FramePayload...) throws {
@@ -128,5 +131,80 @@ import Testing
     try receive(1, .headers(.call("GetDocument")), .rstStream(.cancel))
     channel.pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: 1, reason: .cancel))
     #expect(try channel.sentFrames().isEmpty && channel.passedFrames().isEmpty)
+  }
+
+  private static func commit(_ path: String, exists: Bool? = nil) -> [UInt8] {
+    framed { request in
+      request.commitRequest(
+        [
+          Mutation(
+            key: DocumentKey(unchecked: ResourcePath(path)), operation: .set(["n": 1]),
+            precondition: exists.map { .exists($0) } ?? .none)
+        ], in: database)
+    }
+  }
+
+  @Test("Commits of one turn are done at its end, also those of other connections, and answered each by itself")
+  func commits() throws {
+    let service = FirestoreService(backend: backend)
+    let commits = CommitTurn(service, on: loop)
+    let channels = try (0..<2).map { _ in
+      try EmbeddedChannel.connected(PromptCallHandler(service, budget, commits, window: 65_535), loop: loop)
+    }
+    func send(_ channel: EmbeddedChannel, _ stream: Int, _ request: [UInt8]) throws {
+      for payload: HTTP2Frame.FramePayload in [.headers(.call("Commit")), .data(request)] {
+        try channel.writeInbound(HTTP2Frame(streamID: HTTP2StreamID(stream), payload: payload))
+      }
+    }
+    try send(channels[0], 1, Self.commit("c/one"))
+    try send(channels[0], 3, Self.commit("c/none", exists: true))
+    try send(channels[0], 5, Self.commit("c/left"))
+    try send(channels[1], 1, Self.commit("c/two"))
+    channels[0].pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: 5, reason: .cancel))
+    #expect(try channels.allSatisfy { try $0.sentFrames().isEmpty })
+    loop.run()
+
+    #expect(summary(try channels[0].sentFrames()) == ["1 HEADERS", "1 DATA", "1 END 0", "3 END 5"])
+    #expect(summary(try channels[1].sentFrames()) == ["1 HEADERS", "1 DATA", "1 END 0"])
+    // Who has left may have committed all the same.
+    let paths = ["c/one", "c/left", "c/two", "c/none"].map { DocumentKey(unchecked: ResourcePath($0)) }
+    let documents = try backend.assumeIsolated { try $0.lookup(paths, in: database).documents }
+    #expect(documents.map(\.exists) == [true, true, true, false])
+  }
+
+  @Test("Events of calls that are answered here stay here; the connection's window is told once half of it is used")
+  func events() throws {
+    let passed = PassedEvents()
+    try channel.pipeline.syncOperations.addHandler(passed)
+    try receive(1, .headers(.call("GetDocument")))
+    try receive(3, .headers(.call("RunQuery")))
+    func fire(_ stream: HTTP2StreamID, _ window: Int) {
+      channel.pipeline.fireUserInboundEventTriggered(
+        NIOHTTP2WindowUpdatedEvent(streamID: stream, inboundWindowSize: window, outboundWindowSize: nil))
+    }
+    fire(1, 10)
+    fire(3, 20)
+    fire(.rootStream, 40_000)
+    fire(.rootStream, 30_000)
+    for stream: HTTP2StreamID in [1, 3] {
+      channel.pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: stream, reason: nil))
+    }
+    #expect(passed.texts == ["window 3 20", "window 0 30000", "closed 3"])
+  }
+}
+
+/// Notes the events that a handler passes on.
+private final class PassedEvents: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame
+
+  private(set) var texts: [String] = []
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case let event as NIOHTTP2WindowUpdatedEvent:
+      texts.append("window \(Int(event.streamID)) \(event.inboundWindowSize ?? -1)")
+    case let event as StreamClosedEvent: texts.append("closed \(Int(event.streamID))")
+    default: texts.append("other")
+    }
   }
 }

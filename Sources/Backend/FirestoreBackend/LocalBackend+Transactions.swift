@@ -71,12 +71,7 @@ extension LocalBackend {
       throw RPCStatus(
         .invalidArgument, "the same document cannot be written more than once in a single request")
     }
-    return mutations.map { mutation in
-      do throws(RPCStatus) {
-        let response = try commit([mutation], in: database)
-        return .success(response.results[0])
-      } catch { return .failure(error) }
-    }
+    return commit(mutations.map { CommitOrder([$0], in: database) }).map { result in result.map { $0.results[0] } }
   }
 }
 
@@ -88,7 +83,8 @@ extension CommitLog {
   ) throws(StoreError) -> Result {
     try read(database) { reader throws(StoreError) in
       let earlier = DocumentReader(
-        connection: reader.connection, database: reader.database, state: reader.state, past: version)
+        connection: reader.connection, database: reader.database, state: reader.state, known: reader.known,
+        past: version)
       return try body(reader, earlier)
     }
   }

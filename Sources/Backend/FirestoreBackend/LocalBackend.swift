@@ -80,11 +80,15 @@ package actor LocalBackend {
   package func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
   ) throws(RPCStatus) -> CommitResponse {
-    do throws(StoreError) {
-      let outcome = try log.commit(mutations, in: database, request: request, check: check)
-      publish(outcome.transitions, in: database)
-      return outcome.response
-    } catch { throw error.status }
+    try commit([CommitOrder(mutations, in: database, request: request, check: check)])[0].get()
+  }
+
+  /// Applies several commits, each atomically by itself and in this order, at less cost than one after the other.
+  /// - Returns: a result for each.
+  package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
+    let results = log.commit(orders)
+    for (database, transitions) in DocumentTransition.byDatabase(orders, results) { publish(transitions, in: database) }
+    return results.map { $0.map(\.response).mapError(\.status) }
   }
 
   /// Removes every document. Listeners on queries are reset, documents are reported deleted.

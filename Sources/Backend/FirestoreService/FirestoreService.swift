@@ -17,6 +17,8 @@ package struct FirestoreService: Sendable {
   package let rules: (any AccessPolicy)?
   /// The composite indexes; `nil` if they are not simulated.
   package let indexes: ServedIndexes?
+  /// The messages that listeners were last told.
+  let told = LastMessages()
   /// The client on whose behalf transactions are begun.
   private(set) var client: ClientID?
   /// The restrictions of the caller; `nil` for an administrator.

@@ -49,6 +49,11 @@ struct log_file {
   sqlite3_int64 restoring;
   unsigned char restoring_salts[8];
   int is_restored;
+  /// The written bytes that are not in the file yet, and their position (`log_buffer.c`).
+  unsigned char *piece;
+  int piece_count;
+  int piece_capacity;
+  sqlite3_int64 piece_offset;
 };
 
 static const sqlite3_int64 offset_of_real =
@@ -59,6 +64,13 @@ static inline sqlite3_file *real_file(sqlite3_file *file) { return (sqlite3_file
 
 int cpc_open_log(sqlite3_vfs *real, struct checked_file *database, const char *name, sqlite3_file *file, int flags,
                  int *out);
+/// Writes bytes behind those before, or elsewhere; they are in the file after the next flush. Returns SQLite's result
+/// code, also that of earlier bytes.
+int cpc_write_log(struct log_file *log, const void *bytes, int count, sqlite3_int64 offset);
+int cpc_flush_log(struct log_file *log);
+int cpc_read_log(struct log_file *log, void *bytes, int count, sqlite3_int64 offset);
+/// Drops what was not flushed, which is part of no commit.
+void cpc_close_log(struct log_file *log);
 /// Notes that the database got its last page from the log, which is not yet on the disk.
 void cpc_log_was_copied(struct log_file *log);
 void cpc_database_was_synced(struct log_file *log);

@@ -144,6 +144,8 @@ static int note_commit(struct log_file *log) {
   sqlite3_int64 end = log->commit;
   log->commit = 0;
   log->is_rewriting = 0;
+  int code = cpc_flush_log(log);
+  if (code != SQLITE_OK) return code;
   return write_slot(log->notes, committed_slot, log->salts, (uint64_t)end, 0);
 }
 
@@ -178,7 +180,8 @@ static int log_write(sqlite3_file *file, const void *buffer, int count, sqlite3_
     int code = begin(log, buffer);
     if (code != SQLITE_OK) return code;
   }
-  int code = real_file(file)->pMethods->xWrite(real_file(file), buffer, count, offset);
+  int code = cpc_write_log(log, buffer, count, offset);
+  if (code == SQLITE_OK && offset < 32) code = cpc_flush_log(log);
   if (code != SQLITE_OK || offset < 32) return code;
   int is_header = count == 24 && (offset - 32) % (24 + page_size_of(log)) == 0;
   // A commit whose end could not be noted has not happened.
@@ -190,7 +193,9 @@ static int log_sync(sqlite3_file *file, int flags) {
   struct slot slot;
   // The commits noted before the sync are on the disk after it.
   int is_noted = read_slot(log->notes, committed_slot, &slot);
-  int code = real_file(file)->pMethods->xSync(real_file(file), flags);
+  int code = cpc_flush_log(log);
+  if (code != SQLITE_OK) return code;
+  code = real_file(file)->pMethods->xSync(real_file(file), flags);
   if (code != SQLITE_OK || !is_noted) return code;
   log->restoring = (sqlite3_int64)slot.value;
   memcpy(log->restoring_salts, slot.salts, sizeof slot.salts);
@@ -213,18 +218,23 @@ static int log_close(sqlite3_file *file) {
   if (log->database != NULL) log->database->log = NULL;
   if (log->notes >= 0) close(log->notes);
   log->notes = -1;
+  cpc_close_log(log);
   return real_file(file)->pMethods->xClose(real_file(file));
 }
 
 static int log_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
-  return real_file(file)->pMethods->xRead(real_file(file), buffer, count, offset);
+  return cpc_read_log((struct log_file *)file, buffer, count, offset);
 }
 
 static int log_truncate(sqlite3_file *file, sqlite3_int64 size) {
+  int code = cpc_flush_log((struct log_file *)file);
+  if (code != SQLITE_OK) return code;
   return real_file(file)->pMethods->xTruncate(real_file(file), size);
 }
 
 static int log_file_size(sqlite3_file *file, sqlite3_int64 *size) {
+  int code = cpc_flush_log((struct log_file *)file);
+  if (code != SQLITE_OK) return code;
   return real_file(file)->pMethods->xFileSize(real_file(file), size);
 }
 

@@ -3,8 +3,9 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The files of a database that is open, looked at again each second: a file that was deleted or replaced meanwhile can
-/// still be written to, and is lost when the process ends.
+/// The files of a database that is open, looked at again when their directory changes, and at most once a second when
+/// they are used: a file that was deleted or replaced meanwhile can still be written to, and is lost when the process
+/// ends.
 ///
 /// A directory that is renamed takes its files along, and nothing is wrong.
 package final class OpenFiles: Sendable {
@@ -15,7 +16,12 @@ package final class OpenFiles: Sendable {
     var numbers: [String: ino_t]
     var loss: StoreError?
     var observers: [@Sendable (StoreError) -> Void] = []
+    var watch: DirectoryWatch?
   }
+
+  /// The seconds after which the files are looked at again where changes of the directory are told, and where they
+  /// cannot be told.
+  private static let (watchedPause, unwatchedPause) = (60, 1)
 
   private let files: DatabaseFiles
   /// The end of the message, which names the consequence.
@@ -64,10 +70,13 @@ package final class OpenFiles: Sendable {
     throw loss
   }
 
-  /// Looks each second from now on.
+  /// Looks when the directory changes, from now on.
   /// - Parameter observer: called once, on some thread, when a file is found missing, also by `check`.
   package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
-    if observe(observer) { lookAgain() }
+    guard observe(observer) else { return }
+    let watch = DirectoryWatch(directory) { [weak self] in self?.lookNow() }
+    state.withLock { $0.watch = watch }
+    lookAgain(after: watch == nil ? Self.unwatchedPause : Self.watchedPause)
   }
 
   /// - Returns: whether this is the only observer.
@@ -79,13 +88,19 @@ package final class OpenFiles: Sendable {
     }
   }
 
-  /// Looks again each second until the value ends, or a loss is found.
-  private func lookAgain() {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) { [weak self] in
+  private func lookNow() {
+    state.withLock { $0.tick = .min }
+    // The observers learn of the loss.
+    try? check()
+  }
+
+  /// Looks again and again until the value ends, or a loss is found.
+  private func lookAgain(after pause: Int) {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in
       guard let self else { return }
       // The observers learn of the loss.
       try? check()
-      if loss == nil { lookAgain() }
+      if loss == nil { lookAgain(after: pause) }
     }
   }
 

@@ -18,16 +18,16 @@ struct CommitLog: ~Copyable {
   /// The identity of the stored data; a token of another data set is recognised by it.
   let instance: [UInt8]
   let file: BackendFile
-  private let configuration: BackendConfiguration
-  private let keptChanges: Int
-  private var databases: [DatabaseID: DatabaseState] = [:]
-  private var collections: [CollectionName: Int64] = [:]
-  private var history: HistoryAccount
+  let configuration: BackendConfiguration
+  let keptChanges: Int
+  var databases: [DatabaseID: DatabaseState] = [:]
+  let collections = KnownCollections()
+  var history: HistoryAccount
   /// The last versions that were reported as ahead of the clock, by the numbers of their databases.
   private var toldVersions: [Int64: Int64] = [:]
-  private let requestLimits: AppliedRequests.Limits
+  let requestLimits: AppliedRequests.Limits
   /// The number of requests answered since the last search for old answers; the first request after a start searches.
-  private var unprunedRequests: Int
+  var unprunedRequests: Int
 
   init(
     _ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges,
@@ -58,59 +58,19 @@ struct CommitLog: ~Copyable {
     return state
   }
 
-  /// Applies mutations atomically and durably.
-  /// - Parameters:
-  ///   - request: the id under which the commit is remembered; if it was applied before, its answer is given again and
-  ///     no mutation is applied.
-  ///   - check: refuses the commit with the error that it throws; not called for a request that was applied before.
-  /// - Throws: `refused` for the mutations' fault; then, as after any error, no mutation was applied. Pruning after the
-  ///   commit never makes it fail.
-  mutating func commit(
-    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
-  ) throws(StoreError) -> CommitOutcome {
-    var state = try state(of: database)
-    compareClock(state)
-    let version = try nextVersion(state)
-    let (kept, keptChanges) = (collections, keptChanges)
-    // A commit that is rolled back may have named collections that do not exist: then the memory starts anew.
-    collections = [:]
-    var writer = CommitWriter(database: database, state: state, version: version, collections: kept)
-    let (name, limits) = (request.map { AppliedRequests.Name($0, mutations) }, requestLimits)
-    let prunesRequests = name != nil && unprunedRequests >= limits.slice
-    let outcome = try file.transaction { connection throws(StoreError) in
-      let requests = AppliedRequests(connection, state.id)
-      if let name, let answer = try requests.answer(to: name) {
-        return CommitOutcome(response: answer, transitions: [])
-      }
-      let outcome = try writer.apply(mutations, check: check, connection)
-      try writer.finish(keeping: keptChanges, connection)
-      if let name { try requests.record(outcome.response, for: name, limits) }
-      if prunesRequests { try requests.prune(at: version, limits) }
-      return outcome
-    }
-    if name != nil { unprunedRequests = prunesRequests ? 0 : unprunedRequests + 1 }
-    collections = writer.collections
-    if outcome.response.commitTime.microseconds == version { state = writer.state }
-    databases[database] = state
-    history.add(rows: writer.historyRows, bytes: writer.historyBytes)
-    // The commit stands: changes that cannot be pruned now can be pruned later.
-    if history.wantsPruning { try? pruneHistory() }
-    return outcome
-  }
-
   /// The time at which a commit or a read happens now, apart from the rule that versions never repeat.
   var clock: Timestamp { configuration.now() }
 
   /// The version of the next commit: now, or a microsecond after the last.
-  private func nextVersion(_ state: DatabaseState) throws(StoreError) -> Int64 {
+  static func nextVersion(_ state: DatabaseState, at clock: Timestamp) throws(StoreError) -> Int64 {
     let version = max(state.version + 1, min(clock, .latest).microseconds)
     if version <= Timestamp.latest.microseconds { return version }
     throw StoreError(
-      .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(Self.wayOut)")
+      .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(wayOut)")
   }
 
   /// Reports that a database's last commit is dated in the future: once, and again when it is dated later still.
-  private mutating func compareClock(_ state: DatabaseState) {
+  mutating func compareClock(_ state: DatabaseState) {
     guard state.version - clock.microseconds > Self.toldLag else {
       toldVersions[state.id] = nil
       return
@@ -185,8 +145,10 @@ struct CommitLog: ~Copyable {
     let past = version.flatMap { $0 < state.version ? $0 : nil }
     // A read in slices may come to versions that were pruned meanwhile.
     if let past, past < state.historyStart { throw tooOld(state) }
+    let known = collections
     return try file.access { connection throws(StoreError) in
-      try body(DocumentReader(connection: connection, database: database, state: state, past: past))
+      try body(
+        DocumentReader(connection: connection, database: database, state: state, known: known, past: past))
     }
   }
 }
@@ -198,7 +160,10 @@ extension CommitLog {
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)>, in database: DatabaseID
   ) throws(StoreError) -> DatabaseState {
     var state = try state(of: database)
-    collections = [:]
+    let known = collections
+    // A transaction that is rolled back may have made some.
+    known.forget()
+    defer { known.forget() }
     try file.access { connection throws(StoreError) in
       // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
       try file.openFiles?.check()
@@ -212,8 +177,8 @@ extension CommitLog {
       var iterator = documents.makeIterator()
       var next = iterator.next()
       while next != nil {
-        let version = try nextVersion(state)
-        var writer = CommitWriter(database: database, state: state, version: version, collections: [:])
+        let version = try Self.nextVersion(state, at: clock)
+        var writer = CommitWriter(database: database, state: state, version: version, collections: known)
         try connection.transaction { () throws(StoreError) in
           var count = 0
           while let document = next, count < 50_000 {
@@ -264,7 +229,7 @@ extension CommitLog {
   /// - Returns: the version of that commit.
   mutating func deleteAllDocuments(in database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try state(of: database)
-    let version = try nextVersion(state)
+    let version = try Self.nextVersion(state, at: clock)
     let cleared = try file.transaction { connection throws(StoreError) in
       try connection.run(
         "DELETE FROM documents WHERE collection IN (SELECT id FROM collections WHERE database = ?)",
@@ -276,13 +241,6 @@ extension CommitLog {
     history.forget()
     return version
   }
-}
-
-/// The result of a commit.
-struct CommitOutcome: Sendable {
-  var response: CommitResponse
-  /// The transitions of the documents that changed; empty for a replayed request.
-  var transitions: [DocumentTransition]
 }
 
 /// The name of a collection of a database, as bytes.

@@ -8,20 +8,17 @@ struct CommitWriter {
   let database: DatabaseID
   private(set) var state: DatabaseState
   let version: Int64
-  private(set) var collections: [CollectionName: Int64]
+  private let collections: KnownCollections
   private var counts: [Int64: Int64] = [:]
   /// The number of earlier versions that this commit has put into the history.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
 
-  /// The number of remembered collection ids beyond which all are forgotten.
-  private static let rememberedCollections = 4_096
-
-  init(database: DatabaseID, state: DatabaseState, version: Int64, collections: [CollectionName: Int64]) {
+  init(database: DatabaseID, state: DatabaseState, version: Int64, collections: KnownCollections) {
     self.database = database
     self.state = state
     self.version = version
-    self.collections = collections.count > Self.rememberedCollections ? [:] : collections
+    self.collections = collections
   }
 
   /// - Parameter check: refuses the commit with the error that it throws.
@@ -35,12 +32,14 @@ struct CommitWriter {
       serverTime: ServerTimestamp.of(version, after: state.lastServerTime), defersPreconditions: check != nil)
     for mutation in mutations {
       try evaluation.apply(mutation) { key throws(StoreError) in
-        guard let collection = try collection(of: key, making: false, connection) else { return nil }
+        let name = CollectionName(database: state.id, path: key.collection)
+        guard let collection = try collections.number(of: name, connection) else { return nil }
         return try DocumentReader.read(key, in: collection, connection)
       }
     }
     if let check {
-      let reader = DocumentReader(connection: connection, database: database, state: state, past: nil)
+      let reader = DocumentReader(
+        connection: connection, database: database, state: state, known: collections, past: nil)
       let preview = CommitPreview(evaluation, reader)
       do throws(RPCStatus) { try check(preview) } catch { throw .refused(error.code, error.message) }
       try evaluation.checkPreconditions()
@@ -54,20 +53,23 @@ struct CommitWriter {
       response: CommitResponse(commitTime: commitTime, results: results), transitions: transitions)
   }
 
-  /// Writes the counters and the database's new version.
-  mutating func finish(keeping keptChanges: Int, _ connection: Connection) throws(StoreError) {
+  /// Writes the counters, and prunes the record of changes.
+  /// - Returns: whether the database's state has to be stored: the changes on record do not tell its version, or they
+  ///   were pruned.
+  mutating func finish(
+    keeping keptChanges: Int, isRecorded: Bool, _ connection: Connection
+  ) throws(StoreError) -> Bool {
     try writeCounts(connection)
+    let pruned = state.pruned
     state.version = version
     try state.prune(keeping: keptChanges, connection)
-    try state.store(connection)
+    return !isRecorded || state.pruned != pruned
   }
 
   private mutating func store(
     _ change: CommitEvaluation.WorkingDocument.Change, _ connection: Connection
   ) throws(StoreError) -> DocumentTransition {
-    guard let collection = try collection(of: change.key, making: true, connection) else {
-      throw StoreError(.sqlite, "A collection could not be made.")
-    }
+    let collection = try collection(of: change.key, connection)
     let name = DocumentName(change.key.documentID)
     if let before = change.before {
       try DocumentHistory(connection).record(before, in: collection, name, until: version)
@@ -103,19 +105,11 @@ struct CommitWriter {
       before: change.before?.document, after: change.after?.document ?? missing)
   }
 
-  private mutating func collection(
-    of key: DocumentKey, making: Bool, _ connection: Connection
-  ) throws(StoreError) -> Int64? {
+  /// The number of a document's collection, which is made if there is none yet.
+  private func collection(of key: DocumentKey, _ connection: Connection) throws(StoreError) -> Int64 {
     let name = CollectionName(database: state.id, path: key.collection)
-    if let id = collections[name] { return id }
-    var id = try DocumentReader.collection(name, connection)
-    if id == nil, making {
-      id = try connection.integer(
-        "INSERT INTO collections (database, path, name) VALUES (?, ?, ?) RETURNING id", state.id,
-        Array(name.path.text.utf8), Array(name.path.last.utf8))
-    }
-    collections[name] = id
-    return id
+    if let known = try collections.number(of: name, connection) { return known }
+    return try collections.make(name, connection)
   }
 
   private mutating func writeCounts(_ connection: Connection) throws(StoreError) {
@@ -131,7 +125,7 @@ extension CommitWriter {
   /// Stores a document without evaluation, record or validation of limits beyond its name and values.
   mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(StoreError) {
     try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
-    guard let collection = try collection(of: key, making: true, connection) else { return }
+    let collection = try collection(of: key, connection)
     let name = DocumentName(key.documentID).bytes
     let encoded = EncodedFields(WriteValidation.truncatingTimestamps(fields)).bytes
     try connection.run(

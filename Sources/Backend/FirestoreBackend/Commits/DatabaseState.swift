@@ -25,8 +25,12 @@ struct DatabaseState: Sendable {
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, 0) ON CONFLICT DO NOTHING",
       name, time)
     let isNew = connection.rowsChangedLast == 1
+    // A commit whose changes are on record is not noted besides.
     let state = try connection.first(
-      "SELECT id, version, pruned, history_start FROM databases WHERE name = ?", name
+      """
+      SELECT id, max(version, coalesce((SELECT max(version) FROM changes WHERE database = databases.id), 0)), pruned,
+        history_start FROM databases WHERE name = ?
+      """, name
     ) { row in
       DatabaseState(
         id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// An existing document as it stands in the database. Times are microseconds since the epoch.
 struct StoredDocument: Sendable {
@@ -32,4 +33,34 @@ struct DocumentTransition: Sendable {
   var before: Document?
   /// `found`, or `missing` at the version of the deletion.
   var after: Document
+}
+
+extension DocumentTransition {
+  /// The effects of several commits in this order, as if each database had had one commit: one transition per document.
+  /// Listeners could tell the state between two of these commits from no other.
+  static func byDatabase(
+    _ orders: [CommitOrder], _ results: [Result<CommitOutcome, StoreError>]
+  ) -> [(DatabaseID, [DocumentTransition])] {
+    if orders.count == 1 {
+      guard case .success(let outcome) = results[0] else { return [] }
+      return [(orders[0].database, outcome.transitions)]
+    }
+    var merged: [(DatabaseID, [DocumentTransition])] = []
+    var places: [DatabaseID: [DocumentKey: Int]] = [:]
+    for (order, result) in zip(orders, results) {
+      guard case .success(let outcome) = result else { continue }
+      let database = order.database
+      let index = merged.firstIndex { $0.0 == database } ?? merged.endIndex
+      if index == merged.endIndex { merged.append((database, [])) }
+      for transition in outcome.transitions {
+        if let place = places[database]?[transition.key] {
+          merged[index].1[place].after = transition.after
+        } else {
+          places[database, default: [:]][transition.key] = merged[index].1.count
+          merged[index].1.append(transition)
+        }
+      }
+    }
+    return merged
+  }
 }

@@ -32,7 +32,7 @@ enum WriteSequence {
 
   /// - Throws: `refused` for the first write that cannot follow the one before it to its document.
   static func check(_ mutations: [Mutation]) throws(StoreError) {
-    if mutations.count < 2 { return }
+    if mutations.count < 2 || mutations.allSatisfy({ Kind($0) == .upsert }) { return }
     var latest: [DocumentKey: Kind] = [:]
     for mutation in mutations {
       guard let kind = Kind(mutation) else { continue }

@@ -29,6 +29,7 @@ enum WriteValidation {
   }
 
   private static func checkName(_ key: DocumentKey) throws(StoreError) {
+    if isPlain(key.path) { return }
     let segments = key.path.segments
     if segments.count > 2 * ResourcePath.collectionDepthLimit {
       throw refused("Document name \"\(key)\" is deeper than \(ResourcePath.collectionDepthLimit) collections.")
@@ -51,6 +52,19 @@ enum WriteValidation {
         throw refused("\(kind) id \"\(segment)\" is invalid because it is reserved.")
       }
     }
+  }
+
+  /// Whether a glance at the bytes of a path shows that all of it is allowed, as it does for most.
+  private static func isPlain(_ path: ResourcePath) -> Bool {
+    let bytes = path.text.utf8
+    guard bytes.count <= ResourcePath.segmentByteLimit else { return false }
+    var (separators, isFirst) = (0, true)
+    for byte in bytes {
+      if isFirst, byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") { return false }
+      isFirst = byte == UInt8(ascii: "/")
+      if isFirst { separators += 1 }
+    }
+    return !isFirst && separators < 2 * ResourcePath.collectionDepthLimit
   }
 
   private static func checkPath(_ path: FieldPath) throws(StoreError) {

@@ -8,6 +8,7 @@ struct DocumentReader {
   let connection: Connection
   let database: DatabaseID
   let state: DatabaseState
+  let known: KnownCollections
   /// The version to read at, if it is older than the last commit.
   let past: Int64?
 
@@ -16,7 +17,8 @@ struct DocumentReader {
   /// A reader of the same database as of an earlier version, which must be in the history.
   func at(_ version: Int64) -> DocumentReader {
     DocumentReader(
-      connection: connection, database: database, state: state, past: version < state.version ? version : nil)
+      connection: connection, database: database, state: state, known: known,
+      past: version < state.version ? version : nil)
   }
 
   /// The document, or `missing` at the read time.
@@ -27,18 +29,13 @@ struct DocumentReader {
   /// The document as it is stored; `nil` where it does not exist.
   func stored(_ key: DocumentKey) throws(StoreError) -> StoredDocument? {
     let name = CollectionName(database: state.id, path: key.collection)
-    guard let collection = try Self.collection(name, connection) else { return nil }
+    guard let collection = try known.number(of: name, connection) else { return nil }
     return try read(key, in: collection)
   }
 
   private func read(_ key: DocumentKey, in collection: Int64) throws(StoreError) -> StoredDocument? {
     if let past { return try DocumentHistory(connection).read(key, in: collection, at: past) }
     return try Self.read(key, in: collection, connection)
-  }
-
-  static func collection(_ name: CollectionName, _ connection: Connection) throws(StoreError) -> Int64? {
-    try connection.integer(
-      "SELECT id FROM collections WHERE database = ? AND path = ?", name.database, Array(name.path.text.utf8))
   }
 
   static func read(

@@ -44,6 +44,9 @@ struct Migration {
     Migration(name: "3 contents of applied requests", sql: AppliedRequests.schema),
     // The end of the log is noted from this step on. A program that does not note it must not write to the file.
     Migration(name: "4 noted end of the log", sql: ""),
+    // The version of a database is that of its last recorded change from this step on, if that is later than the noted
+    // one. A program that reads the noted one alone would give versions again.
+    Migration(name: "5 versions by changes", sql: ""),
   ]
 
   /// - Throws: `newerSchema` for a file with finished steps that this program does not know.

@@ -22,6 +22,9 @@ package final class DeliveryTurn: Sendable {
     var isScheduled = false
   }
 
+  /// The connections' thread.
+  var loop: any EventLoop { state.eventLoop }
+
   private let state: NIOLoopBoundBox<State>
   private let now: @Sendable () -> NIODeadline
 

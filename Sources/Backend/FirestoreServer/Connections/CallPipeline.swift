@@ -20,6 +20,7 @@ package struct CallPipeline: Sendable {
   /// The memory that all connections share.
   package let budget: ServerBudget
   private let others: (any OtherCalls)?
+  private let commits: CommitTurn
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop.
@@ -34,6 +35,7 @@ package struct CallPipeline: Sendable {
     self.limits = limits
     self.budget = budget
     self.others = others
+    commits = CommitTurn(service, on: turn.loop)
   }
 
   /// Begins a connection on a channel's thread.
@@ -48,7 +50,7 @@ package struct CallPipeline: Sendable {
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: limits.connection, streamConfiguration: limits.stream),
       ConnectionEndHandler(idle: limits.idle), BudgetHandler(held, maximumWindowUpdates: limits.windowUpdates),
-      PromptCallHandler(service, held),
+      PromptCallHandler(service, held, commits, window: limits.windowBytes),
       HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: limits.windowBytes) {
         [turn, others] call in
         call.eventLoop.makeCompletedFuture {

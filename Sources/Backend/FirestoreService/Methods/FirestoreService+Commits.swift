@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreBackend
-import FirestoreModel
+package import FirestoreBackend
+package import FirestoreModel
 import FirestoreProtocol
 
 extension FirestoreService {
@@ -26,6 +26,23 @@ extension FirestoreService {
       ? try backend.commit(mutations, in: database, request: request.requestID, check: access?.commits)
       : try backend.commit(mutations, in: database, transaction: request.transaction, check: access?.commits)
     return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
+  }
+
+  /// The commit that a `CommitRequest` asks for, to be done together with others.
+  /// - Returns: `nil` for the commit of a transaction, which is done by itself.
+  package func commitOrder(_ bytes: [UInt8]) throws(RPCStatus) -> CommitOrder? {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    if !request.transaction.isEmpty { return nil }
+    let (database, mutations) = try request.checked()
+    return CommitOrder(mutations, in: database, request: request.requestID, check: access?.commits)
+  }
+
+  /// Does commits together, each atomically by itself. To be called on the backend's executor.
+  /// - Returns: the response's message for each.
+  package func commitAtOnce(_ orders: [CommitOrder]) -> [Result<[UInt8], RPCStatus>] {
+    zip(orders, backend.step { $0.commit(orders) }).map { order, result in
+      result.map { outcome in WireWriter.message { $0.commitResponse(outcome, to: order.mutations) } }
+    }
   }
 
   func batchWrite(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {

@@ -19,6 +19,7 @@ package struct ListenStream: Sendable {
   private let backend: LocalBackend
   private let access: (any CallerPermissions)?
   private let indexes: ServedIndexes?
+  private let told: LastMessages
   private let wake: @Sendable () -> Void
   /// The watch session, begun by the first request, which names the database.
   private var watch: Watch?
@@ -29,6 +30,7 @@ package struct ListenStream: Sendable {
     backend = service.backend
     access = service.access
     indexes = service.indexes
+    told = service.told
     self.wake = wake
   }
 
@@ -74,7 +76,7 @@ package struct ListenStream: Sendable {
       }
     }
     let messages = delivery.changes.map { change in
-      WireWriter.message { $0.watchChange(change, watch.names, readTime: delivery.readTime) }
+      told.message(change, in: watch.database, watch.names, readTime: delivery.readTime)
     }
     return (messages, delivery.hasMore)
   }
