@@ -45,7 +45,8 @@ extension CommitLog {
     }
   }
 
-  /// - Throws: any error but `refused`; then nothing was applied.
+  /// - Throws: an error that is no single commit's, and `refused` for a database that is not served; then nothing was
+  ///   applied.
   private mutating func commitTogether(
     _ orders: [CommitOrder]
   ) throws(StoreError) -> [Result<CommitOutcome, StoreError>] {
