@@ -1,83 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-
-/// The fields of a map.
-struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let decoder: StructureDecoder
-  /// The fields by the names of their properties.
-  private let map: [String: Any]
-
-  init(decoder: StructureDecoder, map: [String: Any]) {
-    self.decoder = decoder
-    guard decoder.convertsKeys, decoder.options.keys.convert else {
-      self.map = map
-      return
-    }
-    // Two fields may become one property: then the first by name counts, so that the choice is always the same.
-    let named = map.sorted { $0.key < $1.key }.map { field in
-      (decoder.options.keys.name(of: field.key, in: decoder.codingPath), field.value)
-    }
-    self.map = Dictionary(named, uniquingKeysWith: { first, _ in first })
-  }
-
-  var codingPath: [any CodingKey] { decoder.codingPath }
-  var allKeys: [Key] { map.keys.sorted().compactMap { Key(stringValue: $0) } }
-
-  func contains(_ key: Key) -> Bool { map[key.stringValue] != nil }
-
-  func decodeNil(forKey key: Key) throws -> Bool { try child(key).isNil }
-
-  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    if type is any DocumentIdentity.Type {
-      if contains(key) {
-        throw FirestoreDecodingError.fieldNameConflict(
-          "The document has a field \(path(key)), which is also the name of a @DocumentID property; "
-            + "rename one of them.")
-      }
-      return try type.init(from: decoder.child(NSNull(), at: key))
-    }
-    if type is any AbsenceTolerant.Type, !contains(key) {
-      return try type.init(from: decoder.child(NSNull(), at: key))
-    }
-    return try child(key).value(as: type)
-  }
-
-  func nestedContainer<Nested: CodingKey>(
-    keyedBy type: Nested.Type, forKey key: Key
-  ) throws -> KeyedDecodingContainer<Nested> {
-    try child(key).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try child(key).unkeyedContainer()
-  }
-
-  func superDecoder() throws -> any Swift.Decoder {
-    decoder.child(map["super"] ?? NSNull(), at: NameKey("super"))
-  }
-
-  func superDecoder(forKey key: Key) throws -> any Swift.Decoder { try child(key) }
-
-  private func child(_ key: Key) throws -> StructureDecoder {
-    guard let content = map[key.stringValue] else {
-      throw DecodingError.keyNotFound(
-        key, DecodingError.Context(codingPath: codingPath, debugDescription: "The document has no field \(path(key))."))
-    }
-    return decoder.child(content, at: key)
-  }
-
-  private func path(_ key: Key) -> String {
-    (codingPath.map(\.stringValue) + [key.stringValue]).joined(separator: ".")
-  }
-}
 
 /// The elements of an array.
 struct UnkeyedDecoder: UnkeyedDecodingContainer {
   private let decoder: StructureDecoder
-  private let elements: [Any]
+  private let elements: DecodedArray
   private(set) var currentIndex = 0
 
-  init(decoder: StructureDecoder, elements: [Any]) {
+  init(decoder: StructureDecoder, elements: DecodedArray) {
     self.decoder = decoder
     self.elements = elements
   }
@@ -119,7 +48,8 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
           codingPath: codingPath + [NameKey(index: currentIndex)],
           debugDescription: "The array has only \(elements.count) elements."))
     }
-    return decoder.child(elements[currentIndex], at: NameKey(index: currentIndex))
+    return decoder.child(
+      decoder.context.content(at: currentIndex, in: elements), at: NameKey(index: currentIndex))
   }
 }
 

@@ -15,10 +15,13 @@ extension DocumentSnapshot {
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
   ) throws -> T {
-    let data: [String: Any]? = data(with: serverTimestampBehavior)
+    if let fields = content.document?.data?.fields {
+      let values = ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior)
+      return try decoder.decode(type, from: fields, in: reference, by: values)
+    }
     do {
-      return try decoder.decode(type, from: data ?? NSNull(), in: reference)
-    } catch DecodingError.valueNotFound(let type, let context) where data == nil && context.codingPath.isEmpty {
+      return try decoder.decode(type, from: NSNull(), in: reference)
+    } catch DecodingError.valueNotFound(let type, let context) where context.codingPath.isEmpty {
       let reason = "The document \(reference.path) does not exist."
       throw DecodingError.valueNotFound(
         type,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 public import Foundation
 import Synchronization
 
@@ -29,9 +30,16 @@ extension Firestore {
     /// Decodes a value, with the document that it is from.
     /// - Parameter reference: the document that the data is from, for `@DocumentID`.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any, in reference: DocumentReference?) throws -> T {
-      var options = options.withLock { $0 }
-      if let reference { options.userInfo[.documentReference] = reference }
-      return try StructureDecoder(data, options: options, path: []).value(as: t)
+      let context = DecodingContext(options: options.withLock { $0 }, reference: reference)
+      return try StructureDecoder(.given(data), in: context).value(as: t)
+    }
+
+    /// Decodes a document as it is stored, without making `Any`s of its values.
+    func decode<T: Decodable>(
+      _ type: T.Type, from fields: Fields, in reference: DocumentReference, by values: ValueDecoder
+    ) throws -> T {
+      let context = DecodingContext(options: options.withLock { $0 }, reference: reference, values: values)
+      return try StructureDecoder(.stored(.map(fields)), in: context).value(as: type)
     }
 
     /// The way in which `Date`s are read; `timestamp` by default.

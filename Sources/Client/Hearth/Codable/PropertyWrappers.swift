@@ -47,8 +47,11 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
 extension DocumentID: Equatable where Value: Equatable {}
 extension DocumentID: Hashable where Value: Hashable {}
 
+/// A type that the decoder does not treat like others: one question, which nearly every type denies, in place of three.
+protocol DecodedInItsWay {}
+
 /// A property that is no field of the document.
-protocol DocumentIdentity {}
+protocol DocumentIdentity: DecodedInItsWay {}
 extension DocumentID: DocumentIdentity {}
 
 extension CodingUserInfoKey {
@@ -147,6 +150,6 @@ extension ExplicitNull: Hashable where Value: Hashable {}
 extension ExplicitNull: Sendable where Value: Sendable {}
 
 /// A property whose field may be absent even though its type is no optional.
-protocol AbsenceTolerant {}
+protocol AbsenceTolerant: DecodedInItsWay {}
 extension ExplicitNull: AbsenceTolerant {}
 extension ServerTimestamp: AbsenceTolerant {}

@@ -3,35 +3,72 @@ import FirestoreModel
 import Foundation
 
 /// Decodes one value of a document's data.
-struct StructureDecoder: Swift.Decoder {
-  let content: Any
-  let options: Firestore.Decoder.Options
-  let codingPath: [any CodingKey]
+///
+/// Its place in the document is known by its parents, and put together for errors and for whoever asks.
+final class StructureDecoder: Swift.Decoder {
+  let content: DecodedContent
+  let context: DecodingContext
   /// Whether keys are names of properties, to which the strategy applies; the keys of a dictionary are data.
-  var convertsKeys = true
+  let convertsKeys: Bool
+  private let parent: StructureDecoder?
+  private let key: (any CodingKey)?
 
-  init(_ content: Any, options: Firestore.Decoder.Options, path: [any CodingKey]) {
+  init(_ content: DecodedContent, in context: DecodingContext) {
     self.content = content
-    self.options = options
-    codingPath = path
+    self.context = context
+    convertsKeys = true
+    parent = nil
+    key = nil
   }
 
-  var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
+  private init(_ content: DecodedContent, in parent: StructureDecoder, at key: (any CodingKey)?, convertsKeys: Bool) {
+    self.content = content
+    context = parent.context
+    self.convertsKeys = convertsKeys
+    self.parent = parent
+    self.key = key
+  }
+
+  var options: Firestore.Decoder.Options { context.options }
+  var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
+
+  var codingPath: [any CodingKey] {
+    var path: [any CodingKey] = []
+    var decoder: StructureDecoder? = self
+    while let next = decoder {
+      if let key = next.key { path.append(key) }
+      decoder = next.parent
+    }
+    return path.reversed()
+  }
 
   func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    guard let map = content as? [String: Any] else { throw mismatch([String: Any].self, "a map") }
-    return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: map))
+    switch content {
+    case .stored(.map(let fields)): return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: .stored(fields)))
+    case .given(let any as [String: Any]):
+      return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: .given(any)))
+    default: throw mismatch([String: Any].self, "a map")
+    }
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard let array = content as? [Any] else { throw mismatch([Any].self, "an array") }
+    guard let array else { throw mismatch([Any].self, "an array") }
     return UnkeyedDecoder(decoder: self, elements: array)
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { SingleValueDecoder(decoder: self) }
 
-  func child(_ content: Any, at key: any CodingKey) -> StructureDecoder {
-    StructureDecoder(content, options: options, path: codingPath + [key])
+  /// The decoder of something inside of the content.
+  func child(_ content: DecodedContent, at key: any CodingKey) -> StructureDecoder {
+    StructureDecoder(content, in: self, at: key, convertsKeys: true)
+  }
+
+  private var array: DecodedArray? {
+    switch content {
+    case .stored(.array(let values)): .stored(values)
+    case .given(let any as [Any]): .given(any)
+    default: nil
+    }
   }
 
   // MARK: Errors
@@ -46,7 +83,7 @@ struct StructureDecoder: Swift.Decoder {
     return .typeMismatch(
       type,
       DecodingError.Context(
-        codingPath: codingPath, debugDescription: "\(place) must be \(wanted), not \(kind)."))
+        codingPath: codingPath, debugDescription: "\(place) must be \(wanted), not \(content.kind)."))
   }
 
   func corrupted(_ reason: String) -> DecodingError {
@@ -57,33 +94,12 @@ struct StructureDecoder: Swift.Decoder {
     codingPath.isEmpty ? "The document" : "Field " + codingPath.map(\.stringValue).joined(separator: ".")
   }
 
-  private var kind: String {
-    switch content {
-    case is [String: Any]: return "a map"
-    case is [Any]: return "an array"
-    default: break
-    }
-    switch scalar {
-    case .boolean?: return "a truth value"
-    case .integer?: return "an integer"
-    case .double?: return "a double"
-    case .timestamp?: return "a timestamp"
-    case .string?: return "a string"
-    case .bytes?: return "bytes"
-    case .reference?: return "a reference"
-    case .geoPoint?: return "a geographical point"
-    case .vector?: return "a vector"
-    default: return "\(type(of: content))"
-    }
-  }
-
   // MARK: Scalars
 
-  /// The content as Firestore would store it, which distinguishes truth values and the kinds of numbers; `nil` for
-  /// maps, arrays, and types that Firestore does not store.
-  var scalar: Value? { try? ValueEncoder.scalar(content, at: []) }
+  /// The content as Firestore would store it.
+  private var scalar: Value? { content.scalar }
 
-  var isNil: Bool { if case .null? = scalar { true } else { false } }
+  var isNil: Bool { content.isNull }
 
   func bool() throws -> Bool {
     guard case .boolean(let value)? = scalar else { throw mismatch(Bool.self, "a truth value") }
@@ -136,16 +152,16 @@ extension StructureDecoder {
     if type == Data.self { return try cast(try data(), to: type) }
     if type == URL.self { return try cast(try url(), to: type) }
     if type == Decimal.self { return try cast(try decimal(), to: type) }
-    if type == VectorValue.self, let array = content as? [Any] {
+    if type == VectorValue.self, let array {
       // Older documents hold vectors as arrays.
-      let numbers = try array.enumerated().map { try child($1, at: NameKey(index: $0)).float(Double.self) }
+      let numbers = try (0..<array.count).map { index in
+        try child(context.content(at: index, in: array), at: NameKey(index: index)).float(Double.self)
+      }
       return try cast(VectorValue(numbers), to: type)
     }
-    if FirestoreOwnTypes.contain(type: type) { return try cast(content, to: type) }
-    if type is any StringKeyedDictionary.Type {
-      var decoder = self
-      decoder.convertsKeys = false
-      return try type.init(from: decoder)
+    if FirestoreOwnTypes.contain(type: type) { return try cast(context.any(content), to: type) }
+    if type is any DecodedInItsWay.Type, type is any StringKeyedDictionary.Type {
+      return try type.init(from: StructureDecoder(content, in: self, at: nil, convertsKeys: false))
     }
     return try type.init(from: self)
   }
@@ -158,8 +174,12 @@ extension StructureDecoder {
   private func date(_ strategy: Firestore.Decoder.DateDecodingStrategy? = nil) throws -> Date {
     switch strategy ?? options.dates {
     case .timestamp(let fallback):
-      if let timestamp = content as? Timestamp { return timestamp.dateValue() }
-      if let date = content as? Date { return date }
+      switch content {
+      case .stored(.timestamp(let timestamp)): return Timestamp(timestamp).dateValue()
+      case .given(let timestamp as Timestamp): return timestamp.dateValue()
+      case .given(let date as Date): return date
+      default: break
+      }
       if isNil { throw mismatch(Date.self, "a timestamp") }
       return try date(fallback)
     case .deferredToDate: return try Date(from: self)

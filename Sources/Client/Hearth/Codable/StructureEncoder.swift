@@ -147,7 +147,8 @@ final class EncodedArray {
 }
 
 /// A dictionary whose keys are data, not properties.
-protocol StringKeyedDictionary {}
+protocol StringKeyedDictionary: DecodedInItsWay {}
+extension Dictionary: DecodedInItsWay where Key == String {}
 extension Dictionary: StringKeyedDictionary where Key == String {}
 
 /// The fields of a map.

@@ -142,7 +142,7 @@ struct ValueDecoder {
     case .integer(let value): NSNumber(value: value)
     case .double(let value): NSNumber(value: value)
     case .timestamp(let value): Timestamp(value)
-    case .serverTimestamp(let pending): any(pending)
+    case .serverTimestamp(let pending): any(settled(pending))
     case .string(let value): value
     case .bytes(let value): Data(value)
     case .reference(let database, let key): reference(database, key)
@@ -153,11 +153,12 @@ struct ValueDecoder {
     }
   }
 
-  private func any(_ pending: FirestoreModel.ServerTimestamp) -> Any {
+  /// The value that stands for a time that the backend has not set yet.
+  func settled(_ pending: FirestoreModel.ServerTimestamp) -> Value {
     switch behavior {
-    case .none: NSNull()
-    case .estimate: Timestamp(pending.localWriteTime)
-    case .previous: pending.previous.map(any) ?? NSNull()
+    case .none: .null
+    case .estimate: .timestamp(pending.localWriteTime)
+    case .previous: pending.previous ?? .null
     }
   }
 

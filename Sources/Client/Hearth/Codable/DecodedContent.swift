@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Foundation
+
+/// A piece of data that is decoded: a value as a document holds it, or one that a program gave to `Firestore.Decoder`.
+enum DecodedContent {
+  /// Never an unset server timestamp: those are what the snapshot's reader asked for (`ValueDecoder.settled`).
+  case stored(Value)
+  case given(Any)
+
+  /// No value.
+  static var null: DecodedContent { .stored(.null) }
+
+  /// The content as Firestore would store it, which distinguishes truth values and the kinds of numbers; `nil` for
+  /// maps, arrays, and types that Firestore does not store.
+  var scalar: Value? {
+    switch self {
+    case .stored(.map), .stored(.array): nil
+    case .stored(let value): value
+    case .given(let any): try? ValueEncoder.scalar(any, at: [])
+    }
+  }
+
+  var isNull: Bool { if case .null? = scalar { true } else { false } }
+
+  /// What stands in the data, for error messages.
+  var kind: String {
+    switch self {
+    case .stored(.map): return "a map"
+    case .stored(.array): return "an array"
+    case .given(let any) where any is [String: Any]: return "a map"
+    case .given(let any) where any is [Any]: return "an array"
+    default: break
+    }
+    switch scalar {
+    case .boolean?: return "a truth value"
+    case .integer?: return "an integer"
+    case .double?: return "a double"
+    case .timestamp?: return "a timestamp"
+    case .string?: return "a string"
+    case .bytes?: return "bytes"
+    case .reference?: return "a reference"
+    case .geoPoint?: return "a geographical point"
+    case .vector?: return "a vector"
+    default: break
+    }
+    guard case .given(let any) = self else { return "null" }
+    return "\(type(of: any))"
+  }
+}
+
+/// The fields of a map that is decoded.
+enum DecodedMap {
+  case stored(Fields)
+  case given([String: Any])
+
+  /// The names of all fields, sorted.
+  var names: [String] {
+    switch self {
+    case .stored(let fields): fields.entries.map(\.name)
+    case .given(let map): map.keys.sorted()
+    }
+  }
+
+  func contains(_ name: String) -> Bool {
+    switch self {
+    case .stored(let fields): fields[name] != nil
+    case .given(let map): map[name] != nil
+    }
+  }
+
+  /// The same fields by other names. Of two that get one name the first by its old one counts, so that the choice is
+  /// always the same.
+  func renamed(_ rename: (String) -> String) -> DecodedMap {
+    switch self {
+    case .stored(let fields):
+      return .stored(Fields(fields.entries.reversed().map { (name: rename($0.name), value: $0.value) }))
+    case .given(let map):
+      let named = map.sorted { $0.key < $1.key }.map { (rename($0.key), $0.value) }
+      return .given(Dictionary(named, uniquingKeysWith: { first, _ in first }))
+    }
+  }
+}
+
+/// The elements of an array that is decoded.
+enum DecodedArray {
+  case stored([Value])
+  case given([Any])
+
+  var count: Int {
+    switch self {
+    case .stored(let values): values.count
+    case .given(let array): array.count
+    }
+  }
+}
+
+/// What all decoders of one value share.
+final class DecodingContext {
+  let options: Firestore.Decoder.Options
+  /// The document that the data is from.
+  let reference: DocumentReference?
+  /// The way in which stored values become Firestore's own types; `nil` where a program gave the data.
+  let values: ValueDecoder?
+
+  init(options: Firestore.Decoder.Options, reference: DocumentReference?, values: ValueDecoder? = nil) {
+    self.options = options
+    self.reference = reference
+    self.values = values
+  }
+
+  /// What the `init(from:)` of the values finds.
+  var userInfo: [CodingUserInfoKey: Any] {
+    var userInfo: [CodingUserInfoKey: Any] = options.userInfo
+    if let reference { userInfo[.documentReference] = reference }
+    return userInfo
+  }
+
+  /// A stored value as content.
+  func content(_ value: Value) -> DecodedContent {
+    guard case .serverTimestamp(let pending) = value else { return .stored(value) }
+    return .stored(values?.settled(pending) ?? .null)
+  }
+
+  /// A field of a map; `nil` if there is none.
+  func content(of name: String, in map: DecodedMap) -> DecodedContent? {
+    switch map {
+    case .stored(let fields): fields[name].map(content)
+    case .given(let map): map[name].map { .given($0) }
+    }
+  }
+
+  /// An element of an array.
+  func content(at index: Int, in array: DecodedArray) -> DecodedContent {
+    switch array {
+    case .stored(let values): content(values[index])
+    case .given(let array): .given(array[index])
+    }
+  }
+
+  /// Content as a program gets it where it is not decoded further.
+  func any(_ content: DecodedContent) -> Any {
+    switch content {
+    case .stored(let value): values?.any(value) ?? NSNull()
+    case .given(let any): any
+    }
+  }
+}
