@@ -78,4 +78,19 @@ import Testing
     #expect(loss.kind == .gone && loss.message.contains(files.path))
     #expect(open.loss == loss)
   }
+
+  @Test("A database that closes deletes its log: nothing is lost then, and nothing told")
+  func closed() throws {
+    let (directory, files) = try Self.made()
+    defer { try? FileManager.default.removeItem(atPath: directory.path) }
+    let told = Mutex(0)
+    let open = try #require(OpenFiles(files, consequence: ""))
+    open.observe { _ in told.withLock { $0 += 1 } }
+    let now = OpenFiles.tick
+    #expect(Self.loss(open, at: now + 100) == nil)
+    open.end()
+    try FileManager.default.removeItem(atPath: files.log)
+    #expect(Self.loss(open, at: now + 101) == nil)
+    #expect(open.loss == nil && told.withLock { $0 } == 0)
+  }
 }

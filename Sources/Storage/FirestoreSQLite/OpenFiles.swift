@@ -15,6 +15,7 @@ package final class OpenFiles: Sendable {
     /// The inode numbers of the files that were seen, by name: of the database, and of its log once there is one.
     var numbers: [String: ino_t]
     var loss: StoreError?
+    var isOver = false
     var observers: [@Sendable (StoreError) -> Void] = []
     var watch: DirectoryWatch?
   }
@@ -60,7 +61,9 @@ package final class OpenFiles: Sendable {
   /// - Throws: `gone`, once and for all.
   package func check(at tick: Int64 = OpenFiles.tick) throws(StoreError) {
     let (loss, observers) = state.withLock { state -> (StoreError?, [@Sendable (StoreError) -> Void]) in
-      guard state.loss == nil, state.tick != tick || state.numbers.count < 2 else { return (state.loss, []) }
+      guard state.loss == nil, !state.isOver, state.tick != tick || state.numbers.count < 2 else {
+        return (state.loss, [])
+      }
       state.tick = tick
       state.loss = look(&state)
       return (state.loss, state.loss == nil ? [] : state.observers)
@@ -88,6 +91,14 @@ package final class OpenFiles: Sendable {
     }
   }
 
+  /// Ends the looks, before the database is closed, which deletes its log.
+  package func end() {
+    state.withLock { state in
+      state.isOver = true
+      state.watch = nil
+    }
+  }
+
   private func lookNow() {
     state.withLock { $0.tick = .min }
     // The observers learn of the loss.
@@ -100,7 +111,7 @@ package final class OpenFiles: Sendable {
       guard let self else { return }
       // The observers learn of the loss.
       try? check()
-      if loss == nil { lookAgain(after: pause) }
+      if state.withLock({ $0.loss == nil && !$0.isOver }) { lookAgain(after: pause) }
     }
   }
 

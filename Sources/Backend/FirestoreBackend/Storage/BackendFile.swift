@@ -45,7 +45,10 @@ struct BackendFile: ~Copyable {
     directory = consume held
   }
 
-  deinit { connection.close() }
+  deinit {
+    openFiles?.end()
+    connection.close()
+  }
 
   static let name = "backend.sqlite3"
 

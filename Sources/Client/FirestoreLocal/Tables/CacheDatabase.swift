@@ -203,6 +203,7 @@ final class CacheDatabase {
       sharing.wakeOthersIfTold()
       self.sharing = nil
     }
+    openFiles?.end()
     openFiles = nil
     connection.close()
     directory = nil
