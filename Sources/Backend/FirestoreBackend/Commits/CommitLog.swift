@@ -22,6 +22,7 @@ struct CommitLog: ~Copyable {
   let keptChanges: Int
   var databases: [DatabaseID: DatabaseState] = [:]
   let collections = KnownCollections()
+  private let counts = KnownCounts()
   var history: HistoryAccount
   /// The last versions that were reported as ahead of the clock, by the numbers of their databases.
   private var toldVersions: [Int64: Int64] = [:]
@@ -145,10 +146,11 @@ struct CommitLog: ~Copyable {
     let past = version.flatMap { $0 < state.version ? $0 : nil }
     // A read in slices may come to versions that were pruned meanwhile.
     if let past, past < state.historyStart { throw tooOld(state) }
-    let known = collections
+    let (known, counts) = (collections, counts)
     return try file.access { connection throws(StoreError) in
       try body(
-        DocumentReader(connection: connection, database: database, state: state, known: known, past: past))
+        DocumentReader(
+          connection: connection, database: database, state: state, known: known, past: past, counts: counts))
     }
   }
 }

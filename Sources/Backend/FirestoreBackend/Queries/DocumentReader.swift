@@ -11,6 +11,8 @@ struct DocumentReader {
   let known: KnownCollections
   /// The version to read at, if it is older than the last commit.
   let past: Int64?
+  /// `nil` for a reader in a transaction that may be undone.
+  var counts: KnownCounts?
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
 
@@ -18,7 +20,7 @@ struct DocumentReader {
   func at(_ version: Int64) -> DocumentReader {
     DocumentReader(
       connection: connection, database: database, state: state, known: known,
-      past: version < state.version ? version : nil)
+      past: version < state.version ? version : nil, counts: counts)
   }
 
   /// The document, or `missing` at the read time.

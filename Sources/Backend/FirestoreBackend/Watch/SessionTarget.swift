@@ -48,6 +48,8 @@ struct SessionTarget {
   private(set) var expectedCount: Int?
   private(set) var phase: Phase
   private var window: LimitWindow?
+  /// The number of documents that the reading phase has found, which counts only if nothing was committed meanwhile.
+  private var read: (count: Int, version: Int64) = (0, 0)
 
   init(_ request: WatchTarget, others: [DocumentKey] = []) {
     id = request.id
@@ -124,15 +126,18 @@ struct SessionTarget {
     switch phase {
     case .reading(let position):
       var bytes = 0
+      if position == nil { read = (0, reader.state.version) }
       let next = try reader.scanMatches(of: ServedQuery(target), after: position, rows: Self.stepSize) { document in
         changes.append(.document(document, updated: [id], removed: []))
+        read.count += 1
         bytes += document.storedSize
         return bytes < limit
       }
       phase = next.map { .reading(after: $0) } ?? .live
+      if isLive, read.version == reader.state.version { reader.counts?.note(read.count, of: target, reader) }
     case .catchingUp(let missed): try catchUp(missed, reader, upTo: limit, historyStart, &changes)
     case .telling(let keys, let alsoOthers, let need):
-      try tell(keys, alsoOthers: alsoOthers, need, reader, upTo: limit, &changes)
+      try tell(keys, alsoOthers: alsoOthers, need, reader, upTo: limit, historyStart, &changes)
     case .starting, .filling, .recalling, .live: break
     }
     return changes
@@ -190,7 +195,7 @@ struct SessionTarget {
       return
     }
     let need = missed.isVague ? FilterNeed.always : expectedCount.map { .unless(count: $0 + missed.growth) } ?? .never
-    if let filter = try filter(need, reader) { changes.append(.filter(id, filter)) }
+    if let filter = try filter(need, reader, historyStart) { changes.append(.filter(id, filter)) }
     phase = .live
   }
 
@@ -272,7 +277,7 @@ struct SessionTarget {
   /// - Parameter alsoOthers: whether documents that the target does not have are reported as gone.
   private mutating func tell(
     _ keys: ArraySlice<DocumentKey>, alsoOthers: Bool, _ need: FilterNeed, _ reader: DocumentReader, upTo limit: Int,
-    _ changes: inout [WatchChange]
+    _ historyStart: Int64, _ changes: inout [WatchChange]
   ) throws(StoreError) {
     var (keys, bytes) = (keys, 0)
     while bytes < limit, let key = keys.popFirst() {
@@ -286,7 +291,7 @@ struct SessionTarget {
       phase = .telling(keys, alsoOthers: alsoOthers, need)
       return
     }
-    if let filter = try filter(need, reader) { changes.append(.filter(id, filter)) }
+    if let filter = try filter(need, reader, historyStart) { changes.append(.filter(id, filter)) }
     phase = .live
   }
 
@@ -295,10 +300,16 @@ struct SessionTarget {
   }
 
   /// The number of matches, if the client is to compare it with its own; else `nil`.
-  private func filter(_ need: FilterNeed, _ reader: DocumentReader) throws(StoreError) -> ExistenceFilter? {
+  private func filter(
+    _ need: FilterNeed, _ reader: DocumentReader, _ historyStart: Int64
+  ) throws(StoreError) -> ExistenceFilter? {
     if case .never = need { return nil }
     let count: Int
-    if let window { count = window.shown.count } else { count = try reader.countMatches(of: ServedQuery(target)) }
+    if let window {
+      count = window.shown.count
+    } else {
+      count = try reader.count(of: target, historyStart: historyStart)
+    }
     if case .unless(count: count) = need { return nil }
     return try existenceFilter(of: count) { insert throws(StoreError) in
       if let window {
