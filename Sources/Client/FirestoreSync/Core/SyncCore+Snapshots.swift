@@ -122,9 +122,3 @@ extension SyncCore {
     output.deliver(listens.onlineStateChanged(to: state, causes: causes))
   }
 }
-
-extension ViewSnapshot {
-  fileprivate func keys(_ kind: DocumentChange.Kind) -> [DocumentKey] {
-    changes.lazy.filter { $0.kind == kind }.map(\.document.key)
-  }
-}

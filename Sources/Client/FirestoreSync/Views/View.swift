@@ -26,6 +26,8 @@ struct View: Sendable {
     fileprivate(set) var shown: Set<BatchID> = []
     /// Whether a full limit lost a document, so that another may have to move up that only the store knows.
     fileprivate(set) var needsRefill = false
+    /// Whether the step fills a view that was empty: all of its documents were added, which `changes` does not list.
+    fileprivate(set) var isFilling = false
 
     fileprivate mutating func hold(_ held: HeldBack?, _ key: DocumentKey) {
       if held != nil || !heldBack.isEmpty { heldBack[key] = held }
@@ -109,9 +111,11 @@ struct View: Sendable {
 
   /// Computes the effect of changed documents on the view.
   /// - Parameters:
+  ///   - changed: each document once.
   ///   - previous: a step that needed a refill, continued with what the store returned for the whole query.
   ///   - acknowledged: the write to these documents that the backend committed.
-  func step(_ changed: some Sequence<Document>, after previous: Step? = nil, acknowledged: BatchID? = nil) -> Step {
+  func step(_ changed: [Document], after previous: Step? = nil, acknowledged: BatchID? = nil) -> Step {
+    if previous == nil, let step = filling(with: changed) { return step }
     var step = previous ?? emptyStep
     step.needsRefill = false
     let edge = limitEdge(of: step.documents)
@@ -124,6 +128,22 @@ struct View: Sendable {
       step.touched.append(outside.key)
       step.changes.track(DocumentChange(kind: .removed, document: outside))
     }
+    return step
+  }
+
+  /// The number of documents from which sorting them at once is faster than finding the place of each.
+  private static let many = 32
+
+  /// The step of an empty view to many documents.
+  /// - Returns: `nil` for another view, or few documents.
+  private func filling(with changed: [Document]) -> Step? {
+    guard changed.count >= Self.many, documents.isEmpty, heldBack.isEmpty, query.limit == nil else { return nil }
+    var step = emptyStep
+    let matching = changed.filter { target.matches($0) }
+    step.isFilling = !matching.isEmpty
+    step.touched = matching.map(\.key)
+    step.mutatedKeys = DocumentKeySet(matching.lazy.filter(\.hasLocalMutations).map(\.key))
+    step.documents = DocumentSet(comparing: query, distinct: matching)
     return step
   }
 
@@ -226,7 +246,7 @@ struct View: Sendable {
     if !overdue.isEmpty { overdue.formIntersection(heldBack.keys) }
     let wasCurrent = isCurrent
     if let target {
-      syncedKeys.formUnion(target.added)
+      if syncedKeys.isEmpty { syncedKeys = target.added } else { syncedKeys.formUnion(target.added) }
       syncedKeys.subtract(target.removed)
       isCurrent = target.isCurrent
     }
@@ -238,7 +258,9 @@ struct View: Sendable {
       let unlisted = unlisted(at: version)
       overdue.formUnion(unlisted)
       if all {
-        updateLimbo(limboKeys.union(documents.keys), &outcome)
+        let synced = syncedKeys
+        updateLimbo(limboKeys, &outcome)
+        updateLimbo(documents.keys { !synced.contains($0.key) }, &outcome)
       } else {
         updateLimbo(step.touched, &outcome)
         if let target { updateLimbo(target.added, &outcome) }
@@ -254,13 +276,13 @@ struct View: Sendable {
     let wasSynced = isSynced
     isSynced = limboKeys.isEmpty && isCurrent && !isPendingReset
 
-    guard !step.changes.isEmpty || wasSynced != isSynced else { return outcome }
+    guard !step.changes.isEmpty || step.isFilling || wasSynced != isSynced else { return outcome }
     hasCachedResults = target?.resumeToken != nil
     // The write comes first: its acknowledgement came before the documents that show it.
     let results = step.shown.sorted().map { SnapshotCause.acknowledged($0) }
     var snapshot = snapshot(causes: results.filter { !causes.contains($0) } + causes)
     snapshot.oldDocuments = old
-    snapshot.changes = step.changes.changes(orderedBy: query)
+    if step.isFilling { snapshot.addAll() } else { snapshot.changes = step.changes.changes(orderedBy: query) }
     snapshot.departed = step.departed
     snapshot.syncStateChanged = wasSynced != isSynced
     outcome.snapshot = snapshot

@@ -14,6 +14,15 @@ package struct ViewSnapshot: Sendable {
     get { listed ?? documents.map { DocumentChange(kind: .added, document: $0) } }
     set { listed = newValue }
   }
+  /// Makes the changes those of a snapshot whose documents were all added.
+  mutating func addAll() { listed = nil }
+
+  /// The keys of the documents with a kind of change.
+  func keys(_ kind: DocumentChange.Kind) -> [DocumentKey] {
+    guard let listed else { return kind == .added ? documents.keys : [] }
+    return listed.lazy.filter { $0.kind == kind }.map(\.document.key)
+  }
+
   /// The number of changes.
   package var changeCount: Int { listed?.count ?? documents.count }
   /// The changes; `nil` if every document was added, and nothing else happened.
