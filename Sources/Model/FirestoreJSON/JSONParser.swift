@@ -68,21 +68,30 @@ struct JSONParser {
     return members
   }
 
-  /// Refuses members with one name. Sorts instead of looking each name up, because names are the same only if their
+  /// The number of members up to which each is compared with those before it.
+  private static let few = 16
+
+  /// Refuses members with one name. Sorts many instead of looking each name up, because names are the same only if their
   /// bytes are.
   private func refuseDuplicates(
     _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
   ) throws(JSONError) {
+    func refusal(_ index: Int) -> JSONError {
+      JSONError(
+        line: places[index].line, column: places[index].column,
+        reason: "The name \"\(members[index].name)\" is already used in this object.")
+    }
+    if members.count <= Self.few {
+      for second in members.indices.dropFirst() {
+        for first in 0..<second where members[first].name.equalsUTF8(members[second].name) { throw refusal(second) }
+      }
+      return
+    }
     let sorted = members.indices.sorted { left, right in
       members[left].name.compareUTF8(members[right].name).then(Ordering(left, right)) == .ascending
     }
     for (first, second) in zip(sorted, sorted.dropFirst())
-    where members[first].name.equalsUTF8(members[second].name) {
-      let place = places[second]
-      throw JSONError(
-        line: place.line, column: place.column,
-        reason: "The name \"\(members[second].name)\" is already used in this object.")
-    }
+    where members[first].name.equalsUTF8(members[second].name) { throw refusal(second) }
   }
 
   private mutating func elements(depth: Int) throws(JSONError) -> [JSONSyntax] {
@@ -162,7 +171,9 @@ struct JSONParser {
 
   private mutating func string() throws(JSONError) -> String {
     position += 1
-    var content: [UInt8] = []
+    var start = takePlain()
+    if take(UInt8(ascii: "\"")) { return String(decoding: bytes[start..<position - 1], as: UTF8.self) }
+    var content = Array(bytes[start..<position])
     while let byte = current {
       switch byte {
       case UInt8(ascii: "\""):
@@ -172,12 +183,30 @@ struct JSONParser {
       case 0..<0x20:
         throw error("A control character in a string must be written as an escape, such as \\n or \\u0007.")
       default:
-        if byte & 0xc0 == 0x80 { continuationBytes += 1 }
-        content.append(byte)
-        position += 1
+        start = takePlain()
+        content += bytes[start..<position]
       }
     }
     throw error("Expected a closing quote, found the end of the text.")
+  }
+
+  /// Takes the bytes that mean themselves.
+  /// - Returns: the position of the first.
+  private mutating func takePlain() -> Int {
+    let start = position
+    let (end, continuations) = bytes.withUnsafeBufferPointer { bytes in
+      var (end, continuations) = (start, 0)
+      while end < bytes.count {
+        let byte = bytes[end]
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+        if byte & 0xc0 == 0x80 { continuations += 1 }
+        end += 1
+      }
+      return (end, continuations)
+    }
+    position = end
+    continuationBytes += continuations
+    return start
   }
 
   private mutating func escape(into content: inout [UInt8]) throws(JSONError) {

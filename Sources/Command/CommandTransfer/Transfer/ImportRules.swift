@@ -56,11 +56,10 @@ package struct ImportRules: Sendable {
     do throws(JSONError) {
       let syntax: JSONSyntax
       if let columns { syntax = try columns.syntax(record) } else { syntax = try Self.json(record) }
-      let (path, data) = try destination(of: record, syntax)
+      let (key, data) = try destination(of: record, syntax)
       let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
       do throws(ModelError) {
-        var key = try DocumentKey(validating: path)
-        if collection == nil { key = try DocumentKey(validating: paths.path(of: key.path).text) }
+        let key = collection == nil ? try DocumentKey(validating: paths.path(of: key.path).text) : key
         let mutation = Mutation(key: key, operation: .set(fields), transforms: transforms)
         try mutation.validateForWrite()
         return mutation
@@ -82,15 +81,23 @@ package struct ImportRules: Sendable {
     return try JSONSyntax(parsing: text)
   }
 
-  private func destination(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
-    guard let collection else { return try named(record, syntax) }
+  /// The document that a record becomes, as the record or the options name it, and its data.
+  private func destination(
+    of record: InputRecord, _ syntax: JSONSyntax
+  ) throws(JSONError) -> (DocumentKey, JSONSyntax) {
+    guard let collection else {
+      let (path, data) = try named(record, syntax)
+      do throws(ModelError) { return (try DocumentKey(validating: path), data) } catch {
+        throw syntax.error(error.message)
+      }
+    }
     if columns == nil, record.name == nil, let path = Self.exportedPath(syntax) {
       let rename = CollectionRename(path.parent, collection)
       throw syntax.error(
         "This is {path, data}, as export writes it, and would become a document of that. Import it without --into, or to "
           + "another place with \(rename.text).")
     }
-    return (collection.appending(try id(of: record, syntax)).text, syntax)
+    return (DocumentKey(unchecked: collection.appending(try id(of: record, syntax))), syntax)
   }
 
   /// The path and data of a record that names its path: by its name in an object, or as `{"path": …, "data": …}`.

@@ -23,8 +23,11 @@ extension Fields {
   fileprivate func validate(in parent: FieldPath?, depth: Int) throws(ModelError) {
     for (name, value) in entries {
       if name.isEmpty { throw ModelError("A field's name is empty\(parent.map { " in \($0.shortText)" } ?? "").") }
+      let reason = Self.objection(to: name)
+      // Most values have nothing to be found fault with, and need no path.
+      if reason == nil, value.isPlainAndShort { continue }
       let path = parent?.appending(name) ?? FieldPath(name)
-      if let reason = Self.objection(to: name) { throw ModelError("The field \(path.shortText) is invalid: \(reason)") }
+      if let reason { throw ModelError("The field \(path.shortText) is invalid: \(reason)") }
       try value.validate(at: path, depth: depth, isInArray: false)
     }
   }
@@ -42,6 +45,15 @@ extension Value {
   /// Checks one value that is to be stored at `path`, as `Fields.validateForWrite` does.
   package func validateForWrite(at path: FieldPath) throws(ModelError) {
     try validate(at: path, depth: 0, isInArray: false)
+  }
+
+  /// Whether the value can be stored wherever it stands.
+  fileprivate var isPlainAndShort: Bool {
+    switch self {
+    case .null, .boolean, .integer, .double: true
+    case .string(let text): text.utf8.count <= WriteLimit.valueBytes
+    default: false
+    }
   }
 
   /// Checks one value.
