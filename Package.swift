@@ -25,6 +25,7 @@ let groups: KeyValuePairs = [
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
     "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
+    "HearthTesting",
   ],
   "Emulator": [
     "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator", "FirestoreProxy",
@@ -83,7 +84,8 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreProxy",
-  "FirestoreSharing", "FirestoreSharingTests", "Hearth", "CommandOutput", "CommandOptions", "CommandTransfer",
+  "FirestoreSharing", "FirestoreSharingTests", "Hearth", "HearthTesting", "HearthTestingTests", "CommandOutput",
+  "CommandOptions", "CommandTransfer",
   "ShippedScenarios", "Scenarios", "DashboardHost", "HearthCommand",
   "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
@@ -109,6 +111,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Hearth", targets: ["Hearth"]),
+    .library(name: "HearthTesting", targets: ["HearthTesting"]),
     .executable(name: "hearth", targets: ["HearthCommand"]),
     .executable(name: "hearth-spec", targets: ["SpecRunner"]),
     .executable(name: "hearth-bench", targets: ["Benchmarks"]),
@@ -209,7 +212,12 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ]),
-    module("FirestoreSimulation", ["FirestoreSQLite"]),
+    module(
+      "FirestoreSimulation",
+      [
+        "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", "FirestoreBackend",
+        "SeededRandom",
+      ]),
     module(
       "FirestoreProxy",
       [
@@ -231,6 +239,12 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
         "FirestoreInspection", "LocalSockets", "CSocketNames",
+      ]),
+    module(
+      "HearthTesting",
+      [
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom",
       ]),
 
     module("TerminalCanvas"),
@@ -296,10 +310,11 @@ let package = Package(
     module(
       "Scenarios",
       [
-        "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "FirestoreModel",
-        "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
+        "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "HearthTesting",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
+        "FirestoreProtocol",
         "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom", "Spelling",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "Spelling",
       ],
       exclude: ["Shipped"]),
     .target(
@@ -518,7 +533,8 @@ let package = Package(
         "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync",
         "LocalSockets",
       ]),
-    tests("ArticleTests", ["FirestoreTesting", "Hearth", log]),
+    tests("HearthTestingTests", ["Hearth", "HearthTesting"]),
+    tests("ArticleTests", ["FirestoreTesting", "Hearth", "HearthTesting", log]),
     tests(
       "ConformanceTests",
       [
@@ -611,7 +627,7 @@ let package = Package(
 
 if coreOnly {
   package.targets.removeAll { needGRPC.contains($0.name) }
-  package.products.removeAll { ["Hearth", "hearth"].contains($0.name) }
+  package.products.removeAll { ["Hearth", "HearthTesting", "hearth"].contains($0.name) }
   package.dependencies.removeAll { dependency in
     guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
     return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains {

@@ -1,7 +1,8 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// Programs that use Hearth, as a package of somebody else does: `swift run watcher` here, or `.ci/examples` for all.
+// Programs that use Hearth, and tests of one, as in a package of somebody else: `swift run watcher` and `swift test` here,
+// or `.ci/examples` for all.
 let hearth = Target.Dependency.product(name: "Hearth", package: "hearth")
 
 let package = Package(
@@ -15,6 +16,10 @@ let package = Package(
     .executableTarget(name: "watcher", dependencies: [hearth]),
     .executableTarget(name: "daemon", dependencies: [hearth]),
     .executableTarget(name: "todo", dependencies: [hearth]),
+    .target(name: "Basket", dependencies: [hearth]),
+    .testTarget(
+      name: "BasketTests",
+      dependencies: ["Basket", hearth, .product(name: "HearthTesting", package: "hearth")]),
     // On Apple's platforms the same target has `FirebaseFirestore` of firebase-ios-sdk in Hearth's place.
     .target(name: "SharedModel", dependencies: [hearth]),
     .executableTarget(

@@ -25,6 +25,8 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     var cancelled: Set<Int> = []
     var lastSleeper = 0
     var isOver = false
+    /// The number of callers for whom the time stands still.
+    var holds = 0
 
     mutating func takeWork() -> (@Sendable () -> Void)? {
       guard next < work.count else {
@@ -37,6 +39,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
 
     /// The sleeper that wakes first, in the order in which they fell asleep.
     mutating func takeSleeper() -> CheckedContinuation<Void, any Error>? {
+      if isOver || holds > 0 { return nil }
       let first = sleepers.indices.min {
         (sleepers[$0].deadline, sleepers[$0].number) < (sleepers[$1].deadline, sleepers[$1].number)
       }
@@ -75,6 +78,16 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     perform { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
+  /// Lets the time stand still until `release()`, also while nothing is left to do, for work that another thread does
+  /// meanwhile.
+  package func hold() { state.withLock { $0.holds += 1 } }
+
+  /// Ends one `hold()`.
+  package func release() {
+    state.withLock { $0.holds -= 1 }
+    wake.signal()
+  }
+
   /// Ends the thread when what is there to do has been done. Sleepers are not woken.
   package func end() {
     state.withLock { $0.isOver = true }
@@ -85,7 +98,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     while true {
       if let work = state.withLock({ $0.takeWork() }) {
         work()
-      } else if let sleeper = state.withLock({ $0.isOver ? nil : $0.takeSleeper() }) {
+      } else if let sleeper = state.withLock({ $0.takeSleeper() }) {
         sleeper.resume()
       } else if state.withLock(\.isOver) {
         return

@@ -4,22 +4,16 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import HearthTesting
 import Synchronization
+
+import class Hearth.Client
 
 /// One client of a scenario, from one opening to the next.
 final class ScenarioClient: Sendable {
-  struct Listener: Sendable {
-    var name: String?
-    var query: FirestoreQuery.Query
-    var ids: [ListenerID]
-    /// The newest snapshot, whose metadata is current.
-    var snapshot: ViewSnapshot?
-    var isFromCacheAlone: Bool
-  }
-
   private struct State {
-    var listeners: [Int: Listener] = [:]
-    var lastListener = 0
+    /// The listeners in the order in which they were opened.
+    var listeners: [ListenerProbe] = []
     var batch: [Mutation]?
     var isOnline = true
     var isClosed = false
@@ -29,10 +23,10 @@ final class ScenarioClient: Sendable {
 
   let name: String?
   let opened: ScenarioWorld.Opened
-  let events = ScenarioEvents()
+  let events = EventQueue<ScenarioEvent>()
   private let state = Mutex(State())
 
-  var engine: SyncEngine { opened.engine }
+  var engine: SyncEngine { opened.client.engine }
 
   init(_ name: String?, _ opened: ScenarioWorld.Opened, isOnline: Bool) {
     self.name = name
@@ -50,63 +44,39 @@ final class ScenarioClient: Sendable {
 
   func close() async {
     state.withLock { $0.isClosed = true }
-    await opened.close()
+    await opened.client.terminate()
   }
 
-  /// The listeners in the order in which they were opened.
-  var listeners: [Listener] { state.withLock { $0.listeners.sorted { $0.key < $1.key }.map(\.value) } }
+  var listeners: [ListenerProbe] { state.withLock(\.listeners) }
 
   /// The newest listener of that name; of any for `nil`.
-  func listener(_ name: String?) -> Listener? { listeners.last { name == nil || $0.name == name } }
+  func listener(_ name: String?) -> ListenerProbe? { listeners.last { name == nil || $0.name == name } }
+
+  /// The client among those that are to agree.
+  var agreeing: AgreeingClient { AgreeingClient(name, engine, isOnline: isOnline, listeners) }
 
   // MARK: Listening
 
-  /// Opens a listener. One that does not ask for metadata has a second one beside it that does, so that it is known when
-  /// the result is in sync.
-  /// - Returns: the tasks that read the snapshots until the listener ends.
+  /// Opens a listener.
+  /// - Returns: the task that reads the snapshots until the listener ends.
   func listen(
     _ query: FirestoreQuery.Query, _ name: String?, _ options: ListenerOptions,
     failure: @escaping @Sendable (RPCStatus) -> String
-  ) -> [@Sendable () async -> Void] {
-    let (number, mailbox) = state.withLock { state in
-      state.lastListener += 1
-      return (state.lastListener, SnapshotMailbox(capacity: 64))
-    }
-    var watching = options
-    watching.includeMetadataChanges = true
-    let shadow = SnapshotMailbox(capacity: 64)
-    // The plain one is the first: of what one change does, it has its part before the other one.
-    var ids = options.includeMetadataChanges ? [] : [engine.listen(to: query, options: options, into: mailbox)]
-    ids.append(engine.listen(to: query, options: watching, into: shadow))
-    let listener = Listener(
-      name: name, query: query, ids: ids, snapshot: nil, isFromCacheAlone: options.source == .cache)
-    state.withLock { $0.listeners[number] = listener }
-    let tellsMetadata = options.includeMetadataChanges
-    let watch: @Sendable () async -> Void = { [self] in
-      while let element = await shadow.next() {
-        guard case .snapshot(let snapshot) = element else {
-          if case .failed(let status) = element, tellsMetadata { self.fail(name, status, failure(status)) }
-          continue
-        }
-        if tellsMetadata { tell(snapshot.changes, name) } else { await mailbox.settle() }
-        state.withLock { $0.listeners[number]?.snapshot = snapshot }
-        events.put(ScenarioEvent(kind: snapshot.isFromCache ? .cached : .synced, listener: name))
-      }
-    }
-    if tellsMetadata { return [watch] }
-    let plain: @Sendable () async -> Void = { [self] in
-      while let element = await mailbox.next() {
-        switch element {
-        case .snapshot(let snapshot): tell(snapshot.changes, name)
-        case .failed(let status): self.fail(name, status, failure(status))
+  ) -> @Sendable () async -> Void {
+    let probe = ListenerProbe(to: query, options, named: name, of: engine)
+    state.withLock { $0.listeners.append(probe) }
+    return { [self] in
+      await probe.follow { news in
+        switch news {
+        case .snapshot(let snapshot): self.tell(snapshot.changes, name)
+        case .result(let snapshot):
+          self.events.put(ScenarioEvent(kind: snapshot.isFromCache ? .cached : .synced, listener: name))
+        case .failed(let status):
+          self.events.put(
+            ScenarioEvent(kind: .failed, listener: name, code: status.code, failure: failure(status)))
         }
       }
     }
-    return [watch, plain]
-  }
-
-  private func fail(_ listener: String?, _ status: RPCStatus, _ failure: String) {
-    events.put(ScenarioEvent(kind: .failed, listener: listener, code: status.code, failure: failure))
   }
 
   private func tell(_ changes: [DocumentChange], _ listener: String?) {
@@ -125,11 +95,10 @@ final class ScenarioClient: Sendable {
   /// Ends the listeners of a name.
   func stop(_ name: String) {
     let ended = state.withLock { state in
-      let ended = state.listeners.filter { $0.value.name == name }
-      for number in ended.keys { state.listeners[number] = nil }
-      return ended.values.flatMap(\.ids)
+      defer { state.listeners.removeAll { $0.name == name } }
+      return state.listeners.filter { $0.name == name }
     }
-    for id in ended { engine.stopListening(id) }
+    for listener in ended { listener.stop() }
   }
 
   // MARK: Writing
@@ -190,11 +159,5 @@ final class ScenarioClient: Sendable {
         }
       }
     }
-  }
-
-  /// The vital signs now; `nil` once the client is closed.
-  func status() async -> ClientStatus? {
-    for await status in engine.status() { return status }
-    return nil
   }
 }

@@ -3,6 +3,7 @@ import CommandOutput
 import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
+import HearthTesting
 
 // The checks after the last step.
 
@@ -38,14 +39,14 @@ extension ScenarioRun {
   /// Reports each write that waits.
   /// - Returns: the number of waiting writes.
   private func tellQueue(of client: ScenarioClient, _ what: String) async -> Int {
-    guard let status = await client.status() else { return 0 }
+    guard let status = await client.engine.statusNow() else { return 0 }
     for write in status.pendingWrites {
       let words = write.mutations.map { "\($0.operation.verb) \($0.key.path)" }.joined(separator: ", ")
       let reason = write.lastError.map { " (\($0))" } ?? ""
       let owner = client.name.map { " of \($0)" } ?? ""
       note("write #\(write.id.rawValue)\(owner), \(words), \(what)\(reason).")
     }
-    return max(status.pendingWrites.count, status.queue.count)
+    return status.waitingWrites
   }
 }
 

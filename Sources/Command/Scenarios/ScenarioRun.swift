@@ -7,6 +7,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import HearthTesting
 
 /// One run of a scenario in a world, which ends with it.
 package struct ScenarioRun: Sendable {
@@ -91,7 +92,8 @@ package struct ScenarioRun: Sendable {
     switch step.action {
     case .listen(let query, let name, let options):
       let failure = unexpected(step, "the listener failed, and no step expected that")
-      for read in client.listen(query, name, options, failure: failure) { group.addTask { await read() } }
+      let read = client.listen(query, name, options, failure: failure)
+      group.addTask { await read() }
     case .stop(let name): client.stop(name)
     case .goOffline:
       await client.engine.disableNetwork()
@@ -167,32 +169,16 @@ package struct ScenarioRun: Sendable {
   func before(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> ScenarioEvent?
   ) async throws -> ScenarioEvent? {
-    let clock = world.clock
-    return try await withThrowingTaskGroup(of: ScenarioEvent?.self) { group in
-      group.addTask { try await body() }
-      group.addTask {
-        // The sleep is cancelled when the event arrives.
-        try? await clock.sleep(for: limit)
-        return nil
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? nil
-    }
+    try await Patience.result(within: limit, by: world.clock, of: body)
   }
-
-  /// The shortest time between two looks at a fact, of which a wait has at most ten thousand.
-  private static let pace = Duration.milliseconds(10)
 
   /// Waits until a fact holds.
   private func wait(_ limit: Duration, _ step: ScenarioStep, _ holds: () async throws -> Bool) async throws {
-    let pace = max(Self.pace, limit / 10_000)
-    var looks = max(1, Int(limit / pace))
-    while true {
-      do { if try await holds() { return } } catch let status as RPCStatus { throw failure(step, "\(status)") }
-      looks -= 1
-      if looks < 0 { throw failure(step, "it did not hold within \(limit).", .tryAgain) }
-      try await world.clock.sleep(for: pace)
+    let isInTime: Bool
+    do { isInTime = try await Patience.wait(limit, by: world.clock, until: holds) } catch let status as RPCStatus {
+      throw failure(step, "\(status)")
     }
+    if !isInTime { throw failure(step, "it did not hold within \(limit).", .tryAgain) }
   }
 
   func failure(_ step: ScenarioStep, _ reason: String, _ status: ExitStatus = .failure) -> CommandFailure {

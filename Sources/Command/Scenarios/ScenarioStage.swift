@@ -6,6 +6,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import HearthTesting
 
 /// The clients of a scenario while it is played.
 struct ScenarioStage {
@@ -50,7 +51,6 @@ struct ScenarioStage {
     let opened = try world.open(
       name, life: lives[name ?? ""] ?? 0, user: users[name ?? ""], isOnline: isOnline, earlier?.opened.faults)
     let client = ScenarioClient(name, opened, isOnline: isOnline)
-    tasks.addTask { await opened.run() }
     let scenario = self.scenario
     tasks.addTask {
       await client.followInherited { batch, status in
@@ -87,28 +87,11 @@ struct ScenarioStage {
   // MARK: Facts
 
   /// Whether every write is answered, and every listener of a client that is online is in sync.
-  func isSynchronized() async -> Bool {
-    for client in all {
-      guard let status = await client.status() else { return false }
-      if max(status.pendingWrites.count, status.queue.count) > 0 { return false }
-      guard client.isOnline else { continue }
-      for listener in client.listeners where !listener.isFromCacheAlone && listener.snapshot?.isFromCache != false {
-        return false
-      }
-    }
-    return true
-  }
+  func isSynchronized() async -> Bool { await Agreement.missing(all.map(\.agreeing)) == nil }
 
   /// Whether every listener has the result that the server has now.
   func isSame(at server: any Datastore) async throws -> Bool {
-    guard await isSynchronized() else { return false }
-    for listener in all.flatMap(\.listeners) where !listener.isFromCacheAlone {
-      guard let snapshot = listener.snapshot, !snapshot.hasPendingWrites else { return false }
-      let there = try await server.runQuery(listener.query.target)
-      let own = Dictionary(uniqueKeysWithValues: snapshot.documents.map { ($0.key, $0.data?.fields) })
-      guard own.count == there.count, there.allSatisfy({ own[$0.key] == .some($0.data?.fields) }) else { return false }
-    }
-    return true
+    try await Agreement.disagreement(all.map(\.agreeing), with: server) == nil
   }
 }
 
@@ -117,12 +100,12 @@ extension ScenarioClient {
     switch state {
     case .same: return false
     case .pending(let count):
-      guard let status = await status() else { return false }
-      return max(status.pendingWrites.count, status.queue.count) == count
+      guard let status = await engine.statusNow() else { return false }
+      return status.waitingWrites == count
     case .connection(let wanted):
-      guard let status = await status() else { return false }
+      guard let status = await engine.statusNow() else { return false }
       return wanted == .offline ? status.isOffline : status.onlineState == wanted
-    case .results(let count, let name): return listener(name)?.snapshot?.documents.count == count
+    case .results(let count, let name): return listener(name)?.result?.documents.count == count
     case .document(let key, let exists, let conditions, let place):
       guard let document = try await document(key, at: place, server), document.exists else { return !exists }
       let query = FirestoreQuery.Query(path: key.collection, filters: conditions)
@@ -136,7 +119,7 @@ extension ScenarioClient {
     switch place {
     case .server: try await server.lookup([key]).first
     case .cache: try await engine.cachedDocument(key)
-    case .listener(let name): listener(name)?.snapshot?.documents[key]
+    case .listener(let name): listener(name)?.result?.documents[key]
     }
   }
 
@@ -145,7 +128,7 @@ extension ScenarioClient {
     listeners.filter { name == nil || $0.name == name }.flatMap { listener -> [String] in
       let owner = [self.name, listener.name].compactMap(\.self).joined(separator: " ")
       let head = (owner.isEmpty ? "" : owner + ": ") + "\(listener.query.path.text)"
-      guard let snapshot = listener.snapshot else { return ["\(head): no snapshot yet"] }
+      guard let snapshot = listener.result else { return ["\(head): no snapshot yet"] }
       let marks = [snapshot.isFromCache ? "from the cache" : nil, snapshot.hasPendingWrites ? "pending" : nil]
         .compactMap(\.self).joined(separator: ", ")
       let count = snapshot.documents.count

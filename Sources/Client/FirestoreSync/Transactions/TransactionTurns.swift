@@ -58,8 +58,15 @@ package final class TransactionTurns: Sendable {
   }
 
   private let state = Mutex(State())
+  private let clock: any Clock<Duration>
+  private let executor: (any TaskExecutor)?
 
-  package init() {}
+  /// - Parameters:
+  ///   - clock: measures the longest wait.
+  ///   - executor: where it is measured; `nil` for the usual one.
+  package init(clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil) {
+    (self.clock, self.executor) = (clock, executor)
+  }
 
   /// The number of transactions that are running or wait.
   package var count: Int { state.withLock { Set($0.attempts.keys).union($0.queue.map(\.transaction)).count } }
@@ -141,13 +148,13 @@ package final class TransactionTurns: Sendable {
       return state.lastWait
     }
     guard let number else { return }
-    let limit = Task { [self] in
+    let limit = Task(executorPreference: executor) { [self] in
       var before: [UInt64]?
       while let now = state.withLock({ $0.ended.contains(number) ? nil : $0.before(keys, transaction, enclosing) }),
         now != before
       {
         before = now
-        try await Task.sleep(for: longest)
+        try await clock.sleep(for: longest)
       }
       end(wait: number)
     }

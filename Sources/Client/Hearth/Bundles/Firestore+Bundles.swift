@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreSync
 public import Foundation
 import Synchronization
@@ -43,20 +44,20 @@ extension Firestore {
   /// - Throws: `invalidArgument` for a bundle that is damaged or of another database.
   @discardableResult
   public func loadBundle(_ bundleData: Data) async throws -> LoadBundleTaskProgress {
-    try await load(ByteSource(bundleData), LoadBundleTask(queue: settings.dispatchQueue))
+    try await load(ByteSource(bundleData), LoadBundleTask(queue: callbackQueue))
   }
 
   /// Loads a bundle from a stream, which is read to its end, and returns the last progress.
   /// - Throws: `invalidArgument` for a bundle that is damaged or of another database, `unknown` if the stream fails.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
-    try await load(ByteSource(bundleStream), LoadBundleTask(queue: settings.dispatchQueue))
+    try await load(ByteSource(bundleStream), LoadBundleTask(queue: callbackQueue))
   }
 
   private func load(
     _ source: ByteSource, _ completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
   ) -> LoadBundleTask {
-    let task = LoadBundleTask(queue: settings.dispatchQueue)
+    let task = LoadBundleTask(queue: callbackQueue)
     complete(
       { (progress: LoadBundleTaskProgress?, error) in
         // A client that cannot be used fails before anything is loaded, so the task must be ended here.
@@ -74,7 +75,7 @@ extension Firestore {
   private func load(_ source: ByteSource, _ task: LoadBundleTask) async throws -> LoadBundleTaskProgress {
     let engine = try client().engine
     let database = database
-    let (bundle, byteCount) = try await source.read { bytes throws(FirestoreError) in
+    let (bundle, byteCount) = try await source.read(on: app.backend.surroundings.loop) { bytes throws(FirestoreError) in
       do throws(RPCStatus) {
         return (try BundleReader.read(bytes, database: database), bytes.count)
       } catch {
@@ -119,13 +120,14 @@ final class ByteSource: Sendable {
   private static let queue = DispatchQueue(label: "hearth.reading", attributes: .concurrent)
 
   /// Passes all bytes to a closure, off the caller's thread, and returns its result.
+  /// - Parameter loop: the thread of a simulation, which reads in place of the queue.
   /// - Throws: the closure's error, or the stream's failure as `unknown`.
   func read<Content: Sendable>(
-    _ take: @escaping @Sendable ([UInt8]) throws(FirestoreError) -> Content
+    on loop: (any WorkLoop)?, _ take: @escaping @Sendable ([UInt8]) throws(FirestoreError) -> Content
   ) async throws(FirestoreError) -> Content {
     typealias Answer = Result<Content, FirestoreError>
     let answer = await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
-      Self.queue.async { [self] in
+      CallbackQueue(Self.queue, on: loop).async { [self] in
         continuation.resume(returning: Answer { () throws(FirestoreError) in try take(try bytes()) })
       }
     }

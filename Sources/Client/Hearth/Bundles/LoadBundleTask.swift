@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import FirestoreSync
 import Synchronization
 
@@ -18,10 +17,10 @@ public final class LoadBundleTask: Sendable {
     var end: LoadBundleTaskProgress?
   }
 
-  private let queue: DispatchQueue
+  private let queue: CallbackQueue
   private let state = Mutex(State())
 
-  init(queue: DispatchQueue) { self.queue = queue }
+  init(queue: CallbackQueue) { self.queue = queue }
 
   /// Calls the observer with every progress from now on, on `FirestoreSettings.dispatchQueue`; if loading is over, once
   /// with the last progress.
@@ -66,7 +65,7 @@ public final class LoadBundleTask: Sendable {
   }
 
   /// Calls the closure after the observers have been called with all progress reported so far.
-  func afterObservers(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+  func afterObservers(_ call: @escaping @Sendable () -> Void) { queue.async(call) }
 
   private func callAll(_ progress: LoadBundleTaskProgress, _ handles: [LoadBundleObserverHandle]) {
     for handle in handles { queue.async { [self] in call(handle, progress) } }

@@ -15,16 +15,17 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
-  /// The clock for every delay and timeout of the app's clients. Backends that differ only in it are equal.
-  private struct Timing: Hashable {
-    var clock: any Clock<Duration> = ContinuousClock()
-    static func == (left: Timing, right: Timing) -> Bool { true }
+  /// The surroundings of the app's clients. Backends that differ only in them are equal.
+  private struct Around: Hashable {
+    var surroundings = ClientSurroundings()
+    static func == (left: Around, right: Around) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
   }
 
   let kind: Kind
-  private var timing = Timing()
-  var clock: any Clock<Duration> { timing.clock }
+  private var around = Around()
+  var surroundings: ClientSurroundings { around.surroundings }
+  var clock: any Clock<Duration> { surroundings.clock }
 
   init(kind: Kind) { self.kind = kind }
 
@@ -57,10 +58,17 @@ public struct Backend: Hashable, Sendable {
     Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
+  /// Any other datastore, whose clients have the time, the chance and the thread of a simulation.
+  package static func datastore(_ datastore: any Datastore, in surroundings: ClientSurroundings) -> Backend {
+    var backend = Backend(kind: .datastore(CustomDatastore(datastore)))
+    backend.around.surroundings = surroundings
+    return backend
+  }
+
   /// The same backend with another clock, which measures every delay and timeout of the app's clients.
   package func timed(by clock: any Clock<Duration>) -> Backend {
     var backend = self
-    backend.timing.clock = clock
+    backend.around.surroundings.clock = clock
     return backend
   }
 

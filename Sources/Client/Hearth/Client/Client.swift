@@ -10,9 +10,9 @@ package final class Client: Sendable {
   package let engine: SyncEngine
   package let datastore: any Datastore
   package let database: DatabaseID
-  let callbackTasks = CallbackTasks()
+  let callbackTasks: CallbackTasks
   let callbackListeners = CallbackListeners()
-  let transactionTurns = TransactionTurns()
+  let transactionTurns: TransactionTurns
   let log: ClientLog
   let outages: OutageReporter
   /// The part that shows the client to watchers; `nil` if none may watch it.
@@ -26,33 +26,45 @@ package final class Client: Sendable {
     _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
   ) {
-    self.init(
-      cache, datastore: datastore, isNetworkEnabled: isNetworkEnabled, users: nil, clock: clock, inspectedAs: plan)
+    var surroundings = ClientSurroundings()
+    (surroundings.clock, surroundings.beginsOnline) = (clock, isNetworkEnabled)
+    self.init(cache, datastore: datastore, users: nil, in: surroundings, inspectedAs: plan)
+  }
+
+  /// Opens a client with a time, a chance and a thread that may be those of a simulation.
+  /// - Parameter user: the user with whom the client begins.
+  package convenience init(
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, user: String?, in surroundings: ClientSurroundings,
+    inspectedAs plan: Inspection.Plan? = nil
+  ) {
+    self.init(cache, datastore: datastore, users: nil, user: user, in: surroundings, inspectedAs: plan)
   }
 
   /// Opens a client.
   /// - Parameters:
-  ///   - isNetworkEnabled: whether the client connects, and sends the writes that wait in the cache, from the beginning
-  ///     on.
   ///   - users: the changes of the app's user, which the client follows; `nil` for none.
-  ///   - clock: measures every delay and timeout.
+  ///   - user: the user with whom a client begins that follows none.
+  ///   - surroundings: the client's time, chance and thread, and whether it connects, and sends the writes that wait in
+  ///     the cache, from the beginning on.
   ///   - plan: the way in which the client can be watched; if that is not possible, the log says why.
   init(
-    _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true, users: UserChanges?,
-    clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?, user: String? = nil,
+    in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
   ) {
-    var configuration = SyncConfiguration(store: cache, user: users?.first)
-    configuration.isNetworkEnabled = isNetworkEnabled
+    var configuration = SyncConfiguration(store: cache, user: users?.first ?? user)
+    configuration.isNetworkEnabled = surroundings.beginsOnline
+    let (clock, loop) = (surroundings.clock, surroundings.loop)
     let engine = SyncEngine(
-      configuration, datastore: datastore, clock: clock, now: FirestoreModel.Timestamp.now,
-      random: SystemRandomNumberGenerator())
+      configuration, datastore: datastore, clock: clock, now: surroundings.now, random: surroundings.random, on: loop)
+    callbackTasks = CallbackTasks(on: loop)
+    transactionTurns = loop.map { TransactionTurns(clock: clock, on: $0) } ?? TransactionTurns()
     self.engine = engine
     self.datastore = datastore
     database = cache.database
     log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
     outages = OutageReporter(database, clock: clock, tasks: callbackTasks)
     inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
-    running = Task { await engine.run() }
+    running = Task(executorPreference: loop) { await engine.run() }
     if let users { endUsers = users.follow(engine) } else { endUsers = {} }
   }
 
@@ -83,6 +95,10 @@ final class CallbackTasks: Sendable {
   }
 
   private let state = Mutex(State())
+  private let executor: (any TaskExecutor)?
+
+  /// - Parameter executor: where the tasks run; `nil` for the usual one.
+  init(on executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
   /// Starts the task, unless `cancelAndWait()` was called before.
   /// - Returns: whether the task was started.
@@ -93,9 +109,9 @@ final class CallbackTasks: Sendable {
       let number = state.next
       state.next += 1
       // The task cannot forget itself before it is remembered: both need the lock.
-      state.tasks[number] = Task {
+      state.tasks[number] = Task(executorPreference: executor) {
         await operation()
-        forget(number)
+        self.forget(number)
       }
       return true
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import FirestoreModel
 import FirestoreSync
 
@@ -17,7 +16,7 @@ extension Firestore {
   func submit(
     _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {
-    let queue = settings.dispatchQueue
+    let queue = callbackQueue
     do throws(FirestoreError) {
       let mutations = try mutations()
       _ = try checkedClient(for: mutations).engine.write(mutations) { result in
@@ -51,7 +50,7 @@ extension Firestore {
     _ completion: @escaping @Sendable (Value?, (any Error)?) -> Void,
     _ operation: @escaping @Sendable () async throws -> Value
   ) {
-    let queue = settings.dispatchQueue
+    let queue = callbackQueue
     do throws(FirestoreError) {
       let isStarted = try client().callbackTasks.start {
         do {

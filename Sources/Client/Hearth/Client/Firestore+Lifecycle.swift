@@ -47,7 +47,7 @@ extension Firestore {
   private func completeLifecycle(
     _ completion: (@Sendable ((any Error)?) -> Void)?, _ operation: @escaping @Sendable () async throws -> Void
   ) {
-    let queue = settings.dispatchQueue
+    let queue = callbackQueue
     lifecycleTasks.start {
       var failure: (any Error)?
       do { try await operation() } catch { failure = error }

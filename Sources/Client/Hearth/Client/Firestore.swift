@@ -16,7 +16,7 @@ public final class Firestore: Sendable {
   public let app: FirestoreApp
   let database: DatabaseID
   /// The completions of `terminate` and `clearPersistence`, which outlive the client.
-  let lifecycleTasks = CallbackTasks()
+  let lifecycleTasks: CallbackTasks
   private let state: Mutex<State>
 
   private struct State {
@@ -37,6 +37,7 @@ public final class Firestore: Sendable {
   init(app: FirestoreApp, databaseID: String) {
     self.app = app
     database = DatabaseID(project: app.projectID, database: databaseID)
+    lifecycleTasks = CallbackTasks(on: app.backend.surroundings.loop)
     state = Mutex(State())
   }
 
@@ -114,7 +115,7 @@ public final class Firestore: Sendable {
   // MARK: The client behind them
 
   /// Opens the client on first use.
-  func client() throws(FirestoreError) -> Client {
+  package func client() throws(FirestoreError) -> Client {
     // The client is opened under the lock, so that concurrent callers get the same one.
     let result = state.withLock { state -> Result<Client, FirestoreError> in
       if let refusal = state.refusal { return .failure(refusal) }
@@ -126,7 +127,8 @@ public final class Firestore: Sendable {
           let client = try open(state.settings.values)
           state.phase = .open(client)
           client.log.start()
-          client.outages.watch(client.engine)
+          // The outages of a simulation are made on purpose.
+          if app.backend.surroundings.loop == nil { client.outages.watch(client.engine) }
           return client
         }
       }
@@ -145,11 +147,13 @@ public final class Firestore: Sendable {
     let users = app.users.authorization()
     let changes = app.credentials.flatMap { credentials in users.map { UserChanges(credentials, $0) } }
     let backend = try resolved.open(for: database, as: users, appCheck: app.users.appCheckToken)
-    let inspection = inspectionPlan(settings, resolved)
+    let surroundings = app.backend.surroundings
+    // The time of a simulation waits for no watcher.
+    let inspection = surroundings.loop == nil ? inspectionPlan(settings, resolved) : nil
     return Client(
       storeConfiguration(for: resolved, backend.identity, plan),
-      datastore: inspection?.disturbing(backend.datastore, clock: app.backend.clock) ?? backend.datastore,
-      users: changes, clock: app.backend.clock, inspectedAs: inspection)
+      datastore: inspection?.disturbing(backend.datastore, clock: surroundings.clock) ?? backend.datastore,
+      users: changes, in: surroundings, inspectedAs: inspection)
   }
 
   /// Asks the engine a question and returns its answer; its errors become those of the API.

@@ -94,7 +94,7 @@ extension Firestore {
     _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
     let source = ByteSource(stream)
-    complete(completion) { [self] in try await setIndexConfiguration(try await Self.text(of: source)) }
+    complete(completion) { [self] in try await setIndexConfiguration(try await text(of: source)) }
   }
 
   /// Sets the local indexes from JSON in a stream, which is read to its end.
@@ -102,11 +102,11 @@ extension Firestore {
   public func setIndexConfiguration(_ stream: sending InputStream) async throws {
     let source = ByteSource(stream)
     _ = try client()
-    try await setIndexConfiguration(try await Self.text(of: source))
+    try await setIndexConfiguration(try await text(of: source))
   }
 
-  private static func text(of source: ByteSource) async throws(FirestoreError) -> String {
-    try await source.read { bytes throws(FirestoreError) in
+  private func text(of source: ByteSource) async throws(FirestoreError) -> String {
+    try await source.read(on: app.backend.surroundings.loop) { bytes throws(FirestoreError) in
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw .invalidArgument("The index configuration is not text in UTF-8.")
       }

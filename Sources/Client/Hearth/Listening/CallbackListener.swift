@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -22,7 +21,7 @@ final class CallbackListener: ListenerRegistration {
   private let id: ListenerID
 
   init(
-    client: Client, query: FirestoreQuery.Query, options: ListenerOptions, on queue: DispatchQueue,
+    client: Client, query: FirestoreQuery.Query, options: ListenerOptions, on queue: CallbackQueue,
     deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
   ) {
     self.client = client
@@ -55,25 +54,13 @@ final class CallbackListener: ListenerRegistration {
 final class RefusedListener: ListenerRegistration {
   private let isRemoved = Atomic(false)
 
-  init(on queue: DispatchQueue, report: @escaping @Sendable () -> Void) {
+  init(on queue: CallbackQueue, report: @escaping @Sendable () -> Void) {
     queue.async { [self] in
       if !isRemoved.load(ordering: .acquiring) { report() }
     }
   }
 
   func remove() { isRemoved.store(true, ordering: .releasing) }
-}
-
-extension DispatchQueue {
-  /// Runs the closure on the queue and waits for it without blocking a thread.
-  func perform(_ closure: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { continuation in
-      async {
-        closure()
-        continuation.resume()
-      }
-    }
-  }
 }
 
 /// The mailboxes of a client's callback listeners.
@@ -99,10 +86,10 @@ extension Firestore {
   /// together (S1). Does not mean that they are in sync with the backend.
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
-    let queue = settings.dispatchQueue
+    let queue = callbackQueue
     // A client that cannot be had raises no snapshots, and this listener has no errors to tell.
     guard let client = try? client() else { return RefusedListener(on: queue) {} }
-    return InSyncListener(client: client, settings: settings, listener)
+    return InSyncListener(client: client, on: queue, listener)
   }
 }
 
@@ -110,8 +97,7 @@ extension Firestore {
 private final class InSyncListener: ListenerRegistration {
   private let isRemoved = Atomic(false)
 
-  init(client: Client, settings: FirestoreSettings, _ listener: @escaping @Sendable () -> Void) {
-    let queue = settings.dispatchQueue
+  init(client: Client, on queue: CallbackQueue, _ listener: @escaping @Sendable () -> Void) {
     let signals = client.engine.snapshotsInSync()
     client.callbackTasks.start { [self] in
       for await _ in signals {

@@ -75,7 +75,7 @@ extension Firestore {
     to query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
   ) -> any ListenerRegistration {
-    let queue = settings.dispatchQueue
+    let queue = callbackQueue
     do {
       return CallbackListener(
         client: try client(), query: try query.get(), options: options.engineOptions, on: queue, deliver: deliver)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreQuery
+package import FirestoreQuery
 
 /// A list of documents that can be read and listened to: a collection, a collection group, or either of them filtered,
 /// ordered and limited.
@@ -63,7 +63,7 @@ extension Query {
   }
 
   /// The query for the core, checked as a whole.
-  func validated() throws(FirestoreError) -> FirestoreQuery.Query {
+  package func validated() throws(FirestoreError) -> FirestoreQuery.Query {
     let query = try definition.query.get()
     do {
       try query.validate()

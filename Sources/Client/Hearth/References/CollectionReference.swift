@@ -34,7 +34,7 @@ public struct CollectionReference: Query {
 
   /// A document with a new id: 20 random letters and digits.
   public func document() -> DocumentReference {
-    document(AutomaticID.make())
+    document(firestore.app.backend.surroundings.documentID())
   }
 
   /// A document of the collection, or a document further below.

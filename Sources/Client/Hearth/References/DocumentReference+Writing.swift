@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 
 // Each write has three forms: one that returns both stages, and the SDK's two, which wait for the backend. Data is
 // encoded before any suspension, so it need not be Sendable.
@@ -136,11 +136,11 @@ extension CollectionReference {
 }
 
 extension DocumentReference {
-  func setMutation(_ data: [String: Any]) throws(FirestoreError) -> Mutation {
+  package func setMutation(_ data: [String: Any]) throws(FirestoreError) -> Mutation {
     try mutation(try WriteData.set(data))
   }
 
-  func mergeMutation(_ data: [String: Any]) throws(FirestoreError) -> Mutation {
+  package func mergeMutation(_ data: [String: Any]) throws(FirestoreError) -> Mutation {
     try mutation(try WriteData.merge(data))
   }
 
@@ -156,11 +156,11 @@ extension DocumentReference {
     return try mutation(try WriteData.merge(data, only: paths))
   }
 
-  func updateMutation(_ fields: [AnyHashable: Any]) throws(FirestoreError) -> Mutation {
+  package func updateMutation(_ fields: [AnyHashable: Any]) throws(FirestoreError) -> Mutation {
     try mutation(try WriteData.update(fields), precondition: .exists(true))
   }
 
-  func deleteMutation() throws(FirestoreError) -> Mutation {
+  package func deleteMutation() throws(FirestoreError) -> Mutation {
     Mutation(key: try key.get(), operation: .delete)
   }
 

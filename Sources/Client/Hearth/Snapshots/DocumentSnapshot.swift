@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import FirestoreQuery
 
 /// The state of a document at one moment as far as it is known; the document may not exist.
@@ -21,6 +21,16 @@ public struct DocumentContent: Sendable {
 /// The snapshot of a document listener or `getDocument`.
 struct SingleDocumentSnapshot: DocumentSnapshot {
   let content: DocumentContent
+}
+
+extension Firestore {
+  /// A document as the backend has it.
+  package func snapshot(atBackend document: Document) -> any DocumentSnapshot {
+    SingleDocumentSnapshot(
+      content: DocumentContent(
+        firestore: self, key: document.key, document: document,
+        metadata: SnapshotMetadata(hasPendingWrites: false, isFromCache: false, causes: [])))
+  }
 }
 
 extension DocumentSnapshot {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
-import FirestoreSync
+package import FirestoreSync
 import Foundation
 
 /// The result of a query at one moment, and the changes since the snapshot before.
@@ -12,7 +12,7 @@ public struct QuerySnapshot: Sendable {
   public let metadata: SnapshotMetadata
   private let view: ViewSnapshot
 
-  init(_ view: ViewSnapshot, of query: any Query) {
+  package init(_ view: ViewSnapshot, of query: any Query) {
     self.view = view
     self.query = query
     metadata = SnapshotMetadata(

@@ -29,7 +29,7 @@ extension Firestore {
     with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
   ) async throws -> Success {
     var retries = TransactionRetries(attempts: try (options ?? TransactionOptions()).checkedAttempts())
-    var random = SystemRandomNumberGenerator()
+    var random = app.backend.surroundings.random
     let client = try client()
     let turns = client.transactionTurns
     let number = turns.begin()

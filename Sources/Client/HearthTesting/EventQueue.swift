@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The events of one client that were not yet matched, in order. One reader. It holds the newest ten thousand events; a
-/// scenario that causes more between two steps loses the oldest.
-final class ScenarioEvents: Sendable {
-  private static let limit = 10_000
-
-  private struct State {
-    var unread: [ScenarioEvent] = []
+/// Events that were not yet read, in order. One reader. It holds the newest ten thousand; of more the oldest are lost.
+package final class EventQueue<Event: Sendable>: Sendable {
+  private struct State: Sendable {
+    var unread: [Event] = []
     var waiter: CheckedContinuation<Void, Never>?
   }
 
   private let state = Mutex(State())
 
-  func put(_ event: ScenarioEvent) {
+  package init() {}
+
+  package func put(_ event: Event) {
     wake { state in
       state.unread.append(event)
-      if state.unread.count > Self.limit { state.unread.removeFirst() }
+      if state.unread.count > 10_000 { state.unread.removeFirst() }
     }
   }
 
@@ -30,10 +29,10 @@ final class ScenarioEvents: Sendable {
   }
 
   /// The events that were not read.
-  var rest: [ScenarioEvent] { state.withLock { $0.unread } }
+  package var rest: [Event] { state.withLock { $0.unread } }
 
   /// - Returns: the next event; `nil` if the task is cancelled before there is one.
-  func next() async -> ScenarioEvent? {
+  package func next() async -> Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in

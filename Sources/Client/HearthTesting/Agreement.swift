@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+package import FirestoreProtocol
+import FirestoreQuery
+package import FirestoreSync
+
+/// A client as far as it is to agree with others and with the server.
+package struct AgreeingClient: Sendable {
+  package var name: String?
+  package var engine: SyncEngine
+  package var isOnline: Bool
+  package var listeners: [ListenerProbe]
+
+  package init(_ name: String?, _ engine: SyncEngine, isOnline: Bool, _ listeners: [ListenerProbe]) {
+    (self.name, self.engine, self.isOnline, self.listeners) = (name, engine, isOnline, listeners)
+  }
+}
+
+/// The look for what clients lack to be in sync, and to agree with each other and with the server.
+package enum Agreement {
+  /// - Returns: a write without an answer, or a listener of a client that is online and not in sync, in words; `nil` if there
+  ///   is neither.
+  package static func missing(_ clients: [AgreeingClient]) async -> String? {
+    for client in clients {
+      let owner = client.name.map { "\($0): " } ?? ""
+      guard let status = await client.engine.statusNow() else { return owner + "the client is closed" }
+      let count = status.waitingWrites
+      if count > 0 { return owner + "\(count) write\(count == 1 ? "" : "s") without an answer" }
+      guard client.isOnline else { continue }
+      for listener in client.listeners where !listener.isFromCacheAlone && listener.result?.isFromCache != false {
+        return owner + "the listener of \(listener.query.path.text) is not in sync"
+      }
+    }
+    return nil
+  }
+
+  /// - Returns: the first disagreement in words; `nil` if every listener has the result that the server has now.
+  /// - Throws: the server's error.
+  package static func disagreement(
+    _ clients: [AgreeingClient], with server: any Datastore
+  ) async throws(RPCStatus) -> String? {
+    if let missing = await missing(clients) { return missing }
+    for client in clients {
+      for listener in client.listeners where !listener.isFromCacheAlone {
+        let owner = (client.name.map { "\($0): " } ?? "") + "the listener of \(listener.query.path.text) "
+        guard let snapshot = listener.result, !snapshot.hasPendingWrites else { return owner + "waits" }
+        let there = try await server.runQuery(listener.query.target)
+        let own = Dictionary(uniqueKeysWithValues: snapshot.documents.map { ($0.key, $0.data?.fields) })
+        if let other = there.first(where: { own[$0.key] != .some($0.data?.fields) }) {
+          return owner + (own[other.key] == nil ? "lacks" : "has other data of") + " \(other.key.path.text)"
+        }
+        let known = Set(there.map(\.key))
+        if let more = snapshot.documents.first(where: { !known.contains($0.key) }) {
+          return owner + "has \(more.key.path.text), which the server has not"
+        }
+      }
+    }
+    return nil
+  }
+}
+
+extension SyncEngine {
+  /// The vital signs now; `nil` once the client is closed.
+  package nonisolated func statusNow() async -> ClientStatus? {
+    for await status in status() { return status }
+    return nil
+  }
+}
+
+extension ClientStatus {
+  /// The number of writes that wait for an answer.
+  package var waitingWrites: Int { max(pendingWrites.count, queue.count) }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSimulation
+import FirestoreSync
+import Hearth
+import Synchronization
+
+/// A client of a stage from one opening of its cache to the next.
+final class ClientOpening: Sendable {
+  /// An answer to a write.
+  struct Answer: Sendable {
+    var paths: [String]
+    /// The backend's error; `nil` for an acknowledgement.
+    var error: FirestoreError?
+  }
+
+  let db: Firestore
+  let engine: SyncEngine
+  /// The acknowledgements and the rejections that no expectation has read.
+  let acknowledgements = EventQueue<Answer>()
+  let rejections = EventQueue<Answer>()
+  private let state = Mutex(State())
+  private let loop: VirtualLoop
+
+  private struct State: Sendable {
+    var listeners: [ListenerProbe] = []
+    var tasks: [Task<Void, Never>] = []
+    var isClosed = false
+  }
+
+  /// Opens the client.
+  /// - Parameter life: the number of times that the client was killed.
+  /// - Throws: the reason why the client cannot be opened.
+  init(
+    _ name: String, life: Int, isOnline: Bool, _ users: UserSession, _ faults: FaultInjector, in world: SimulatedWorld
+  ) throws(FirestoreError) {
+    loop = world.loop
+    var surroundings = world.surroundings(of: name)
+    surroundings.beginsOnline = isOnline
+    let way = FaultyDatastore(world.server, faults: faults, clock: world.loop.clock)
+    db = Firestore.firestore(
+      app: FirestoreApp(
+        name: name, projectID: world.database.project, backend: .datastore(way, in: surroundings),
+        cacheDirectory: world.caches.path(of: name, life: life), credentials: users))
+    engine = try db.client().engine
+    start { [self] in await followAnswers() }
+  }
+
+  var listeners: [ListenerProbe] { state.withLock(\.listeners) }
+
+  /// Runs work of the test on the stage's thread until the client is closed.
+  private func start(_ work: @escaping @Sendable () async -> Void) {
+    let task = Task(executorPreference: loop) { await work() }
+    state.withLock { $0.tasks.append(task) }
+  }
+
+  /// Follows a listener until it ends.
+  func follow(_ probe: ListenerProbe, _ tell: @escaping @Sendable (ListenerProbe.News) -> Void) {
+    state.withLock { $0.listeners.append(probe) }
+    start { await probe.follow(tell) }
+  }
+
+  func stop(_ probe: ListenerProbe) {
+    state.withLock { state in state.listeners.removeAll { $0 === probe } }
+    probe.stop()
+  }
+
+  private func followAnswers() async {
+    var seen = 0
+    for await status in engine.status(queueEnds: 0) {
+      for outcome in status.recentOutcomes where outcome.sequence > seen {
+        seen = outcome.sequence
+        let answer = Answer(
+          paths: outcome.documents?.first.map(\.key.path.text) ?? [],
+          error: outcome.rejection.map { FirestoreError($0) })
+        (answer.error == nil ? acknowledgements : rejections).put(answer)
+      }
+    }
+  }
+
+  func close() async {
+    let tasks = state.withLock { state in
+      state.isClosed = true
+      return state.tasks
+    }
+    // A client that the test has terminated is closed already.
+    try? await db.terminate()
+    for task in tasks {
+      task.cancel()
+      await task.value
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreSync
+import Synchronization
+
+/// A listener that tells what a program would be told, and beside it what its result is worth.
+///
+/// One that does not ask for metadata has a second one beside it that does, so that it is known when the result is in sync.
+package final class ListenerProbe: Sendable {
+  package enum News: Sendable {
+    /// A snapshot as the program gets it.
+    case snapshot(ViewSnapshot)
+    /// The end, by an error.
+    case failed(RPCStatus)
+    /// The newest result, whose metadata is current.
+    case result(ViewSnapshot)
+  }
+
+  package let name: String?
+  package let query: FirestoreQuery.Query
+  package let isFromCacheAlone: Bool
+  private let engine: SyncEngine
+  private let ids: [ListenerID]
+  /// The snapshots that a program without metadata gets; `nil` for one that asks for metadata.
+  private let plain: SnapshotMailbox?
+  private let watching: SnapshotMailbox
+  private let newest = Mutex<ViewSnapshot?>(nil)
+
+  /// Opens the listener.
+  package init(to query: FirestoreQuery.Query, _ options: ListenerOptions, named name: String?, of engine: SyncEngine) {
+    (self.name, self.query, self.engine) = (name, query, engine)
+    isFromCacheAlone = options.source == .cache
+    // The plain one is the first: of what one change does, it has its part before the other one.
+    let plain = options.includeMetadataChanges ? nil : SnapshotMailbox(capacity: 64)
+    self.plain = plain
+    watching = SnapshotMailbox(capacity: 64)
+    var all = options
+    all.includeMetadataChanges = true
+    ids =
+      (plain.map { [engine.listen(to: query, options: options, into: $0)] } ?? [])
+      + [engine.listen(to: query, options: all, into: watching)]
+  }
+
+  /// The newest result, whose metadata is current; `nil` before the first.
+  package var result: ViewSnapshot? { newest.withLock { $0 } }
+
+  package func stop() { for id in ids { engine.stopListening(id) } }
+
+  /// Tells what happens until the listener ends. To be called once.
+  package func follow(_ tell: @escaping @Sendable (News) -> Void) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.watch(tell) }
+      guard let plain else { return }
+      group.addTask {
+        while let element = await plain.next() { tell(News(element)) }
+      }
+    }
+  }
+
+  private func watch(_ tell: @escaping @Sendable (News) -> Void) async {
+    while let element = await watching.next() {
+      // The content of the plain mailbox belongs to the same change, or to an earlier one.
+      if let plain { await plain.settle() } else { tell(News(element)) }
+      guard case .snapshot(let snapshot) = element else { continue }
+      newest.withLock { $0 = snapshot }
+      tell(.result(snapshot))
+    }
+  }
+}
+
+extension ListenerProbe.News {
+  fileprivate init(_ element: SnapshotMailbox.Element) {
+    switch element {
+    case .snapshot(let snapshot): self = .snapshot(snapshot)
+    case .failed(let status): self = .failed(status)
+    }
+  }
+}

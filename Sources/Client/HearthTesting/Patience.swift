@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Waits with an end, by a clock that need not be that of the machine.
+package enum Patience {
+  /// The shortest time between two looks at a fact, of which a wait has at most ten thousand.
+  private static let pace = Duration.milliseconds(10)
+
+  /// Waits until a fact holds.
+  /// - Returns: whether it held before the time was over.
+  package static func wait(
+    _ limit: Duration, by clock: any Clock<Duration>, until holds: () async throws -> Bool
+  ) async throws -> Bool {
+    let pace = max(pace, limit / 10_000)
+    var looks = max(1, Int(limit / pace))
+    while try await !holds() {
+      looks -= 1
+      if looks < 0 { return false }
+      try await clock.sleep(for: pace)
+    }
+    return true
+  }
+
+  /// The result of the body if it comes before the time is over; else `nil`.
+  package static func result<Value: Sendable>(
+    within limit: Duration, by clock: any Clock<Duration>, of body: @escaping @Sendable () async throws -> Value?
+  ) async throws -> Value? {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        // The sleep is cancelled when the result arrives.
+        try? await clock.sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSimulation
+import FirestoreText
+public import Hearth
+import Synchronization
+
+/// A client of a ``TestStage``: a `Firestore` for the code that is tested, with a durable cache and a network that can be
+/// broken.
+public final class TestClient: Sendable {
+  /// The name, which no other client of the stage has.
+  public let name: String
+  /// The user of the client, whom a test signs in and out.
+  public let users = UserSession()
+  let stage: TestStage
+  private let faults: FaultInjector
+  private let state: Mutex<State>
+
+  private struct State: Sendable {
+    var opening: ClientOpening
+    /// The number of times that the client was killed.
+    var life = 0
+    var isOnline = true
+  }
+
+  init(_ name: String, user: String?, on stage: TestStage) throws(FirestoreError) {
+    (self.name, self.stage) = (name, stage)
+    faults = stage.world.faults(of: name)
+    if let user { users.signIn(userID: user) { _ in user } }
+    state = Mutex(
+      State(opening: try ClientOpening(name, life: 0, isOnline: true, users, faults, in: stage.world)))
+  }
+
+  /// The database, for the code that is tested. A client that was restarted or killed has another one.
+  public var db: Firestore { opening.db }
+
+  var opening: ClientOpening { state.withLock(\.opening) }
+
+  var agreeing: AgreeingClient? {
+    let (opening, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
+    return AgreeingClient(name, opening.engine, isOnline: isOnline, opening.listeners)
+  }
+
+  func close() async { await opening.close() }
+
+  // MARK: Network
+
+  /// Whether the network is on, as far as the test has not switched it by `db`.
+  public var isOnline: Bool { state.withLock(\.isOnline) }
+
+  /// Pulls the plug: when the call returns, nothing is sent or received any more.
+  public func goOffline() async throws {
+    try await db.disableNetwork()
+    state.withLock { $0.isOnline = false }
+  }
+
+  /// Puts the plug back.
+  public func goOnline() async throws {
+    try await db.enableNetwork()
+    state.withLock { $0.isOnline = true }
+  }
+
+  /// Makes a fault between this client and the backend, in the words that scenarios and the dashboard have:
+  /// `latency 200ms jitter 100ms`, `next write drop-ack`, `loss 10% before`, `down watch`, `flap 5s`, `restart`, `calm`.
+  /// `hearth help testing` has all of them.
+  /// - Throws: ``StageFailure`` for other words, and for those that mean nothing to a client.
+  public func fault(_ words: String, file: String = #fileID, line: Int = #line) throws {
+    let place = CallPlace(file: file, line: line)
+    do throws(TextError) {
+      let change = try FaultText.parse(words)
+      if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
+      do throws(RPCStatus) { try faults.perform(change) } catch { throw TextError(error.message) }
+    } catch {
+      let column = error.column.map { ", column \($0)" } ?? ""
+      throw stage.failure(.misuse, "fault \"\(words)\"\(column): \(error.reason)", place)
+    }
+  }
+
+  /// Ends all faults, and withdraws those that wait for a call.
+  public func calm() { faults.apply(FaultSettings()) }
+
+  // MARK: Lives
+
+  /// Closes the client and opens it again on its cache. Its listeners end; writes that wait are sent by the new one, if the
+  /// network is on.
+  public func restart(file: String = #fileID, line: Int = #line) async throws {
+    try await reopen(isKilled: false, CallPlace(file: file, line: line))
+  }
+
+  /// Gives the client up as it is, and opens it again on the files as they are now, as after `kill -9`.
+  public func kill(file: String = #fileID, line: Int = #line) async throws {
+    try await reopen(isKilled: true, CallPlace(file: file, line: line))
+  }
+
+  private func reopen(isKilled: Bool, _ place: CallPlace) async throws {
+    try stage.check(place)
+    let (before, life, isOnline) = state.withLock { ($0.opening, $0.life + (isKilled ? 1 : 0), $0.isOnline) }
+    if isKilled {
+      do throws(RPCStatus) { try stage.world.caches.copy(name, life: life - 1) } catch {
+        throw stage.failure(.misuse, "\(name) cannot be killed: \(error.message)", place)
+      }
+    }
+    await before.close()
+    let next = try ClientOpening(name, life: life, isOnline: isOnline, users, faults, in: stage.world)
+    state.withLock { ($0.opening, $0.life) = (next, life) }
+  }
+
+  // MARK: Listening
+
+  /// Listens to a query, beside the listeners of the code that is tested.
+  /// - Parameters:
+  ///   - query: a query of `db`.
+  ///   - includeMetadataChanges: whether a change of nothing but metadata is a snapshot.
+  ///   - source: the source of the data.
+  /// - Throws: `FirestoreError` for a query that Firestore refuses; ``StageFailure`` for one of another client.
+  public func listen(
+    to query: any Query, includeMetadataChanges: Bool = true, source: ListenSource = .default, file: String = #fileID,
+    line: Int = #line
+  ) async throws -> TestListener {
+    let place = CallPlace(file: file, line: line)
+    try stage.check(place)
+    let opening = opening
+    guard query.firestore === opening.db else {
+      throw stage.failure(
+        .misuse, "the query is of another client, or of \(name) before it was opened again; make it with \(name).db.",
+        place)
+    }
+    let probe = ListenerProbe(
+      to: try query.validated(),
+      ListenerOptions(includeMetadataChanges: includeMetadataChanges, source: source == .cache ? .cache : .default),
+      named: nil, of: opening.engine)
+    return TestListener(probe, of: query, opening, self)
+  }
+
+  /// Listens to a document, as the query of its collection that has no other result.
+  /// - Parameters:
+  ///   - document: a document of `db`.
+  ///   - includeMetadataChanges: whether a change of nothing but metadata is a snapshot.
+  public func listen(
+    to document: DocumentReference, includeMetadataChanges: Bool = true, file: String = #fileID, line: Int = #line
+  ) async throws -> TestListener {
+    try await listen(
+      to: document.parent.whereField(FieldPath.documentID(), isEqualTo: document.documentID),
+      includeMetadataChanges: includeMetadataChanges, file: file, line: line)
+  }
+}

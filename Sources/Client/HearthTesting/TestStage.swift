@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreSimulation
+public import Foundation
+import SeededRandom
+import Synchronization
+
+/// A backend in memory, clients of it, and a time that passes only when nothing is left to do: the place where a test
+/// stages what happens offline, to several clients, or to a network that fails.
+///
+///     @Test func stockIsCounted() async throws {
+///       try await TestStage.run { stage in
+///         let ada = try await stage.client("ada")
+///         let bob = try await stage.client("bob")
+///         try await stage.server.set("stock/tea", ["count": 1])
+///         let hers = try await ada.listen(to: ada.db.collection("stock"))
+///         try await hers.expect(.synced, .field("count", 1, of: "tea"))
+///         try await bob.goOffline()
+///         try bob.db.document("stock/tea").enqueueUpdate(["count": FieldValue.increment(Int64(1))])
+///         try await hers.expectNothing(within: .seconds(3600))
+///         try await bob.goOnline()
+///         try await hers.expect(.field("count", 2, of: "tea"))
+///         try await stage.expectSame()
+///       }
+///     }
+///
+/// The clients, the backend and the body run on one thread. Waiting costs nothing: an hour takes as long as the work in it.
+/// The same body and the same seed do the same each time. Both hold for what runs in the body, in functions that it calls and
+/// in child tasks; work that it hands to other threads (`Task { … }`, the main actor, a `DispatchQueue`) is not waited for,
+/// unless it is done within ``standingStill(_:)`` or, as a task, on ``executor``.
+public final class TestStage: Sendable {
+  /// The environment variable with the seed of runs that name none: `HEARTH_SEED`.
+  public static let seedVariable = "HEARTH_SEED"
+
+  /// The seed of all chance of the run.
+  public let seed: UInt64
+  /// The backend, from the side of the server.
+  public let server: TestServer
+  let world: SimulatedWorld
+  private let state = Mutex(State())
+
+  private struct State: Sendable {
+    /// The clients in the order in which they were opened.
+    var clients: [TestClient] = []
+    var isOver = false
+  }
+
+  private init(seed: UInt64, project: String) throws(RPCStatus) {
+    self.seed = seed
+    world = try SimulatedWorld(DatabaseID(project: project, database: "(default)"), seed: seed)
+    server = TestServer(world)
+  }
+
+  // MARK: Running
+
+  /// Runs a body on a new stage, which ends with it.
+  ///
+  /// If the body throws, the seed is told: in the text of a ``StageFailure``, and on standard error for any other error.
+  /// - Parameters:
+  ///   - seed: the seed of all chance; `nil` for that of the environment variable `HEARTH_SEED`, or 1.
+  ///   - project: the project of the database.
+  ///   - longest: the time of the stage after which the run fails, because the body waits for something that never comes.
+  ///   - body: the story of the test.
+  /// - Returns: the value of the body.
+  /// - Throws: the error of the body; ``StageFailure`` when `longest` is over.
+  public static func run<Value: Sendable>(
+    seed: UInt64? = nil, project: String = "test", longest: Duration = .seconds(30 * 86_400),
+    file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (TestStage) async throws -> Value
+  ) async throws -> Value {
+    let stage = try TestStage(seed: seed ?? standardSeed, project: project)
+    defer { stage.world.end() }
+    do {
+      return try await withTaskExecutorPreference(stage.world.loop) {
+        try await stage.perform(longest, CallPlace(file: file, line: line), body)
+      }
+    } catch {
+      if !(error is StageFailure) { stage.tellSeed() }
+      throw error
+    }
+  }
+
+  /// Runs a body on a stage of its own for each seed, one after the other, until one fails.
+  /// - Throws: the error of the first run that fails.
+  public static func run(
+    seeds: some Sequence<UInt64> & Sendable, project: String = "test", longest: Duration = .seconds(30 * 86_400),
+    file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (TestStage) async throws -> Void
+  ) async throws {
+    for seed in seeds {
+      try await run(seed: seed, project: project, longest: longest, file: file, line: line, body)
+    }
+  }
+
+  private static var standardSeed: UInt64 {
+    ProcessInfo.processInfo.environment[seedVariable].flatMap { UInt64($0) } ?? 1
+  }
+
+  private func perform<Value: Sendable>(
+    _ longest: Duration, _ place: CallPlace, _ body: @escaping @Sendable (TestStage) async throws -> Value
+  ) async throws -> Value {
+    let clock = world.loop.clock
+    let result: Result<Value, any Error>
+    do {
+      result = .success(
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+          group.addTask { try await body(self) }
+          group.addTask {
+            try await clock.sleep(for: longest)
+            return nil
+          }
+          defer { group.cancelAll() }
+          guard let value = try await group.next() ?? nil else {
+            throw self.failure(.notInTime, "the run did not end within \(longest).", place)
+          }
+          return value
+        })
+    } catch { result = .failure(error) }
+    let clients = state.withLock { state in
+      state.isOver = true
+      return state.clients
+    }
+    for client in clients { await client.close() }
+    await server.close()
+    return try result.get()
+  }
+
+  private func tellSeed() {
+    let line = "HearthTesting: the run that failed had the seed \(seed); \(Self.seedVariable)=\(seed) repeats it.\n"
+    // A line that cannot be written must not end the test.
+    try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+  }
+
+  // MARK: Clients
+
+  /// Opens a client with a cache and a queue of its own.
+  /// - Parameters:
+  ///   - name: letters, digits and `-`; no other client of the stage has it.
+  ///   - user: the user who is signed in; `nil` for none.
+  /// - Throws: ``StageFailure`` for a name that is taken or is none, or if the stage is over.
+  public func client(
+    _ name: String = "client", user: String? = nil, file: String = #fileID, line: Int = #line
+  ) async throws -> TestClient {
+    let place = CallPlace(file: file, line: line)
+    try check(place)
+    guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else {
+      throw failure(.misuse, "\"\(name)\" is no name of a client: letters, digits and - are.", place)
+    }
+    if clients.contains(where: { $0.name == name }) {
+      throw failure(.misuse, "there is a client \(name) already; give the other one another name.", place)
+    }
+    let client = try TestClient(name, user: user, on: self)
+    state.withLock { $0.clients.append(client) }
+    return client
+  }
+
+  /// The clients in the order in which they were opened.
+  public var clients: [TestClient] { state.withLock(\.clients) }
+
+  // MARK: Time
+
+  /// The time since the run began.
+  public var elapsed: Duration { world.loop.now }
+
+  /// The time of day of the clients and of the backend, which begins with the first moment of 2026.
+  public var date: Date {
+    let now = world.now
+    return Date(timeIntervalSince1970: Double(now.seconds) + Double(now.nanoseconds) / 1e9)
+  }
+
+  /// A clock of the stage's time, for code that is given one.
+  public var clock: any Clock<Duration> { world.loop.clock }
+
+  /// The thread of the stage, for tasks that a test starts: `Task(executorPreference: stage.executor) { … }`.
+  public var executor: any TaskExecutor { world.loop }
+
+  /// Lets time pass, with all that happens in it.
+  public func wait(_ time: Duration) async throws { try await world.loop.clock.sleep(for: time) }
+
+  /// Runs a body while the time of the stage stands still, for work that other threads do: what needs no time goes on.
+  public func standingStill<Value: Sendable>(
+    _ body: @Sendable () async throws -> Value
+  ) async rethrows -> Value {
+    world.loop.hold()
+    defer { world.loop.release() }
+    return try await body()
+  }
+
+  /// A generator of random numbers for the test itself, which begins with the seed: two of the same number give the same.
+  /// - Parameter number: tells generators of one run from each other.
+  public func random(_ number: UInt64 = 0) -> StageRandom { StageRandom(seed: seed, number) }
+
+  // MARK: Failures
+
+  func failure(_ kind: StageFailure.Kind, _ reason: String, _ place: CallPlace) -> StageFailure {
+    StageFailure(kind: kind, reason: reason, file: place.file, line: place.line, seed: seed, elapsed: elapsed)
+  }
+
+  /// - Throws: ``StageFailure`` if the stage is over, where nothing would ever happen.
+  func check(_ place: CallPlace) throws(StageFailure) {
+    if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over; it ends with the body of run.", place) }
+  }
+}
+
+/// Random numbers that are the same for the same seed.
+public struct StageRandom: RandomNumberGenerator, Sendable {
+  private var generator: SeededGenerator
+
+  init(seed: UInt64, _ number: UInt64) {
+    generator = SeededGenerator(seed: SeededGenerator.mixed(seed) ^ SeededGenerator.mixed(number &+ 1))
+  }
+
+  /// The next number.
+  public mutating func next() -> UInt64 { generator.next() }
+}

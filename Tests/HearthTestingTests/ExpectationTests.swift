@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hearth
+import HearthTesting
+import Testing
+
+/// Each expectation fails when it should, and says why, where and with which seed.
+@Suite("Expectations that are not met", .timeLimit(.minutes(5)))
+struct ExpectationTests {
+  private struct Failed: Error {}
+
+  /// The failure of a body on a stage with one client.
+  private func failure(
+    seed: UInt64 = 1, longest: Duration = .seconds(86_400),
+    _ body: @escaping @Sendable (TestStage, TestClient) async throws -> Void
+  ) async throws -> StageFailure {
+    do {
+      try await TestStage.run(seed: seed, longest: longest) { stage in
+        try await body(stage, try await stage.client("ada"))
+      }
+    } catch let failure as StageFailure { return failure }
+    throw Failed()
+  }
+
+  @Test("A snapshot that does not come names what came instead, with place, seed and time")
+  func snapshot() async throws {
+    let line = #line + 4
+    let failure = try await failure(seed: 42) { stage, client in
+      try await stage.server.set("cities/SF", ["state": "CA"])
+      let listener = try await client.listen(to: client.db.collection("cities"))
+      try await listener.expect(.added("LA"), .synced, within: .seconds(60))
+    }
+    #expect(failure.kind == .notInTime && failure.line == line && failure.seed == 42)
+    #expect(failure.file == "HearthTestingTests/ExpectationTests.swift")
+    #expect(failure.elapsed == .seconds(60))
+    #expect(failure.reason.contains("added LA, synced; came: "), "\(failure)")
+    #expect(failure.reason.hasSuffix("1 document (SF), added SF, synced."), "\(failure)")
+    #expect(failure.description.contains("ExpectationTests.swift:\(line): ada, listener of cities: expected"))
+    #expect(failure.description.hasSuffix("(60.0 s after the beginning; HEARTH_SEED=42 repeats the run)"), "\(failure)")
+  }
+
+  @Test(
+    "Each expectation about a snapshot passes over one that does not meet it",
+    arguments: [
+      .fromCache, .pendingWrites, .empty, .count(2), .documents("LA"), .field("state", "NY", of: "SF"),
+      .field("state", 1, of: "SF"), .field("state", "CA", of: "LA"), .modified("SF"), .removed("SF"), .added("LA"),
+      .that("anything else") { _ in false },
+    ] as [SnapshotExpectation])
+  func unmet(_ wanted: SnapshotExpectation) async throws {
+    let failure = try await failure { stage, client in
+      try await stage.server.set("cities/SF", ["state": "CA"])
+      let listener = try await client.listen(to: client.db.collection("cities"), includeMetadataChanges: false)
+      try await listener.expect(.synced, wanted)
+    }
+    #expect(failure.kind == .notInTime && failure.reason.contains(wanted.description), "\(failure)")
+  }
+
+  @Test("A result in sync and without pending writes is not met by one that waits offline")
+  func offline() async throws {
+    for wanted in [SnapshotExpectation.synced, .noPendingWrites] {
+      let failure = try await failure { _, client in
+        try await client.goOffline()
+        try client.db.document("cities/SF").enqueueData([:])
+        let listener = try await client.listen(to: client.db.collection("cities"))
+        try await listener.expect(.count(1), wanted)
+      }
+      #expect(failure.reason.contains("1 document (SF), added SF, from the cache, with pending writes"), "\(failure)")
+    }
+  }
+
+  @Test("Nothing is not met by a snapshot that comes, one that waits, or the end of the listener")
+  func nothing() async throws {
+    let waiting = try await failure { _, client in
+      let listener = try await client.listen(to: client.db.collection("cities"))
+      try await listener.expectNothing()
+    }
+    #expect(waiting.kind == .surprise && waiting.reason.contains("a snapshot came: 0 documents"), "\(waiting)")
+    let coming = try await failure { stage, client in
+      let listener = try await client.listen(to: client.db.collection("cities"))
+      try await listener.expect(.synced)
+      async let nothing: Void = listener.expectNothing(within: .seconds(60))
+      try await stage.wait(.seconds(30))
+      try await stage.server.set("cities/SF", [:])
+      try await nothing
+    }
+    #expect(coming.kind == .surprise && coming.reason.contains("added SF"), "\(coming)")
+    #expect(coming.elapsed == .seconds(30))
+    let ended = try await failure { _, client in
+      try client.fault("next listen permission-denied")
+      let listener = try await client.listen(to: client.db.collection("cities"), includeMetadataChanges: false)
+      try await listener.expectNothing()
+    }
+    #expect(ended.reason.contains("the listener ended with permission-denied"), "\(ended)")
+  }
+
+  @Test("A listener that goes on, or ends with another error, is no failure that was expected")
+  func listenerFailure() async throws {
+    let goesOn = try await failure { _, client in
+      let listener = try await client.listen(to: client.db.collection("cities"))
+      try await listener.expectFailure(.permissionDenied)
+    }
+    #expect(goesOn.kind == .notInTime && goesOn.reason.contains("it goes on"), "\(goesOn)")
+    let other = try await failure { _, client in
+      try client.fault("next listen permission-denied")
+      let listener = try await client.listen(to: client.db.collection("cities"))
+      try await listener.expectFailure(.notFound)
+    }
+    #expect(other.kind == .surprise && other.reason.contains("; the listener ended with permission-denied"), "\(other)")
+    let snapshot = try await failure { _, client in
+      let listener = try await client.listen(to: client.db.collection("cities"))
+      try await client.restart()
+      try await listener.expect(.count(3))
+    }
+    #expect(snapshot.kind == .surprise && snapshot.reason.contains("failed-precondition"), "\(snapshot)")
+  }
+
+  @Test("Waiting writes, a connection and answers that are otherwise are named as they are")
+  func clients() async throws {
+    let pending = try await failure { _, client in
+      try await client.goOffline()
+      try client.db.document("a/b").enqueueData([:])
+      try await client.expectPending(0, within: .seconds(30))
+    }
+    #expect(pending.reason.hasSuffix("expected 0 waiting writes within 30.0 seconds; 1 wait."), "\(pending)")
+    let connection = try await failure { _, client in try await client.expectConnection(.online) }
+    #expect(connection.reason.hasSuffix("; unknown."), "\(connection)")
+    let accepted = try await failure { _, client in
+      try await client.db.document("a/b").setData([:])
+      try await client.expectRejected(.permissionDenied)
+    }
+    #expect(accepted.kind == .notInTime && accepted.reason.contains("none was rejected"), "\(accepted)")
+    for (code, path) in [(.aborted, nil), (nil, "a/c")] as [(FirestoreErrorCode.Code?, String?)] {
+      let other = try await failure { _, client in
+        try client.db.document("a/b").enqueueUpdate(["n": 1])
+        try await client.expectRejected(code, path)
+      }
+      #expect(other.kind == .surprise && other.reason.contains("of a/b was rejected with not-found"), "\(other)")
+    }
+    let unanswered = try await failure { _, client in
+      try await client.db.document("a/b").setData([:])
+      try await client.expectAcknowledged("a/c")
+    }
+    #expect(unanswered.kind == .notInTime && unanswered.reason.contains("a write of a/c"), "\(unanswered)")
+  }
+
+  @Test("Clients that are not in sync, or do not agree, are named with the difference")
+  func agreement() async throws {
+    let waiting = try await failure { stage, client in
+      try await client.goOffline()
+      try client.db.document("a/b").enqueueData([:])
+      try await stage.waitForSync()
+    }
+    #expect(waiting.kind == .notInTime && waiting.reason.contains("ada: 1 write without an answer"), "\(waiting)")
+    let silent = try await failure { stage, client in
+      try client.fault("silent")
+      _ = try await client.listen(to: client.db.collection("a"))
+      try await stage.waitForSync()
+    }
+    #expect(silent.reason.contains("ada: the listener of a is not in sync"), "\(silent)")
+    let apart = try await failure { stage, client in
+      let listener = try await client.listen(to: client.db.collection("a"))
+      try await listener.expect(.synced)
+      try await client.goOffline()
+      try await stage.server.set("a/b", [:])
+      try await stage.expectSame()
+    }
+    #expect(apart.kind == .disagreement && apart.reason.hasSuffix("the listener of a lacks a/b."), "\(apart)")
+  }
+
+  @Test("Wrong names, wrong words, queries of another client and a stage that is over are refused")
+  func misuse() async throws {
+    let taken = try await failure { stage, _ in _ = try await stage.client("ada") }
+    #expect(taken.kind == .misuse && taken.reason.contains("there is a client ada already"), "\(taken)")
+    let name = try await failure { stage, _ in _ = try await stage.client("a/b") }
+    #expect(name.reason.contains("\"a/b\" is no name"), "\(name)")
+    let words = try await failure { _, client in try client.fault("latency soon") }
+    #expect(words.kind == .misuse && words.reason.hasPrefix("fault \"latency soon\", column 9: "), "\(words)")
+    let meaningless = try await failure { _, client in try client.fault("expire-token") }
+    #expect(meaningless.kind == .misuse, "\(meaningless)")
+    let foreign = try await failure { stage, client in
+      let bob = try await stage.client("bob")
+      _ = try await client.listen(to: bob.db.collection("a"))
+    }
+    #expect(foreign.reason.contains("make it with ada.db"), "\(foreign)")
+    let (stage, client) = try await TestStage.run { stage in (stage, try await stage.client()) }
+    await #expect(throws: StageFailure.self) { _ = try await stage.client("late") }
+    await #expect(throws: StageFailure.self) { try await client.expectPending(0) }
+    await #expect(throws: FirestoreError.self) { try await client.db.document("a/b").getDocument() }
+  }
+
+  @Test("A body that never ends is ended by the time of the stage; its own errors pass as they are")
+  func ends() async throws {
+    let endless = try await failure(longest: .seconds(7 * 86_400)) { _, client in
+      for try await _ in client.db.collection("a").snapshots {}
+    }
+    #expect(endless.kind == .notInTime && endless.reason.contains("did not end within"), "\(endless)")
+    await #expect(throws: Failed.self) { try await TestStage.run { _ in throw Failed() } }
+    await #expect(throws: FirestoreError.self) {
+      try await TestStage.run { stage in try await stage.server.update("a/b", ["n": 1]) }
+    }
+  }
+}
