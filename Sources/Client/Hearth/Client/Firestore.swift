@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
@@ -86,6 +87,9 @@ public final class Firestore: Sendable {
       }
     }
   }
+
+  /// The queue of the settings, without a copy of them, which looks into the environment.
+  var dispatchQueue: DispatchQueue { state.withLock { $0.settings }.values.dispatchQueue }
 
   /// Makes every call fail with the reason, until settings are assigned.
   func refuse(_ reason: FirestoreError) { state.withLock { $0.refusal = reason } }

@@ -23,7 +23,7 @@ enum DecodedContent {
 
   var isNull: Bool { if case .null? = scalar { true } else { false } }
 
-  /// What stands in the data, for error messages.
+  /// The name of what stands in the data, for error messages.
   var kind: String {
     switch self {
     case .stored(.map): return "a map"
@@ -95,7 +95,7 @@ enum DecodedArray {
   }
 }
 
-/// What all decoders of one value share.
+/// The part that all decoders of one value share.
 final class DecodingContext {
   let options: Firestore.Decoder.Options
   /// The document that the data is from.
@@ -109,7 +109,7 @@ final class DecodingContext {
     self.values = values
   }
 
-  /// What the `init(from:)` of the values finds.
+  /// The information that the `init(from:)` of the values finds.
   var userInfo: [CodingUserInfoKey: Any] {
     var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     if let reference { userInfo[.documentReference] = reference }

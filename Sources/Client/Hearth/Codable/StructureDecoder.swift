@@ -4,7 +4,7 @@ import Foundation
 
 /// Decodes one value of a document's data.
 ///
-/// Its place in the document is known by its parents, and put together for errors and for whoever asks.
+/// Keeps its parent, by which errors and coding paths name the place in the document.
 final class StructureDecoder: Swift.Decoder {
   let content: DecodedContent
   let context: DecodingContext

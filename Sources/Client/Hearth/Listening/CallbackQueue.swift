@@ -26,5 +26,5 @@ struct CallbackQueue: Sendable {
 }
 
 extension Firestore {
-  var callbackQueue: CallbackQueue { CallbackQueue(settings.dispatchQueue, on: app.backend.surroundings.loop) }
+  var callbackQueue: CallbackQueue { CallbackQueue(dispatchQueue, on: app.backend.surroundings.loop) }
 }
