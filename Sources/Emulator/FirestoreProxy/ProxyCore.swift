@@ -14,6 +14,8 @@ final class ProxyCore {
   let loop: any EventLoop
   let target: Endpoint
   let faults: FaultInjector
+  /// The times within which peers have to begin to speak their protocol.
+  let handshake: (client: TimeAmount, server: TimeAmount)
   /// Whether contents of documents are told.
   let tellsValues: Bool
   private let tls: TLSContext?
@@ -22,17 +24,21 @@ final class ProxyCore {
   private var lastConnection = 0
   private var lastStream = 0
   /// The settings of the faults, kept here so that a message asks for none while there are none.
-  private(set) var settings = FaultSettings()
+  private(set) var settings = FaultSettings() { didSet { isCalm = settings.isCalm } }
+  /// Whether no setting disturbs what passes.
+  private(set) var isCalm = true
   /// The sessions of WebChannel that a fault is about.
   var channels = BrokenChannels()
 
   init(
-    on loop: any EventLoop, to target: Endpoint, _ tls: TLSContext?, _ faults: FaultInjector, tellsValues: Bool,
-    _ sink: (@Sendable (TrafficEvent) -> Void)?
+    on loop: any EventLoop, to target: Endpoint, _ tls: TLSContext?, _ faults: FaultInjector,
+    handshake: (client: TimeAmount, server: TimeAmount),
+    tellsValues: Bool, _ sink: (@Sendable (TrafficEvent) -> Void)?
   ) {
     (self.loop, self.target, self.tls, self.faults) = (loop, target, tls, faults)
-    (self.tellsValues, self.sink) = (tellsValues, sink)
+    (self.handshake, self.tellsValues, self.sink) = (handshake, tellsValues, sink)
     settings = faults.settings
+    isCalm = settings.isCalm
   }
 
   // MARK: Connections
@@ -48,6 +54,14 @@ final class ProxyCore {
   func nextStream() -> Int {
     lastStream += 1
     return lastStream
+  }
+
+  /// Tells of a client that has said nothing until it was to have begun.
+  func tellSilentClient() {
+    lastConnection += 1
+    var event = TrafficEvent(.connection, connection: lastConnection)
+    event.remark = "the client said nothing within \(handshake.client.nanoseconds / 1_000_000_000) seconds"
+    tell(event)
   }
 
   /// Connects to the server.
@@ -132,7 +146,7 @@ final class ProxyCore {
 
   /// The time that a piece of a stream takes; `nil` for never.
   func pace(_ lane: FaultLane, bytes: Int, isAnswer: Bool) -> Conveyor.Pace? {
-    if settings.isCalm { return Conveyor.Pace.none }
+    if isCalm { return Conveyor.Pace.none }
     if settings.isHalfOpen { return nil }
     let latency = faults.delay(lane, isAnswer: isAnswer) { 0 }
     let whole = faults.delay(lane, isLate: false, isAnswer: isAnswer) { bytes }

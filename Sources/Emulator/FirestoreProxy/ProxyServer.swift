@@ -23,6 +23,10 @@ package struct ProxyServer: Sendable {
     /// Whether contents of documents are told.
     package var tellsValues = false
     package var seed: UInt64 = 0
+    /// The time within which clients have to begin to speak their protocol, and the server its own.
+    package var (handshake, serverHandshake) = (Duration.seconds(30), Duration.seconds(30))
+    /// The clock by which a network comes and goes that is told to.
+    package var clock: any Clock<Duration> = ContinuousClock()
     /// The faults at the start.
     package var faults: [FaultChange] = []
     /// Takes what happens, on the proxy's thread; `nil` if it is not told.
@@ -42,7 +46,7 @@ package struct ProxyServer: Sendable {
     self.configuration = configuration
     let (loop, core) = (loop, NIOLoopBoundBox<ProxyCore?>.makeEmptyBox(valueType: ProxyCore.self, eventLoop: loop))
     self.core = core
-    faults = FaultInjector(seed: configuration.seed) { lanes, status in
+    faults = FaultInjector(seed: configuration.seed, clock: configuration.clock) { lanes, status in
       loop.execute { core.value?.interrupt(lanes, with: status) }
     }
   }
@@ -58,7 +62,9 @@ package struct ProxyServer: Sendable {
     let (loop, faults, configuration) = (loop, faults, configuration)
     try await loop.submit {
       core.value = ProxyCore(
-        on: loop, to: configuration.target, tls, faults, tellsValues: configuration.tellsValues, configuration.report)
+        on: loop, to: configuration.target, tls, faults,
+        handshake: (TimeAmount(configuration.handshake), TimeAmount(configuration.serverHandshake)),
+        tellsValues: configuration.tellsValues, configuration.report)
     }.get()
     for change in configuration.faults { try await perform(change) }
     let port = EmulatorServer.Configuration(host: configuration.host, port: configuration.port)
@@ -66,10 +72,13 @@ package struct ProxyServer: Sendable {
       channel.eventLoop.makeCompletedFuture {
         guard let core = core.value, !core.refusesConnections else { return channel.close(promise: nil) }
         let spoken = SpokenProtocolHandler(
-          handshake: ConnectionLimits.loopback.handshake,
-          http1: { channel in try HTTP1Bridge(core).begin(on: channel) },
+          handshake: core.handshake.client, silent: { core.tellSilentClient() },
+          http1: { channel in
+            try channel.pipeline.syncOperations.addHandler(TurnFlushHandler(), position: .first)
+            try HTTP1Bridge(core).begin(on: channel)
+          },
           http2: { channel in try HTTP2Bridge(core).begin(on: channel) })
-        try channel.pipeline.syncOperations.addHandlers(TurnFlushHandler(), spoken)
+        try channel.pipeline.syncOperations.addHandler(spoken)
       }
     }
     ready(listener.localAddress?.port ?? configuration.port)

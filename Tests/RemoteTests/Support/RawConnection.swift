@@ -94,17 +94,23 @@ struct RawConnection: Sendable {
   private static func bytes(_ integer: UInt32) -> [UInt8] { withUnsafeBytes(of: integer.bigEndian) { Array($0) } }
 }
 
-private final class FrameReader: ChannelInboundHandler {
+final class FrameReader: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
   private let frames: AsyncStream<RawConnection.Frame>.Continuation
   private var buffer = ByteBuffer()
+  /// The bytes in front of the first frame.
+  private var preface: Int
 
-  init(_ frames: AsyncStream<RawConnection.Frame>.Continuation) { self.frames = frames }
+  init(_ frames: AsyncStream<RawConnection.Frame>.Continuation, preface: Int = 0) {
+    (self.frames, self.preface) = (frames, preface)
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var received = unwrapInboundIn(data)
     buffer.writeBuffer(&received)
+    if preface > 0, buffer.readSlice(length: preface) == nil { return }
+    preface = 0
     while let head = buffer.getBytes(at: buffer.readerIndex, length: 9) {
       let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
       guard buffer.readableBytes >= 9 + length else { return }
@@ -117,4 +123,6 @@ private final class FrameReader: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) { frames.finish() }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

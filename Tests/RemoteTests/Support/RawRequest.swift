@@ -19,7 +19,7 @@ struct RawRequest {
   static let settings = frame(4)
 
   /// Literals that are neither indexed nor compressed.
-  static func headers(_ fields: [(String, String)], stream: UInt32 = 1) -> [UInt8] {
+  static func headers(_ fields: [(String, String)], stream: UInt32 = 1, isLast: Bool = false) -> [UInt8] {
     var block: [UInt8] = []
     for (name, value) in fields {
       block.append(0)
@@ -28,7 +28,7 @@ struct RawRequest {
         block += text.utf8.prefix(126)
       }
     }
-    return frame(1, flags: 4, stream: stream, block)
+    return frame(1, flags: isLast ? 5 : 4, stream: stream, block)
   }
 
   static func data(_ bytes: [UInt8], stream: UInt32 = 1, isLast: Bool = true) -> [UInt8] {
@@ -41,6 +41,12 @@ struct RawRequest {
       (":authority", "localhost"), ("content-type", "application/grpc"), ("te", "trailers"),
       ("authorization", "Bearer owner"),
     ]
+  }
+
+  /// An answer without a message.
+  static func answer(_ status: Int, stream: UInt32) -> [UInt8] {
+    let fields = [(":status", "200"), ("content-type", "application/grpc"), ("grpc-status", "\(status)")]
+    return headers(fields, stream: stream, isLast: true)
   }
 
   /// gRPC's prefix and the message.

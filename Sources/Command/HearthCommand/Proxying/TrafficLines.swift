@@ -17,16 +17,18 @@ final class TrafficLines: Sendable {
 
   private static let most = 100_000
 
+  private struct Queue {
+    var items: [Item] = []
+    var missed = 0
+  }
+
   private let asJSON: Bool
-  private let items: AsyncStream<Item>
-  private let continuation: AsyncStream<Item>.Continuation
-  private let missed = Atomic(0)
+  private let queue = Mutex(Queue())
+  /// One word that there is something in the queue.
+  private let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   private let utcOffset = TimeZone.current.secondsFromGMT()
 
-  init(asJSON: Bool) {
-    self.asJSON = asJSON
-    (items, continuation) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: .bufferingOldest(Self.most))
-  }
+  init(asJSON: Bool) { self.asJSON = asJSON }
 
   func put(_ event: TrafficEvent) { put(.event(event)) }
 
@@ -47,39 +49,50 @@ final class TrafficLines: Sendable {
   }
 
   private func put(_ item: Item) {
-    if case .dropped = continuation.yield(item) { missed.add(1, ordering: .relaxed) }
+    let isFirst = queue.withLock { queue in
+      if queue.items.count < Self.most { queue.items.append(item) } else { queue.missed += 1 }
+      return queue.items.count == 1
+    }
+    if isFirst { signal.yield() }
   }
 
-  /// Prints lines until cancelled.
+  /// Prints lines until cancelled; those that came together go together.
   func print() async throws {
     let output = OutputFile.standard()
-    for await item in items {
-      let count = missed.exchange(0, ordering: .relaxed)
-      if count > 0 {
-        if asJSON {
-          try output.data(line: TrafficLine.missed(count).lineText)
-        } else {
-          try output.line("\(count) events were missed")
-        }
+    for await _ in signals {
+      let (items, missed) = queue.withLock { queue in
+        defer { queue = Queue() }
+        return (queue.items, queue.missed)
       }
-      switch item {
-      case .event(let event):
-        let line = TrafficLine(event)
+      for item in items { try print(item, output) }
+      if missed > 0 {
         if asJSON {
-          try output.data(line: line.object.lineText)
+          try output.data(line: TrafficLine.missed(missed).lineText)
         } else {
-          try output.line(ShownText(line.text(utcOffset: utcOffset)))
+          try output.line("\(missed) events were missed")
         }
-      case .words(let words):
-        if asJSON {
-          try output.data(line: TrafficLine.faults(words).lineText)
-        } else {
-          try output.line("faults: \(words)")
-        }
-      case .line(let line): try output.line(line)
-      case .json(let json): try output.data(line: json.lineText)
       }
       try output.flush()
+    }
+  }
+
+  private func print(_ item: Item, _ output: OutputFile) throws {
+    switch item {
+    case .event(let event):
+      let line = TrafficLine(event)
+      if asJSON {
+        try output.data(line: line.object.lineText)
+      } else {
+        try output.line(ShownText(line.text(utcOffset: utcOffset)))
+      }
+    case .words(let words):
+      if asJSON {
+        try output.data(line: TrafficLine.faults(words).lineText)
+      } else {
+        try output.line("faults: \(words)")
+      }
+    case .line(let line): try output.line(line)
+    case .json(let json): try output.data(line: json.lineText)
     }
   }
 }

@@ -18,6 +18,7 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private let handshake: TimeAmount
+  private let silent: () -> Void
   private let http1: Configure
   private let http2: Configure
   private let heard: () -> Void
@@ -28,19 +29,24 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
 
   /// - Parameters:
   ///   - handshake: the time within which a client has to begin to speak its protocol.
+  ///   - silent: called when it has not, before the connection is closed.
   ///   - heard: called when the protocol is known.
   package init(
-    handshake: TimeAmount, heard: @escaping () -> Void = {}, http1: @escaping Configure, http2: @escaping Configure
+    handshake: TimeAmount, silent: @escaping () -> Void = {}, heard: @escaping () -> Void = {},
+    http1: @escaping Configure, http2: @escaping Configure
   ) {
-    self.handshake = handshake
+    (self.handshake, self.silent) = (handshake, silent)
     self.heard = heard
     self.http1 = http1
     self.http2 = http2
   }
 
   package func handlerAdded(context: ChannelHandlerContext) {
-    let channel = context.channel
-    deadline = context.eventLoop.scheduleTask(in: handshake) { channel.close(promise: nil) }
+    let (channel, silent) = (context.channel, silent)
+    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: handshake) {
+      silent()
+      channel.close(promise: nil)
+    }
   }
 
   package func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }

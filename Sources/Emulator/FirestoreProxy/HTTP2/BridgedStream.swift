@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import NIOCore
-import NIOHPACK
-import NIOHTTP2
 
 /// One stream of a client's connection, and the stream of the server's that answers it.
 final class BridgedStream {
   let number: Int
-  let clientID: HTTP2StreamID
-  let method: ProxiedMethod
-  let isGRPC: Bool
+  let request: RequestHead
   let began = NIODeadline.now()
-  /// The pieces on their way to the server, and to the client.
-  let toServer: Conveyor
-  let toClient: Conveyor
+  let client: StreamEnd
+  /// `nil` until the server knows of it, and after it is to know no more.
+  var server: StreamEnd?
   /// The connection to the server on which it goes on.
   var upstream: Upstream?
-  var serverID: HTTP2StreamID?
+  /// The head and what came behind it, as long as the server does not know of the stream.
+  var early: [StreamEnd.Piece] = []
+  /// The pieces that are held up on their way; `nil` as long as there were none.
+  var toServer: Conveyor?
+  var toClient: Conveyor?
+
   /// Requests whose messages are decided on one by one.
   var requests = RequestAssembly()
   var counted = MessageCounter()
@@ -25,17 +26,21 @@ final class BridgedStream {
   var losses: [Bool] = []
   var hasShakenHands = false
   var hasAnswerHead = false
-  /// Whether the client has ended its requests, and whether it has the end of the answer.
-  var isRequestOver = false
+  /// Whether the client has the end of the answer, or has gone.
   var isOver = false
   /// Whether the end of the answer has come, or the proxy has answered.
   var isAnswerOver = false
   var answerBytes = 0
+  /// The end as it is told; `nil` for an answer that ended without saying how.
+  var outcome: RPCStatus?
+  var httpStatus: Int?
 
-  init(_ number: Int, _ clientID: HTTP2StreamID, _ method: ProxiedMethod, isGRPC: Bool, on loop: any EventLoop) {
-    (self.number, self.clientID, self.method, self.isGRPC) = (number, clientID, method, isGRPC)
-    (toServer, toClient) = (Conveyor(loop), Conveyor(loop))
+  init(_ number: Int, _ client: StreamEnd, _ request: RequestHead) {
+    (self.number, self.client, self.request) = (number, client, request)
   }
+
+  var method: ProxiedMethod { request.method }
+  var isGRPC: Bool { request.isGRPC }
 
   /// Takes a message of a stream of writes' answers.
   /// - Returns: whether it is to be lost.
@@ -52,22 +57,42 @@ final class BridgedStream {
   var isAssembled: Bool { isGRPC && [.listen, .writes, .commit].contains(method.kind) }
 }
 
-/// A connection to the server.
+/// A connection to the server, and the streams that are to begin on it.
 final class Upstream {
   enum State { case connecting, open, closed }
 
-  var handler: FrameHandler?
+  var connection: FrameConnection?
+  /// The connections that are tried, by their channels.
+  var attempts: [ObjectIdentifier: FrameConnection] = [:]
   var state = State.connecting
   /// Whether it takes no more streams.
   var isRetiring = false
-  var streams: [HTTP2StreamID: BridgedStream] = [:]
-  /// The sends that wait until it is there.
-  var waiting: [() -> Void] = []
-  private var lastID = -1
+  /// The reason for which it cannot go on, if one is known.
+  var failure: RPCStatus?
+  private var beginning: CircularBuffer<BridgedStream> = []
 
-  func nextID() -> HTTP2StreamID {
-    lastID += 2
-    return HTTP2StreamID(lastID)
+  func add(_ stream: BridgedStream) {
+    beginning.append(stream)
+    beginNext()
+  }
+
+  /// Takes the streams that have not begun.
+  func takeBeginning() -> [BridgedStream] {
+    defer { beginning = [] }
+    return Array(beginning)
+  }
+
+  /// Begins the streams for which the server has room, in their order.
+  func beginNext() {
+    guard state == .open, !isRetiring, let connection else { return }
+    while connection.ends.count < connection.mostStreams, let stream = beginning.popFirst() {
+      if stream.isAnswerOver { continue }
+      let end = connection.begin(stream)
+      (stream.server, end.other, stream.client.other) = (end, stream.client, end)
+      let pieces = stream.early
+      stream.early = []
+      for piece in pieces { connection.send(piece, on: end) }
+    }
   }
 }
 
@@ -83,8 +108,7 @@ struct RequestAssembly {
 
   /// - Parameter owed: the bytes that the client has used of its room, padding included.
   mutating func append(_ more: ByteBuffer, owed: Int) {
-    var more = more
-    bytes.writeBuffer(&more)
+    if size == 0 { bytes = more } else { bytes.writeImmutableBuffer(more) }
     self.owed += owed
   }
 
@@ -111,7 +135,7 @@ struct RequestAssembly {
       throw RPCStatus(.resourceExhausted, "A message of \(length) bytes; the proxy takes \(limit).")
     }
     let message = bytes.readSlice(length: Self.front + Int(length))
-    if message != nil { bytes.discardReadBytes() }
+    if size == 0 { bytes = ByteBuffer() }
     return message
   }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import NIOCore
 
 // The events that are told of a connection and its streams.
 
@@ -13,6 +15,15 @@ extension HTTP2Bridge {
     event.method = stream.method.name
     event.transport = stream.method.isChannel ? .webchannel : stream.isGRPC ? .grpc : .http
     return event
+  }
+
+  func tellEnd(of stream: BridgedStream) {
+    if !core.isHeard { return }
+    var event = event(.ended, stream)
+    (event.status, event.bytes) = (stream.outcome ?? RPCStatus(.ok, ""), stream.answerBytes)
+    event.httpStatus = stream.isGRPC ? nil : stream.httpStatus
+    event.duration = .nanoseconds((NIODeadline.now() - stream.began).nanoseconds)
+    core.tell(event)
   }
 
   func fault(_ remark: String, _ stream: BridgedStream) -> TrafficEvent {

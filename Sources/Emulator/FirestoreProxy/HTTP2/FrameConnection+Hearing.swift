@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
+// The frames that a connection hears from its peer.
+
+extension FrameConnection {
+  /// The frames without content, and the answers that the peer does not read, after which it is taken for an attacker.
+  private static let mostEmptyFrames = 64
+  private static let mostUnreadAnswers = 10_000
+
+  func hear(_ frame: Frame) throws(HTTP2Violation) {
+    if !hasSettings, frame.kind != .settings || frame.has(Frame.isAcknowledgement) {
+      throw HTTP2Violation(.protocolError, "another frame before its settings")
+    }
+    if unfinished != nil, frame.kind != .continuation {
+      throw HTTP2Violation(.protocolError, "headers without their end")
+    }
+    switch frame.kind {
+    case .data: try data(frame)
+    case .headers: try startHeaders(frame)
+    case .continuation: try continueHeaders(frame)
+    case .rstStream: try reset(frame)
+    case .settings: try settings(frame)
+    case .ping: try ping(frame)
+    case .goAway: try goAway(frame)
+    case .windowUpdate: try windowUpdate(frame)
+    case .pushPromise: throw HTTP2Violation(.protocolError, "a push, which nobody allowed")
+    case .priority, nil: break
+    }
+  }
+
+  // MARK: Streams
+
+  private func data(_ frame: Frame) throws(HTTP2Violation) {
+    var frame = frame
+    let size = frame.content.readableBytes
+    let isLast = frame.has(Frame.endsStream)
+    try frame.unwrap()
+    emptyFrames = size == 0 && !isLast ? emptyFrames + 1 : 0
+    if emptyFrames > Self.mostEmptyFrames { throw HTTP2Violation(.enhanceYourCalm, "frames without content") }
+    allowance -= size
+    if allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than it was given room for") }
+    guard let end = ends[frame.stream] else {
+      try checkIsKnown(frame.stream)
+      return settle(size)
+    }
+    if end.isHeardOut { throw HTTP2Violation(.streamClosed, "data behind the end of a stream") }
+    end.allowance -= size
+    if end.allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than it was given room for") }
+    end.held += size
+    if isLast { end.isHeardOut = true }
+    owner?.receive(frame.content, size: size, isLast: isLast, on: end)
+  }
+
+  private func startHeaders(_ frame: Frame) throws(HTTP2Violation) {
+    var frame = frame
+    try frame.unwrap()
+    emptyFrames = 0
+    let isLast = frame.has(Frame.endsStream)
+    if frame.has(Frame.endsHeaders) { return try headers(frame.content, frame.stream, isLast: isLast) }
+    unfinished = UnfinishedHeaders(stream: frame.stream, isLast: isLast, bytes: frame.content)
+  }
+
+  private func continueHeaders(_ frame: Frame) throws(HTTP2Violation) {
+    guard var headers = unfinished, headers.stream == frame.stream else {
+      throw HTTP2Violation(.protocolError, "a continuation of headers that did not begin")
+    }
+    unfinished = nil
+    headers.bytes.writeImmutableBuffer(frame.content)
+    emptyFrames = frame.content.readableBytes == 0 ? emptyFrames + 1 : emptyFrames
+    if headers.bytes.readableBytes > Self.mostHeaderBytes || emptyFrames > Self.mostEmptyFrames {
+      throw HTTP2Violation(.enhanceYourCalm, "more than \(Self.mostHeaderBytes) bytes of headers")
+    }
+    if frame.has(Frame.endsHeaders) {
+      try self.headers(headers.bytes, headers.stream, isLast: headers.isLast)
+    } else {
+      unfinished = headers
+    }
+  }
+
+  private func headers(_ bytes: ByteBuffer, _ id: Int, isLast: Bool) throws(HTTP2Violation) {
+    // Also of a stream that is over: its headers are part of the table of those behind them.
+    let block = try headers.read(bytes)
+    if let end = ends[id] {
+      if end.isHeardOut { throw HTTP2Violation(.streamClosed, "headers behind the end of a stream") }
+      if isLast { end.isHeardOut = true }
+      owner?.receive(block, isLast: isLast, on: end)
+    } else if peer == .client, id > lastID {
+      if id.isMultiple(of: 2) { throw HTTP2Violation(.protocolError, "a stream with the number \(id) of a server") }
+      lastID = id
+      guard ends.count < Self.mostStreams else {
+        gathered.writeReset(.refusedStream, stream: id)
+        return touch()
+      }
+      let end = StreamEnd(id, self, room: initialRoom)
+      end.isHeardOut = isLast
+      ends[id] = end
+      owner?.open(end, block, isLast: isLast)
+    } else {
+      try checkIsKnown(id)
+    }
+  }
+
+  private func reset(_ frame: Frame) throws(HTTP2Violation) {
+    guard let code = frame.content.getInteger(at: frame.content.readerIndex, as: UInt32.self),
+      frame.content.readableBytes == 4
+    else { throw .size(frame) }
+    guard let end = ends.removeValue(forKey: frame.stream) else { return try checkIsKnown(frame.stream) }
+    let stream = end.stream
+    (end.isHeardOut, end.isSaidOut) = (true, true)
+    if let stream { owner?.receive(HTTP2Code(rawValue: code), on: end, stream) }
+    settle(end.held)
+    end.detach()
+  }
+
+  /// A frame of a stream that is over may still be on its way; one of a stream that never was may not.
+  private func checkIsKnown(_ stream: Int) throws(HTTP2Violation) {
+    if stream <= 0 || stream > lastID || stream.isMultiple(of: 2) {
+      throw HTTP2Violation(.protocolError, "a frame of stream \(stream), which there is not")
+    }
+  }
+
+  // MARK: The connection
+
+  private func settings(_ frame: Frame) throws(HTTP2Violation) {
+    let size = frame.content.readableBytes
+    if frame.stream != 0 { throw HTTP2Violation(.protocolError, "settings of a stream") }
+    if frame.has(Frame.isAcknowledgement) {
+      if size > 0 { throw .size(frame) }
+      return
+    }
+    guard size.isMultiple(of: 6) else { throw .size(frame) }
+    hasSettings = true
+    var content = frame.content
+    while let number = content.readInteger(as: UInt16.self), let value = content.readInteger(as: UInt32.self) {
+      let value = Int(value)
+      switch Frame.Setting(rawValue: number) {
+      case .headerTableSize: try writer.limitTable(value)
+      case .initialWindowSize:
+        if value > Frame.largest { throw HTTP2Violation(.flowControlError, "a window of \(value) bytes") }
+        for end in ends.values {
+          end.room += value - initialRoom
+          queue(end)
+        }
+        initialRoom = value
+      case .maxConcurrentStreams: mostStreams = value
+      case .enablePush, .maxFrameSize, .maxHeaderListSize, nil: break
+      }
+    }
+    gathered.writeFrame(.settings, Frame.isAcknowledgement, stream: 0, length: 0)
+    try countAnswer()
+    owner?.changedSettings(self)
+    pump()
+  }
+
+  private func ping(_ frame: Frame) throws(HTTP2Violation) {
+    guard frame.content.readableBytes == 8 else { throw .size(frame) }
+    if frame.has(Frame.isAcknowledgement) || owner?.isSilent == true { return }
+    gathered.writeFrame(.ping, Frame.isAcknowledgement, stream: 0, length: 8)
+    gathered.writeImmutableBuffer(frame.content)
+    try countAnswer()
+  }
+
+  /// Counts an answer for which the peer need not have room.
+  private func countAnswer() throws(HTTP2Violation) {
+    touch()
+    if isWritable { return }
+    unreadAnswers += 1
+    if unreadAnswers > Self.mostUnreadAnswers {
+      throw HTTP2Violation(.enhanceYourCalm, "pings and settings without reading their answers")
+    }
+  }
+
+  private func goAway(_ frame: Frame) throws(HTTP2Violation) {
+    guard frame.content.readableBytes >= 8,
+      let last = frame.content.getInteger(at: frame.content.readerIndex, as: UInt32.self)
+    else { throw .size(frame) }
+    owner?.goesAway(self, last: Int(last & 0x7fff_ffff))
+  }
+
+  private func windowUpdate(_ frame: Frame) throws(HTTP2Violation) {
+    guard let word = frame.content.getInteger(at: frame.content.readerIndex, as: UInt32.self),
+      frame.content.readableBytes == 4
+    else { throw .size(frame) }
+    let bytes = Int(word & 0x7fff_ffff)
+    if bytes == 0 { throw HTTP2Violation(.protocolError, "room for no bytes") }
+    if frame.stream == 0 {
+      room += bytes
+      if room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(room) bytes") }
+    } else {
+      guard let end = ends[frame.stream] else { return try checkIsKnown(frame.stream) }
+      end.room += bytes
+      if end.room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(end.room) bytes") }
+      queue(end)
+    }
+    if !line.isEmpty { pump() }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
+// The frames that a connection says to its peer.
+
+extension FrameConnection {
+  /// Sends a piece, after those before it, as soon as the peer has room.
+  func send(_ piece: StreamEnd.Piece, on end: StreamEnd) {
+    if isClosed || end.isSaidOut { return }
+    if end.waiting == nil, isWritable, hasRoom(for: piece, on: end) { return write(piece, on: end) }
+    end.wait(piece)
+    queue(end)
+    pump()
+  }
+
+  private func hasRoom(for piece: StreamEnd.Piece, on end: StreamEnd) -> Bool {
+    guard case .data(let bytes, _, _) = piece else { return true }
+    return bytes.readableBytes <= min(room, end.room, Frame.mostBytes) || bytes.readableBytes == 0
+  }
+
+  /// Puts a stream in line for its turn to send.
+  func queue(_ end: StreamEnd) {
+    if end.isInLine || end.waiting == nil { return }
+    end.isInLine = true
+    line.append(end)
+  }
+
+  /// Sends what waits and for which there is room, of each stream one frame by turns.
+  func pump() {
+    while isWritable, !isClosed, let end = line.popFirst() {
+      end.isInLine = false
+      if end.stream == nil { continue }
+      var most = Frame.mostBytes
+      if end.needsRoom {
+        if room <= 0 {
+          end.isInLine = true
+          return line.prepend(end)
+        }
+        // More room for the stream puts it in line again.
+        if end.room <= 0 { continue }
+        most = min(most, room, end.room)
+      }
+      if let piece = end.next(mostBytes: most) { write(piece, on: end) }
+      queue(end)
+    }
+  }
+
+  private func write(_ piece: StreamEnd.Piece, on end: StreamEnd) {
+    let isLast: Bool
+    switch piece {
+    case .headers(let block, let last):
+      isLast = last
+      do throws(HTTP2Violation) {
+        gathered.writeHeaders(try writer.bytes(of: block), stream: end.id, isLast: last)
+      } catch { return fail(error) }
+    case .data(let bytes, let owed, let last):
+      isLast = last
+      let size = bytes.readableBytes
+      gathered.writeFrame(.data, last ? Frame.endsStream : 0, stream: end.id, length: size)
+      gathered.writeImmutableBuffer(bytes)
+      room -= size
+      end.room -= size
+      if owed > 0, let other = end.other { other.connection.settle(owed, other) }
+    }
+    if isLast {
+      end.isSaidOut = true
+      touch()
+      owner?.hasSaidOut(end)
+    } else {
+      touch()
+    }
+  }
+
+  /// Gives the peer back the room for bytes that have gone on.
+  func settle(_ bytes: Int, _ end: StreamEnd) {
+    guard bytes > 0, !isClosed else { return }
+    end.held -= bytes
+    settle(bytes)
+    if end.isHeardOut { return }
+    end.credit += bytes
+    if end.credit < Self.streamWindow / 4 { return }
+    gathered.writeWindowUpdate(end.credit, stream: end.id)
+    end.allowance += end.credit
+    end.credit = 0
+    touch()
+  }
+
+  /// Gives the peer back room on the connection alone.
+  func settle(_ bytes: Int) {
+    credit += bytes
+    if credit < Self.connectionWindow / 4 || isClosed { return }
+    gathered.writeWindowUpdate(credit, stream: 0)
+    allowance += credit
+    credit = 0
+    touch()
+  }
+
+  /// Begins a stream with the server.
+  func begin(_ stream: BridgedStream) -> StreamEnd {
+    lastID += 2
+    let end = StreamEnd(lastID, self, room: initialRoom)
+    end.stream = stream
+    ends[lastID] = end
+    return end
+  }
+
+  /// Forgets a stream; breaks it off if one side of it has not ended.
+  func drop(_ end: StreamEnd, _ code: HTTP2Code) {
+    guard ends.removeValue(forKey: end.id) != nil else { return }
+    if !isClosed, !(end.isHeardOut && end.isSaidOut) {
+      gathered.writeReset(code, stream: end.id)
+      touch()
+    }
+    // Unwanted bytes take no room.
+    settle(end.held)
+    end.detach()
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreServer
+import NIOCore
+
+// The news of the two sides.
+
+extension HTTP2Bridge: FrameConnectionOwner {
+  var isSilent: Bool { core.settings.isHalfOpen }
+
+  func beginTurn() { isInTurn = true }
+
+  /// Sends what the pieces that were read have led to, on both sides.
+  func endTurn() {
+    isInTurn = false
+    for upstream in upstreams { upstream.connection?.flush() }
+    client?.flush()
+  }
+
+  // MARK: The client
+
+  func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {
+    let stream = BridgedStream(core.nextStream(), end, block.request)
+    end.stream = stream
+    streams[end.id] = stream
+    let method = stream.method
+    core.tell(event(.opened, stream))
+    if token.refuses(stream.request.token) { return answer(stream, ExpiredToken.status) }
+    if core.isDown(method.lane) {
+      return answer(stream, RPCStatus(.unavailable, "The backend cannot be reached: the proxy was told \"down\"."))
+    }
+    if method.kind == .read, let code = core.faults.takeReadFault() {
+      core.tell(fault("the read is refused: \(code.name)", stream))
+      return answer(stream, RPCStatus(code, "The read was refused by an injected fault."))
+    }
+    begin(stream, core.target.isTLS ? block.addressed(core.addressed) : block, isLast: isLast)
+  }
+
+  func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd) {
+    guard let stream = end.stream else { return }
+    if end === stream.client {
+      if !stream.isAnswerOver { toServer(.headers(block, isLast: isLast), stream, bytes: 0) }
+      return
+    }
+    if stream.isAnswerOver { return }
+    if stream.method.kind == .commit, stream.losses.first == true { return loseAnswer(of: stream) }
+    // A word that the answer is still to come is not the answer.
+    if let status = block.httpStatus {
+      if status < 200 { return }
+      stream.httpStatus = status
+    }
+    if isLast { (stream.isAnswerOver, stream.outcome) = (true, block.status) }
+    toClient(.piece(.headers(block, isLast: isLast)), stream, bytes: 0)
+  }
+
+  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd) {
+    guard let stream = end.stream else { return end.connection.settle(size, end) }
+    if end === stream.client {
+      receiveRequest(bytes, size, isLast: isLast, stream)
+    } else {
+      receiveAnswer(bytes, size, isLast: isLast, stream, end)
+    }
+  }
+
+  func receive(_ code: HTTP2Code, on end: StreamEnd, _ stream: BridgedStream) {
+    if end === stream.client { return abandon(stream, code) }
+    stream.server = nil
+    self.end(stream, with: code)
+  }
+
+  func hasSaidOut(_ end: StreamEnd) {
+    guard let stream = end.stream, end === stream.client else { return }
+    finish(stream)
+  }
+
+  // MARK: Requests
+
+  private func receiveRequest(_ bytes: ByteBuffer, _ size: Int, isLast: Bool, _ stream: BridgedStream) {
+    let end = stream.client
+    if stream.isAnswerOver { return end.connection.settle(size, end) }
+    if stream.isAssembled { return receiveMessages(stream, bytes, size, isLast: isLast) }
+    if core.isHeard { for message in stream.counted.messages(in: bytes) { tell(.request, message, of: stream) } }
+    toServer(.data(bytes, owed: size, isLast: isLast), stream, bytes: bytes.readableBytes)
+  }
+
+  /// Takes bytes of requests on which faults may decide: each message is passed on when it is whole.
+  private func receiveMessages(_ stream: BridgedStream, _ bytes: ByteBuffer, _ size: Int, isLast: Bool) {
+    let end = stream.client
+    stream.requests.append(bytes, owed: size)
+    var isLastPassed = false
+    while true {
+      let message: ByteBuffer?
+      do throws(RPCStatus) { message = try stream.requests.next(limit: ConnectionLimits.requestMessageBytes) } catch {
+        return answer(stream, error)
+      }
+      guard let message else { break }
+      let owed = stream.requests.settle(message.readableBytes)
+      let passed = decide(on: message, of: stream)
+      if isOver || stream.isAnswerOver { return }
+      if let passed {
+        isLastPassed = isLast && stream.requests.size == 0
+        toServer(.data(passed, owed: owed, isLast: isLastPassed), stream, bytes: passed.readableBytes)
+      } else {
+        end.connection.settle(owed, end)
+      }
+    }
+    if isLast, !isLastPassed {
+      toServer(.data(stream.requests.takeRest(), owed: 0, isLast: true), stream, bytes: 0)
+    }
+    // The rest of a message would never come if the client had to wait for room.
+    end.connection.settle(stream.requests.settle(Int.max), end)
+  }
+
+  /// Decides on a message of a request.
+  /// - Returns: the message as it is passed on; `nil` if it is not.
+  private func decide(on message: ByteBuffer, of stream: BridgedStream) -> ByteBuffer? {
+    // A call has one answer; of a stream of writes the answers are told apart by the writes before them.
+    if !core.isHeard, stream.method.kind == .commit, !core.faults.mayHitWrites { return message }
+    var counter = MessageCounter()
+    guard let counted = counter.messages(in: message).first else { return message }
+    let judge = RequestJudge(core.faults, stream.method)
+    tell(.request, counted, of: stream)
+    switch judge.verdict(on: counted) {
+    case .pass: return message
+    case .replace(let content):
+      core.tell(fault("the resume token is taken out", stream))
+      return GRPCMessage.buffer(content)
+    case .passWrite(let losesAnswer):
+      stream.losses.append(losesAnswer)
+      if losesAnswer { core.tell(fault("the write is passed on, its answer will be lost", stream)) }
+      return message
+    case .lose:
+      core.tell(fault("the write is lost", stream))
+      breakOff(because: "a write is lost on purpose")
+      return nil
+    case .refuse(let status):
+      core.tell(fault("the write is refused: \(status.code.name)", stream))
+      answer(stream, status)
+      return nil
+    case .refuseTarget(let answer, let code):
+      core.tell(fault("the listener is refused: \(code.name)", stream))
+      toClient(.message(answer), stream, bytes: answer.readableBytes)
+      return nil
+    }
+  }
+
+  // MARK: The server
+
+  func changedSettings(_ connection: FrameConnection) {
+    for upstream in upstreams where upstream.connection === connection { upstream.beginNext() }
+  }
+
+  func goesAway(_ connection: FrameConnection, last: Int) {
+    guard let upstream = upstreams.first(where: { $0.connection === connection }) else { return }
+    upstream.isRetiring = true
+    let unknown = connection.ends.values.filter { $0.id > last }
+    for end in unknown {
+      guard let stream = end.stream else { continue }
+      stream.server = nil
+      connection.drop(end, .cancel)
+      // A client may send again what the server has not begun with.
+      self.end(stream, with: .refusedStream)
+    }
+    // Streams that did not begin here begin on the next connection.
+    for stream in upstream.takeBeginning() where !stream.isAnswerOver { begin(stream) }
+    if connection.ends.isEmpty { connection.close() }
+  }
+
+  private func receiveAnswer(
+    _ bytes: ByteBuffer, _ size: Int, isLast: Bool, _ stream: BridgedStream, _ end: StreamEnd
+  ) {
+    if stream.isAnswerOver { return end.connection.settle(size, end) }
+    stream.answerBytes += bytes.readableBytes
+    let isListen = stream.method.kind == .listen
+    if stream.isGRPC, core.isHeard || stream.method.kind == .writes || isListen && core.faults.hasForgottenTokens {
+      for message in stream.answers.messages(in: bytes) {
+        if stream.losesAnswer() { return loseAnswer(of: stream) }
+        if isListen { core.faults.note(tokens: RequestJudge.tokens(inResponse: message.content)) }
+        tell(.answer, message, of: stream)
+      }
+    }
+    if isLast { stream.isAnswerOver = true }
+    toClient(.piece(.data(bytes, owed: size, isLast: isLast)), stream, bytes: bytes.readableBytes)
+  }
+
+  private func loseAnswer(of stream: BridgedStream) {
+    core.tell(fault("the answer is lost", stream))
+    breakOff(because: "an answer is lost on purpose")
+  }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreProxy
+import FirestoreTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// What HTTP/2 asks of a proxy: room for bytes, numbers and limits of streams, tables of headers, connections that end.
+@Suite(.timeLimit(.minutes(5))) struct ProxyRelayTests {
+  private func served(
+    _ faults: [FaultChange] = [], _ body: @escaping @Sendable (Proxied, GRPCDatastore) async throws -> Void
+  ) async throws {
+    try await Server.run(try LocalBackend.inMemory()) { target in
+      try await Proxied.run(to: target, faults) { proxy in
+        let datastore = GRPCDatastore(proxy.endpoint, database: database, credentials: .emulatorOwner)
+        try await body(proxy, datastore)
+        await datastore.close()
+      }
+    }
+  }
+
+  private static func document(_ path: String, bytes: Int) -> FirestoreModel.Mutation {
+    let value = Value.bytes([UInt8](repeating: 7, count: bytes))
+    return Mutation(key: key(path), operation: .set(["b": value]), precondition: .none)
+  }
+
+  private static func code(_ body: () async throws -> Void) async -> StatusCode? {
+    do { try await body() } catch { return (error as? RPCStatus)?.code ?? .unknown }
+    return nil
+  }
+
+  @Test("Megabytes pass whole in both directions, several at a time")
+  func large() async throws {
+    try await served { _, datastore in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<4 {
+          group.addTask {
+            let documents = (0..<9).map { Self.document("c/d\(number)-\($0)", bytes: 900_000) }
+            _ = try await datastore.commit(documents)
+            let read = try await datastore.lookup(documents.map(\.key))
+            #expect(read.allSatisfy { $0.exists })
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("A client that makes little room gets so many bytes, and the rest when it makes more")
+  func littleRoom() async throws {
+    try await served { proxy, datastore in
+      _ = try await datastore.commit([Self.document("c/a", bytes: 50_000)])
+      let client = try await RawConnection(to: proxy.endpoint, window: 100)
+      let name = "\(database.documentsName)/c/a"
+      let message = [0x0A, UInt8(name.utf8.count)] + Array(name.utf8)
+      try await client.send(RawRequest.headers(RawRequest.call("GetDocument")))
+      try await client.send(RawRequest.data(RawRequest.message(message)))
+      var (room, received, trailers) = (100, 0, 0)
+      for await frame in client.frames where frame.stream == 1 {
+        if frame.type == RawConnection.Frame.data, !frame.payload.isEmpty {
+          received += frame.payload.count
+          #expect(received <= room)
+          room += 2 * frame.payload.count
+          try await client.widen(stream: 1, by: UInt32(2 * frame.payload.count))
+        }
+        if frame.isLast {
+          trailers += 1
+          break
+        }
+      }
+      #expect(received > 50_000 && trailers == 1)
+      try await client.close()
+    }
+  }
+
+  @Test("Calls that overtake each other on the way are answered each with its own answer")
+  func jitter() async throws {
+    try await served([.latency(.zero, jitter: .milliseconds(20), on: nil)]) { _, datastore in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<60 {
+          group.addTask {
+            _ = try await datastore.commit([set("c/\(number)", ["n": .integer(Int64(number))])])
+            let read = try await datastore.lookup([key("c/\(number)")])
+            #expect(read[0][FirestoreModel.FieldPath("n")] == .integer(Int64(number)))
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("Refused calls between others change nothing for the headers of those behind them")
+  func tables() async throws {
+    try await served { proxy, datastore in
+      for number in 0..<40 {
+        if number.isMultiple(of: 3) { try await proxy.perform(.event(.read(.aborted))) }
+        if number.isMultiple(of: 4) { try await proxy.perform(.event(.write(.reject(.aborted)))) }
+        let written = await Self.code { _ = try await datastore.commit([set("c/\(number)", [:])]) }
+        #expect(written == (number.isMultiple(of: 4) ? .aborted : nil))
+        let read = await Self.code { _ = try await datastore.lookup([key("c/\(number)")]) }
+        #expect(read == (number.isMultiple(of: 3) ? .aborted : nil))
+      }
+    }
+  }
+
+  @Test("Room for bytes that go nowhere is given back: refused calls of more than a connection's window pass")
+  func dropped() async throws {
+    try await served([.down(.write)]) { proxy, datastore in
+      for _ in 0..<30 {
+        let refused = await Self.code { _ = try await datastore.commit([Self.document("c/a", bytes: 700_000)]) }
+        #expect(refused == .unavailable)
+      }
+      try await proxy.perform(.up)
+      _ = try await datastore.commit([Self.document("c/a", bytes: 700_000)])
+    }
+  }
+
+  @Test("A server that takes one stream at a time is sent the next when one has ended")
+  func oneAtATime() async throws {
+    try await RawServer.run { server in
+      let most = Task { () -> Int in
+        for await connection in server.connections {
+          await connection.send(RawRequest.frame(4, [0, 3, 0, 0, 0, 1]))
+          var (open, most) = (Set<UInt32>(), 0)
+          for await frame in connection.frames {
+            if frame.type == RawConnection.Frame.headers { open.insert(frame.stream) }
+            most = max(most, open.count)
+            guard frame.isLast else { continue }
+            await connection.send(RawRequest.answer(5, stream: frame.stream))
+            open.remove(frame.stream)
+          }
+          return most
+        }
+        return 0
+      }
+      try await Proxied.run(to: server.endpoint) { proxy in
+        let datastore = GRPCDatastore(proxy.endpoint, database: database, credentials: .emulatorOwner)
+        // The settings are there when the first call has been answered.
+        _ = await Self.code { _ = try await datastore.lookup([key("c/a")]) }
+        await withTaskGroup(of: StatusCode?.self) { group in
+          for _ in 0..<5 { group.addTask { await Self.code { _ = try await datastore.lookup([key("c/a")]) } } }
+          for await code in group { #expect(code == .notFound) }
+        }
+        await datastore.close()
+      }
+      #expect(await most.value == 1)
+    }
+  }
+
+  @Test("A server that goes away is left for another connection; a call that it did not begin with is refused")
+  func goAway() async throws {
+    try await RawServer.run { server in
+      let served = Task { () -> Int in
+        var count = 0
+        for await connection in server.connections {
+          count += 1
+          await connection.send(RawRequest.settings)
+          guard let call = await connection.next(RawConnection.Frame.headers) else { continue }
+          if count == 1 {
+            await connection.send(RawRequest.frame(7, [0, 0, 0, 0, 0, 0, 0, 0]))
+            await connection.end()
+          } else {
+            await connection.send(RawRequest.answer(5, stream: call.stream))
+            return count
+          }
+        }
+        return count
+      }
+      try await Proxied.run(to: server.endpoint) { proxy in
+        let datastore = GRPCDatastore(proxy.endpoint, database: database, credentials: .emulatorOwner)
+        let first = await Self.code { _ = try await datastore.lookup([key("c/a")]) }
+        if first == .unavailable {
+          #expect(await Self.code { _ = try await datastore.lookup([key("c/a")]) } == .notFound)
+        } else {
+          // The client has sent it again by itself, as it may.
+          #expect(first == .notFound)
+        }
+        #expect(proxy.events.all.contains { $0.status?.message.contains("REFUSED_STREAM") == true })
+        await datastore.close()
+      }
+      #expect(await served.value == 2)
+    }
+  }
+
+  @Test("While nothing arrives pings are not answered either, so that a client can find out")
+  func silence() async throws {
+    try await served { proxy, _ in
+      let client = try await RawConnection(to: proxy.endpoint)
+      let ping = RawRequest.frame(6, [UInt8](repeating: 1, count: 8))
+      try await client.send(ping)
+      for await frame in client.frames where frame.type == RawConnection.Frame.ping { break }
+      try await proxy.perform(.silent)
+      try await client.send(ping)
+      // The end of the silence breaks the connection, with no answer before.
+      try await proxy.perform(.up)
+      for await frame in client.frames { #expect(frame.type != RawConnection.Frame.ping) }
+    }
+  }
+
+  @Test("Answers to a slow reader come at the pace that it was given, whole")
+  func slowReader() async throws {
+    try await served { proxy, datastore in
+      _ = try await datastore.commit([Self.document("c/a", bytes: 100_000)])
+      try await proxy.perform(.slowReader(1_000_000))
+      let start = ContinuousClock.now
+      let read = try await datastore.lookup([key("c/a")])
+      #expect(read[0].exists && ContinuousClock.now - start >= .milliseconds(99))
+    }
+  }
+}
