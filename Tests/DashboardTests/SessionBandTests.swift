@@ -79,7 +79,7 @@ struct SessionBandTests {
     #expect(moment == Scene.time("12:04:16.999999"))
   }
 
-  @Test("In plain ASCII the band has signs too; on screens narrower than 80 columns it has no row")
+  @Test("In plain ASCII the band has signs too; on screens narrower than 79 columns it has no row")
   func plain() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.rejected(size, .ascii)
@@ -87,7 +87,7 @@ struct SessionBandTests {
     let layout = scene.state.layout(size)
     let text = layout.band.map { view(scene.state).text(row: $0.y) } ?? ""
     #expect(text.contains("^") && text.contains("!") && text.allSatisfy(\.isASCII))
-    scene.resize(to: Size(width: 79, height: 24))
+    scene.resize(to: Size(width: 78, height: 24))
     #expect(scene.state.layout(scene.state.size).band == nil)
   }
 }

@@ -20,6 +20,10 @@ extension EndToEndTests.OnPseudoTerminal {
       arguments: [
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
+        ("--clients 0", "a screen has room for 1 to 4 clients"), ("--clients 5", "1 to 4 clients, as in --clients 2"),
+        ("--clients x", "1 to 4 clients"), ("--plain --clients 2", "--plain tells of one client"),
+        ("--frame 80x24 --clients 2", "--frame draws the screen of one client"),
+        ("-e 'client'", "client needs more: bob; add bob"),
       ])
     func usage(arguments: String, nearest: String) async throws {
       let result = try await run(arguments, Surroundings())

@@ -13,7 +13,7 @@ struct HeldNewsTests {
     var happened: [Int64] = []
     /// The news that an action causes.
     let consequences: [Int64: Int64]
-    private(set) lazy var news = HeldNews { [unowned self] action in
+    private(set) lazy var news = HeldNews<Action> { [unowned self] action in
       guard case .tick(let time) = action else { return }
       happened.append(time.seconds)
       if let next = consequences[time.seconds] { take(next) }

@@ -43,10 +43,10 @@ struct ShotTests {
   func still() throws {
     let (session, _) = session(seconds: 3)
     let shot = try shot()
-    #expect(shot.text(of: session.live, as: .txt) == view(session.live).plainText)
-    let picture = shot.text(of: session.live, as: .svg)
+    #expect(shot.text(of: view(session.live), as: .txt) == view(session.live).plainText)
+    let picture = shot.text(of: view(session.live), as: .svg)
     #expect(picture.contains("<title>hearth: demo, 12:00:00</title>") && picture.contains("c2"))
-    #expect(shot.text(of: session.live, as: .ansi).contains("38;2;"))
+    #expect(shot.text(of: view(session.live), as: .ansi).contains("38;2;"))
   }
 
   @Test("The part of a session that is played again ends with its present, from wherever it is begun")

@@ -39,6 +39,8 @@ final class ClientBridge {
   private(set) var canReachBackend: Bool
   private var news = StatusNews()
   var undoLog = UndoLog()
+  /// Whether the answers to writes are told with what their authors saw, for the other clients of a screen.
+  var tellsAnswers = false
   /// The documents as the authors of waiting writes saw them.
   var seen: [BatchID: SeenContents] = [:]
   /// The newest of the dashboard's own writes.
@@ -309,6 +311,7 @@ final class ClientBridge {
     // Collections listed while the backend was out of reach came from the cache alone.
     if canReachBackend, !couldReachBackend { for parent in listed.parents { listCollections(below: parent) } }
     for outcome in news.outcomes(of: status) {
+      if tellsAnswers { tellAnswer(outcome) }
       if outcome.rejection != nil {
         undoLog.forget(outcome.batch)
         forgetSeen(with: outcome.batch)

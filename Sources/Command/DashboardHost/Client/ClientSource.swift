@@ -22,7 +22,7 @@ package struct ClientSource {
 
   let bridge: ClientBridge
   private let client: Client
-  private let connection: BackendConnection
+  let connection: BackendConnection
 
   /// - Parameter tap: sees the messages between the client and its datastore, with the faults on their way.
   init(

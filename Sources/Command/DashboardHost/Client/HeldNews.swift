@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
 
 /// News that may wait for the frame that shows it. It happens in the order in which it came: a status that waited must
 /// never follow, and undo, a newer one that did not.
 @MainActor
-final class HeldNews {
-  private var actions: [Action] = []
+final class HeldNews<News> {
+  private var waiting: [News] = []
   private var isHappening = false
-  private let happen: (Action) -> Void
+  private let happen: (News) -> Void
 
-  /// - Parameter happen: applies an action; news that it causes waits for its turn.
-  init(happen: @escaping (Action) -> Void) { self.happen = happen }
+  /// - Parameter happen: applies news; other news that it causes waits for its turn.
+  init(happen: @escaping (News) -> Void) { self.happen = happen }
 
-  var isEmpty: Bool { actions.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty }
 
-  /// Puts an action behind those that wait, and lets all of them happen unless they are held.
-  func take(_ action: Action, isHeld: Bool) {
-    actions.append(action)
+  /// Puts news behind that which waits, and lets all of it happen unless it is held.
+  func take(_ news: News, isHeld: Bool) {
+    waiting.append(news)
     if !isHeld { release() }
   }
 
@@ -25,6 +24,6 @@ final class HeldNews {
     if isHappening { return }
     isHappening = true
     defer { isHappening = false }
-    while !actions.isEmpty { happen(actions.removeFirst()) }
+    while !waiting.isEmpty { happen(waiting.removeFirst()) }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
+import Dashboard
 import DatastoreTapping
 import FirestoreModel
 
@@ -20,6 +21,8 @@ extension Session {
   /// - Parameter isEnd: whether no more will come, so that all are written.
   func keepMessages(isEnd: Bool = false) {
     guard let tap, isEnd || recorder?.isBehind != true else { return }
-    for message in tap.take() { recorder?.note(.message(message), cost: message.cost) }
+    for message in tap.take() where recorded == stage.first.number {
+      recorder?.note(.message(message), cost: message.cost)
+    }
   }
 }

@@ -57,6 +57,7 @@ package final class RecordingRedactor: Sendable {
     // The text behind a command's name may be a value.
     case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
     case .tick, .link, .sent, .configured, .overwrote: action
+    case .staged(let facts, let time): .staged(facts.map(redaction.facts), at: time)
     }
   }
 

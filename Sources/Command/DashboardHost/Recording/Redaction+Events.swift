@@ -57,6 +57,8 @@ extension Redaction {
         WriteConflict(
           batch: conflict.batch, key: key(conflict.key), fields: conflict.fields.map(field),
           commitTime: conflict.commitTime))
+    case .answered(let write): .answered(answered(write))
+    case .contested(let conflict): .contested(self.conflict(conflict))
     case .editConflict(let conflict): .editConflict(self.conflict(conflict))
     case .undoConflict(let conflict): .undoConflict(self.conflict(conflict))
     case .editorFailed(let request, let line, let column, let reason):
@@ -189,6 +191,32 @@ extension Redaction {
     func shown(_ value: Value?) -> Value? { value.map { self.value($0, at: field.path) } }
     return WriteConflict.Field(
       path: field.path, base: shown(field.base), mine: shown(field.mine), theirs: shown(field.theirs))
+  }
+
+  private func answered(_ write: AnsweredWrite) -> AnsweredWrite {
+    var write = write
+    write.mutations = write.mutations.map(mutation)
+    write.existed = Dictionary(write.existed.map { (key($0.key), $0.value) }, uniquingKeysWith: { $1 })
+    return write
+  }
+
+  private func conflict(_ conflict: ClientConflict) -> ClientConflict {
+    var conflict = conflict
+    conflict.key = key(conflict.key)
+    if case .replaced(let fields, let after) = conflict.outcome {
+      conflict.outcome = .replaced(fields.map(field), after: after)
+    }
+    return conflict
+  }
+
+  /// The clients of a screen, whose users count as values where all of them are hidden.
+  func facts(_ facts: StageFacts) -> StageFacts {
+    guard isAll else { return facts }
+    var facts = facts
+    for index in facts.clients.indices {
+      facts.clients[index].user = facts.clients[index].user.map { hidden($0, "user") }
+    }
+    return facts
   }
 
   private func conflict(_ conflict: EditConflict) -> EditConflict {

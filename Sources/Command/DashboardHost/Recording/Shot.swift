@@ -28,9 +28,8 @@ struct Shot {
   let depth: ColorDepth
   let caption: String
 
-  func text(of state: DashboardState, as format: Format) -> String {
-    let canvas = view(state)
-    return switch format {
+  func text(of canvas: Canvas, as format: Format) -> String {
+    switch format {
     case .svg: canvas.svg(in: theme, title: caption)
     case .ansi, .cast: canvas.ansiText(in: theme, at: depth)
     case .txt: canvas.plainText

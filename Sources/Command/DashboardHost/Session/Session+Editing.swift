@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
-import Dashboard
+package import Dashboard
 package import DashboardModel
 import FirestoreJSON
 import FirestoreModel
@@ -12,7 +12,7 @@ import Terminal
 /// Texts in the user's editor, and what becomes of them.
 extension Session {
   /// Lends the terminal to the user's editor; the client goes on meanwhile.
-  package func edit(_ request: EditRequest) {
+  package func edit(_ request: EditRequest, of client: ClientNumber) {
     guard let reader, editing == nil else { return }
     let data = source?.data
     editing = Task {
@@ -27,47 +27,49 @@ extension Session {
             afterStop: { [weak data] in data?.takeUp() })
         }
         adoptSize()
-        if status == 0 { await write(try file.text(), for: request) }
-        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now)) }
+        if status == 0 { await write(try file.text(), for: request, of: client) }
+        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now), from: client) }
       } catch {
-        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now))
+        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now), from: client)
       }
       editing = nil
     }
   }
 
-  private func write(_ edited: String, for request: EditRequest) async {
+  private func write(_ edited: String, for request: EditRequest, of client: ClientNumber) async {
     do throws(JSONError) {
       let mutations = try DocumentEdit.mutations(
         for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
       guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
       if case .rejectedWrite(let batch) = request.subject {
-        source?.perform(.resend(batch, as: mutations))
+        perform(.resend(batch, as: mutations), of: client)
         return
       }
-      switch try await standing(of: request, edited, mutations) {
+      switch try await standing(of: request, edited, mutations, client) {
       case .alone: break
       case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
-      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now))
+      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now), from: client)
       }
-      source?.perform(.write(mutations))
+      perform(.write(mutations), of: client)
       switch request.subject {
       case .newDocument, .documentToCreate:
-        if let key = mutations.first?.key { apply(.client(.created(key), at: .now)) }
+        if let key = mutations.first?.key { apply(.client(.created(key), at: .now), from: client) }
       case .document, .rejectedWrite: break
       }
     } catch {
       var kept = request
       kept.text = edited
-      apply(.client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now))
+      apply(
+        .client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now),
+        from: client)
     }
   }
 
   /// Compares an edit with what the cache knows now; a document that it does not know is no obstacle.
   private func standing(
-    of request: EditRequest, _ edited: String, _ mutations: [Mutation]
+    of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
   ) async throws(JSONError) -> EditStanding {
-    guard case .document(let key) = request.subject, let now = await source?.cachedDocument(key) else {
+    guard case .document(let key) = request.subject, let now = await cachedDocument(key, of: client) else {
       return .alone
     }
     return try DocumentEdit.standing(

@@ -27,7 +27,7 @@ extension Session {
 
   /// Writes down what is open now, if that has changed.
   func keepListeners() {
-    for notice in keptListeners?.keep(state.listenerDefinitions) ?? [] { notify(.warning, notice) }
+    for notice in keptListeners?.keep(stage.first.session.shown.listenerDefinitions) ?? [] { notify(.warning, notice) }
   }
 
   func saveListeners(_ definitions: [ListenerDefinition], _ file: String, replaces: Bool) {

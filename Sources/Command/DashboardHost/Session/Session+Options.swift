@@ -43,6 +43,8 @@ extension Session {
     package var isSlow = false
     /// The faults that are there from the start.
     package var faults: [FaultChange] = []
+    /// The number of clients on the screen at the start.
+    package var clientCount = 1
 
     package init(
       storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,

@@ -155,6 +155,9 @@ extension Session {
   /// Draws with the characters that the terminal has, whatever the configuration says.
   func adoptGlyphs() { configure { $0.glyphs = screen.ownGlyphs } }
 
+  /// Lets a choice of one client hold for the others, which share its screen.
+  func share(_ change: (inout DashboardPreferences) -> Void) { if stage.isShared { configure(change) } }
+
   private func configure(_ change: (inout DashboardPreferences) -> Void) {
     var now = DashboardPreferences(
       themes: state.configuration.themes, theme: state.screen.theme, keymap: state.configuration.keymap,

@@ -44,11 +44,13 @@ extension Session {
         .failure, "The session is too old for that: its start is not kept any more. Start hearth with --record.")
     }
     var request = RecordingRequest(path: Self.expanded(path))
-    request.keepsMessages = tap != nil
+    // The messages that are kept are those of the first client.
+    request.keepsMessages = tap != nil && stage.focusIndex == 0
     request.limit = options.keeping.recording?.limit ?? RecordingRequest.standardLimit
     try Self.requireNew(request.path)
     try record(request)
-    notify(.info, "Recording to \(path), from the session's start.")
+    let whose = stage.isShared ? " what \(stage.focused.name) shows" : ""
+    notify(.info, "Recording\(whose) to \(path), from the session's start.")
   }
 
   /// Refuses a file that is there: inside the dashboard no option replaces it.
@@ -68,6 +70,7 @@ extension Session {
     }
     for action in past?.actions ?? [] { recorder.note(.action(action), cost: 0) }
     self.recorder = recorder
+    recorded = stage.focused.number
   }
 
   func startCast(_ path: String, replaces: Bool) throws(CommandFailure) {

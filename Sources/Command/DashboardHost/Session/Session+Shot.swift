@@ -2,6 +2,7 @@
 import CommandOutput
 import Dashboard
 import DashboardModel
+import DashboardView
 import FirestoreModel
 import Terminal
 import TerminalCanvas
@@ -34,10 +35,12 @@ extension Session {
         throw CommandFailure(.software, "\(file): the cast cannot be encoded: \(error)")
       }
     } else {
-      text = shot.text(of: redacted?.end ?? state, as: format)
+      text = shot.text(of: redacted.map { view($0.end) } ?? view(stage), as: format)
     }
     try TextFile.write(text, to: path, mode: 0o600)
-    notify(.info, "\(file) has \(format == .cast ? "the last \(Shot.span) seconds" : "the screen")\(hidden).")
+    // History and values are those of one client; a picture is of the whole screen.
+    let whose = stage.isShared && (format == .cast || fields != nil) ? " of \(stage.focused.name)" : ""
+    notify(.info, "\(file) has \(format == .cast ? "the last \(Shot.span) seconds" : "the screen")\(whose)\(hidden).")
   }
 
   /// The session from its start, without the values of some fields.

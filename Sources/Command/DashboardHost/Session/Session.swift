@@ -32,18 +32,29 @@ package final class Session {
   private(set) var reader: InputReader?
   private var ticker = Ticker()
   /// Actions since the last frame on a slow line; at most as many as arrive within `FrameGate.patience`.
-  private lazy var news = HeldNews { [weak self] action in
+  private lazy var news = HeldNews<(action: Action, client: ClientNumber?)> { [weak self] news in
     guard let self else { return }
-    perform(happen(action))
+    perform(happen(news.action, from: news.client))
   }
-  package var dashboard: DashboardSession
-  /// The state that the screen shows.
+  /// The clients that share the screen, mostly one.
+  package internal(set) var stage: ClientStage
+  /// The dashboard of the client that the keys act on.
+  package var dashboard: DashboardSession { stage.focused.session }
+  /// The state that the screen shows, of the client that the keys act on.
   package var state: DashboardState { dashboard.shown }
+  /// The clients beside the first one.
+  var clients: [ClientNumber: StagedClient] = [:]
+  /// The clients that were taken off the screen and have not ended yet.
+  var leaving: [Task<Void, Never>] = []
+  /// Whether the clients of the command line are being opened.
+  var isBeginning = false
   /// The listeners that come back at the next start; `nil` before they are read, and if none come back.
   var keptListeners: KeptListeners?
   /// The collections at the root that are listened to as they become known; `nil` where they are not.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
+  /// The client whose session is recorded.
+  var recorded = ClientNumber(1)
   /// The messages between the client and its datastore on their way to the recording; `nil` where none are kept.
   let tap: MessageTap?
   var cast: Cast?
@@ -95,7 +106,7 @@ package final class Session {
       beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside,
       isLinkSlow: options.isSlow ? true : nil)
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
-    dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
+    stage = ClientStage(options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh))
     frames = FramePacer(screen)
     do {
       if let request = options.keeping.recording { try record(request) }
@@ -118,7 +129,8 @@ package final class Session {
   package func run() async -> Int32 {
     let source: SessionSource
     do throws(StoreError) {
-      source = try SessionSource(options, tap) { [weak self] in self?.apply($0) }
+      let first = stage.first.number
+      source = try SessionSource(options, tap) { [weak self] in self?.apply($0, from: first) }
     } catch {
       reader?.stop()
       screen.close()
@@ -133,15 +145,18 @@ package final class Session {
       let notices = source.begin(in: &group, self)
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
+      openClients()
       for command in options.commands { apply(.run(command, at: .now)) }
       if let tap { group.addTask { await self.followMessages(tap) } }
       if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
       let code = await untilExit()
       let deadline = await leaveScreen(code)
       source.close()
+      for client in clients.values { client.close() }
       group.cancelAll()
       await group.waitForAll()
       await source.end()
+      await endClients()
       deadline.cancel()
       journal.end(code)
       return code
@@ -167,7 +182,7 @@ package final class Session {
       process: getpid(), name: ProgramName.ofProcess, project: state.configuration.backend.project)
     do throws(InspectionFolder.Failure) {
       mirror = try ScreenMirror(in: InspectionFolder(environment), greeting)
-      mirror?.show(view(state))
+      mirror?.show(view(stage))
     } catch {
       notify(.warning, "The screen cannot be mirrored: \(error.message)")
     }
@@ -177,26 +192,31 @@ package final class Session {
 
   /// Runs one turn of the loop: applies the action, performs its effects, and draws a frame when the pace allows. On a
   /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
-  package func apply(_ action: Action) {
+  /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal or the program.
+  package func apply(_ action: Action, from client: ClientNumber? = nil) {
     switch action {
-    case .input, .configured, .listen, .open, .adopt, .caption, .run:
-      perform(happen(action))
+    case .input, .configured, .listen, .open, .adopt, .caption, .run, .staged:
+      perform(happen(action, from: client))
       keepListeners()
       setNeedsFrame(for: .input)
     case .tick, .client, .link, .sent, .overwrote:
-      news.take(action, isHeld: screen.gate.holdsNews)
+      news.take((action, client), isHeld: screen.gate.holdsNews)
       setNeedsFrame(for: .news)
     }
   }
 
-  private func happen(_ action: Action) -> [Effect] {
-    journal.note(action)
-    let turn = dashboard.apply(action)
-    for action in turn.happened { recorder?.note(.action(action), cost: action.cost) }
-    return turn.effects
-      + (rootListening?.queries(after: action) ?? []).flatMap { query in
-        happen(.listen(query, name: ListenerRecord.defaultName(for: query), Self.rootOptions, at: .now))
-      }
+  private func happen(_ action: Action, from client: ClientNumber? = nil) -> ClientStage.Turn {
+    let isFirst = client == nil || client == stage.first.number
+    if isFirst { journal.note(action) }
+    var turn = stage.apply(action, from: client)
+    for action in turn.happened where action.client == recorded {
+      recorder?.note(.action(action.item), cost: action.item.cost)
+    }
+    for query in isFirst ? rootListening?.queries(after: action) ?? [] : [] {
+      turn.append(
+        happen(.listen(query, name: ListenerRecord.defaultName(for: query), Self.rootOptions, at: .now)))
+    }
+    return turn
   }
 
   private static let rootOptions = ListenerOptions(includeMetadataChanges: true)
@@ -213,19 +233,21 @@ package final class Session {
     let now = FrameGate.Moment.now
     if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { releaseNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
-    let canvas = view(state)
+    let canvas = view(stage)
     screen.present(canvas)
     mirror?.show(canvas)
     if screen.lastFrameBytes > 0 { frameCount += 1 }
-    ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
+    ticker.schedule(at: stage.nextTick) { [weak self] in self?.tick() }
   }
 
   /// Lets the news happen that waited for this frame; the rows of the feed that it has no place for are counted.
   private func releaseNews() {
-    let passed = dashboard.live.feed.passed
+    let passed = stage.members.map { ($0.number, $0.session.live.feed.passed) }
     news.release()
-    let overwritten = dashboard.live.overwrittenRows(since: passed)
-    if overwritten > 0 { perform(happen(.overwrote(overwritten, at: .now))) }
+    for (client, count) in passed {
+      let overwritten = stage[client]?.session.live.overwrittenRows(since: count) ?? 0
+      if overwritten > 0 { perform(happen(.overwrote(overwritten, at: .now), from: client)) }
+    }
   }
 
   private func tick() {
@@ -300,28 +322,35 @@ package final class Session {
 
   // MARK: Effects
 
+  /// Performs effects of the first client.
   package func perform(_ effects: [Effect]) {
-    for effect in effects {
-      switch effect {
-      case .client(let effect): source?.perform(effect)
-      case .terminal(let effect): perform(effect)
-      case .recording(let effect): perform(effect)
-      // The session has handled these.
-      case .timeline: break
-      }
+    for effect in effects { perform(effect, of: stage.first.number) }
+  }
+
+  func perform(_ effect: Effect, of client: ClientNumber) {
+    switch effect {
+    case .client(let effect): perform(effect, of: client)
+    case .terminal(let effect): perform(effect, of: client)
+    case .recording(let effect): perform(effect)
+    // The session and the stage have handled these.
+    case .timeline, .stage: break
     }
   }
 
-  private func perform(_ effect: TerminalEffect) {
+  private func perform(_ effect: TerminalEffect, of client: ClientNumber) {
     switch effect {
-    case .edit(let request): edit(request)
+    case .edit(let request): edit(request, of: client)
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
     case .adoptGlyphs: adoptGlyphs()
     case .readAgain: readAgain(isAsked: true)
-    case .rememberTheme(let slug): rememberTheme(slug)
+    case .rememberTheme(let slug):
+      rememberTheme(slug)
+      share { $0.theme = slug }
     case .rememberCommands(let commands): rememberCommands(commands)
-    case .setMouse(let on): screen.setMouse(on)
+    case .setMouse(let on):
+      screen.setMouse(on)
+      share { $0.isMouseOn = on }
     case .saveListeners(let definitions, let file, let replaces): saveListeners(definitions, file, replaces: replaces)
     case .openListeners(let file): openListeners(file)
     case .suspend: suspend()

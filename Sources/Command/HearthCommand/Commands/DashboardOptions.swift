@@ -46,6 +46,13 @@ struct DashboardOptions: ParsableArguments {
       valueName: "project"))
   var demoWrites: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Begin with so many clients side by side, 1 to 4, each with a cache, a queue and a network switch of its own. "
+        + "--offline and --fault hold for all of them.", valueName: "number"),
+    transform: DashboardOptions.clientCount)
+  var clients = 1
+
   @Flag(help: "Start with the network switched off.")
   var offline = false
 
@@ -118,6 +125,13 @@ struct DashboardOptions: ParsableArguments {
     }
   }
 
+  private static func clientCount(_ text: String) throws -> Int {
+    guard let count = Int(text), 1...StageFacts.mostClients ~= count else {
+      throw ValidationError("a screen has room for 1 to \(StageFacts.mostClients) clients, as in --clients 2.")
+    }
+    return count
+  }
+
   /// Checks that the options go together.
   ///
   /// Not `validate`, which the parser calls before a command has named the file or the size that it is about.
@@ -128,6 +142,15 @@ struct DashboardOptions: ParsableArguments {
     }
     if slow, plain || picture.frame != nil {
       throw ValidationError("--slow is about the line to a screen, and there is none here. Leave it out.")
+    }
+    if clients > 1 {
+      if plain {
+        throw ValidationError(
+          "--clients share a screen, and --plain tells of one client. Leave one of them out; scenarios of 'hearth run' "
+            + "have several.")
+      }
+      if picture.frame != nil { throw ValidationError("--frame draws the screen of one client. Leave --clients out.") }
+      if recording.replay != nil { throw ValidationError("--replay opens no client. Leave --clients out.") }
     }
     guard demoSpeed >= 0.001, demoSpeed <= 100_000 else {
       throw ValidationError("--demo-speed \(demoSpeed): give a number from 0.001 to 100000.")
@@ -224,6 +247,7 @@ struct DashboardOptions: ParsableArguments {
     options.commands = execute.flatMap(\.self)
     options.isSlow = slow
     options.faults = disturbance.faults
+    options.clientCount = clients
     let session: Session
     do {
       session = try Session(options)

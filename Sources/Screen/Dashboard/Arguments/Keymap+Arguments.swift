@@ -9,7 +9,7 @@ import TerminalCanvas
 /// The commands that take an argument.
 extension Keymap {
   static let withArgument: [Command] =
-    [offline, latency, fault, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
+    [offline, latency, fault, client, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",

@@ -14,11 +14,11 @@ extension Keymap {
     Command("suspend", "ctrl-z", in: .always, "suspend", run: { _ in [.terminal(.suspend)] }),
   ]
 
-  static let screen: [Command] = everywhere + focus + leaving + motions + arrangement + actions
+  static let screen: [Command] = everywhere + focus + clients + leaving + motions + arrangement + actions
 
   /// The heading under which help lists a command of the whole screen.
   package static func group(of name: String) -> String {
-    let groups = [("Panes", focus), ("Back and out", leaving), ("Moving", motions), ("Layout", arrangement)]
+    let groups = [("Panes", focus + clients), ("Back and out", leaving), ("Moving", motions), ("Layout", arrangement)]
     return groups.first { $0.1.contains { $0.name == name } }?.0 ?? KeyContext.screen.title
   }
 

@@ -84,7 +84,7 @@ extension Effect {
     case .client(let effect): effect.reason(attachedTo: program)
     case .terminal(.edit): program.documentsReason
     case .terminal(.openListeners): program.listenersReason
-    case .terminal, .timeline, .recording: nil
+    case .terminal, .timeline, .recording, .stage: nil
     }
   }
 }

@@ -39,6 +39,8 @@ package struct DashboardState: Sendable {
   var editing = EditingState()
   /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
+  /// The clients that share the screen; `nil` where there is one.
+  package internal(set) var stage: StageFacts?
 
   package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
     self.configuration = configuration

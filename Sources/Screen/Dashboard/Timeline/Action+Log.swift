@@ -9,7 +9,8 @@ extension Action {
     switch self {
     case .input(_, let time), .tick(let time), .client(_, let time), .link(_, let time), .sent(_, let time),
       .listen(_, _, _, let time), .open(_, let time), .adopt(_, let time),
-      .configured(_, let time), .caption(_, let time), .run(_, let time), .overwrote(_, let time):
+      .configured(_, let time), .caption(_, let time), .run(_, let time), .overwrote(_, let time),
+      .staged(_, let time):
       time
     }
   }
@@ -57,13 +58,14 @@ extension ClientEvent {
     case .snapshotsMissed(let count, _): count > 0
     case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
       .writeAcknowledged, .writeRejected, .writeCancelled,
-      .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .created,
+      .rejectedWritesForgotten, .conflict, .contested, .editConflict, .undoConflict, .editorFailed, .editorGaveUp,
+      .created,
       .explained,
       .transferred, .listenersRead, .question, .notice:
       true
     case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,
       .committed, .commitsUnheard,
-      .rejectedWrites,
+      .rejectedWrites, .answered,
       .detail, .indexes, .retentions,
       .faults,
       .previewed, .decisions, .inside, .surveyed, .fieldTypes,

@@ -111,6 +111,7 @@ package struct DashboardSession: Sendable {
     case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
     case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
+    case .staged(let facts, _): past?.shown.stage = facts
     case .input, .client, .tick, .sent, .listen, .open, .adopt, .caption, .run, .overwrote: break
     }
     _ = past?.age(to: now)
@@ -318,8 +319,8 @@ extension Effect {
     case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),
       .client(.listMissing), .client(.count):
       true
-    case .client, .terminal(.edit): false
-    case .terminal, .timeline, .recording: true
+    case .client, .terminal(.edit), .stage(.add), .stage(.remove): false
+    case .terminal, .timeline, .recording, .stage: true
     }
   }
 }

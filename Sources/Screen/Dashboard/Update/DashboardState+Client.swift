@@ -67,6 +67,8 @@ extension DashboardState {
         self.overlay?.fieldEditor?.note(fields)
       }
     case .conflict(let conflict): receive(conflict)
+    case .answered: break
+    case .contested(let conflict): receive(conflict)
     case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
     case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
     case .editorFailed(let request, let line, let column, let reason):
@@ -111,7 +113,8 @@ extension DashboardState {
     case .windowLoaded(let tag, let documents, _, _): isNews(documents, in: tag)
     case .detail(let key, _, _, let local, _):
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
-    case .commitsUnheard, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions, .previewed,
+    case .commitsUnheard, .answered, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions,
+      .previewed,
       .inside, .surveyed, .fieldTypes, .indexes, .retentions,
       .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict:
       // Answers to keys, and words of this program.

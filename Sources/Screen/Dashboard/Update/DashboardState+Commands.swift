@@ -99,6 +99,10 @@ extension DashboardState {
           title: "Quit", body: ["\(transfer.request.title) is under way.", rest], action: "Quit", subject: .quit))
       return []
     }
+    if let question = quitQuestion {
+      overlay = .confirm(question)
+      return []
+    }
     let count = writes.waiting + writes.rejected.count
     // Another program goes on, with all its pending writes.
     guard !network.isDurable, count > 0, configuration.attached == nil else { return [.terminal(.quit(code: 0))] }

@@ -35,7 +35,7 @@ extension Effect {
       true
     case .terminal(.edit): true
     case .client(.transfer(let request)): request.isImport
-    case .client, .terminal, .timeline, .recording: false
+    case .client, .terminal, .timeline, .recording, .stage: false
     }
   }
 }

@@ -31,6 +31,8 @@ package enum Action: Codable, Sendable {
   case run(String, at: Timestamp)
   /// So many rows of the feed came and were overwritten between two frames of a slow line.
   case overwrote(Int, at: Timestamp)
+  /// The clients that share the screen are these; `nil` where there is one.
+  case staged(StageFacts?, at: Timestamp)
 }
 
 extension Action {
@@ -89,6 +91,10 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = state.run(typed: text)
   case .overwrote(let count, _):
     state.feed.note(overwritten: count)
+    effects = []
+  case .staged(let facts, let time):
+    state.age(to: time)
+    state.stage = facts
     effects = []
   }
   for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }

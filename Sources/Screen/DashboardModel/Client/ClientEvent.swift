@@ -65,6 +65,10 @@ package enum ClientEvent: Codable, Sendable {
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
   /// A write of this client replaced values that its author had not seen. Comes after its acknowledgement.
   case conflict(WriteConflict)
+  /// The server answered a write. Told only where several clients share a screen; comes before `conflict`.
+  case answered(AnsweredWrite)
+  /// Another client of the screen and this one have written the same: told to both, once it is known.
+  case contested(ClientConflict)
   /// An edited document was changed in the same fields while the editor was open: nothing is written yet.
   case editConflict(EditConflict)
   /// A write cannot be undone, or redone, without overwriting later changes: nothing is written yet.

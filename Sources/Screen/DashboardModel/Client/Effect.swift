@@ -11,6 +11,8 @@ package enum Effect: Equatable, Sendable {
   /// A request to `DashboardSession`, which knows the session's history.
   case timeline(TimelineEffect)
   case recording(RecordingEffect)
+  /// A request to `ClientStage`, which knows the clients that share the screen.
+  case stage(StageEffect)
 }
 
 /// A request to the client; the text names the `ClientEvent` that answers it.

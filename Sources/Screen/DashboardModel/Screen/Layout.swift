@@ -16,7 +16,7 @@ package enum LayoutPreset: Hashable, Sendable {
 
 /// The amount of content that fits: chosen from the size alone.
 package enum LayoutClass: Hashable, Sendable {
-  /// ≥ 100×30: boxes with hints, full words.
+  /// ≥ 99×30, half of 200 columns: boxes with hints, full words.
   case large
   /// ≥ 72×20: the same map with shorter columns.
   case medium
@@ -29,7 +29,7 @@ package enum LayoutClass: Hashable, Sendable {
 
   package init(_ size: Size) {
     func fits(_ width: Int, _ height: Int) -> Bool { size.width >= width && size.height >= height }
-    self = fits(100, 30) ? .large : fits(72, 20) ? .medium : fits(44, 13) ? .small : fits(24, 4) ? .tiny : .line
+    self = fits(99, 30) ? .large : fits(72, 20) ? .medium : fits(44, 13) ? .small : fits(24, 4) ? .tiny : .line
   }
 
   /// Whether several panes are visible at once.
@@ -81,7 +81,7 @@ package struct Layout: Hashable, Sendable {
   private mutating func arrangeAll(_ arrangement: Arrangement, in body: Rect) {
     let stateHeight = max(9, min(body.height - 4, arrangement.stateHeight(of: body.height, layoutClass)))
     var feed = Rect(x: 0, y: body.y + stateHeight, width: body.width, height: body.height - stateHeight)
-    if body.width >= 80, feed.height >= 6 {
+    if body.width >= 79, feed.height >= 6 {
       band = Rect(x: 0, y: feed.y, width: body.width, height: 1)
       feed = Rect(x: 0, y: feed.y + 1, width: feed.width, height: feed.height - 1)
     }

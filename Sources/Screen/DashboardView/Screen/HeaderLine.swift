@@ -24,36 +24,47 @@ struct HeaderLine {
       case .tiny, .line: .dense
       }
     let lengths = VitalSigns.Length.allCases.drop { $0.rawValue < wanted.rawValue }
-    let line = lengths.lazy.map(vitals.line).first { $0.width <= width } ?? vitals.line(.dot)
+    let name = self.name
+    canvas.put(name, x: 0, y: 0, width: width)
+    let line = lengths.lazy.map(vitals.line).first { $0.width <= width - name.width } ?? vitals.line(.dot)
     if wanted == .dense, let badge = state.past?.badges(state).last {
       var past = Line(glyphs)
       past.add(badge + " ", .headerPaused)
-      canvas.put(past, x: 0, y: 0, width: width)
-      canvas.put(line, x: past.width, y: 0, width: width - past.width)
+      canvas.put(past, x: name.width, y: 0, width: width - name.width)
+      canvas.put(line, x: name.width + past.width, y: 0, width: width - name.width - past.width)
       return
     }
     if wanted == .dense {
-      canvas.put(line, x: 0, y: 0, width: width)
+      canvas.put(line, x: name.width, y: 0, width: width - name.width)
       let clock = vitals.clock(.short)
-      if line.width + 1 + clock.count <= width {
+      if name.width + line.width + 1 + clock.count <= width {
         canvas.put(clock, at: Point(x: width - clock.count, y: 0), role: .header)
       }
       return
     }
     canvas.put(line, x: width - line.width, y: 0, width: line.width)
-    let room = width - line.width - 1
+    let room = width - line.width - name.width - 1
     if let badges = state.past?.badges(state) { return draw(badges, width, line, on: &canvas) }
     if let identity = identities.first(where: { $0.width <= room }) {
-      canvas.put(identity, x: 0, y: 0, width: room)
+      canvas.put(identity, x: name.width, y: 0, width: room)
     } else if let shortest = identities.last {
-      canvas.put(shortest, x: 0, y: 0, width: room)
+      canvas.put(shortest, x: name.width, y: 0, width: room)
     }
+  }
+
+  /// The name of one of several clients, which nothing drives out.
+  private var name: Line {
+    var line = Line(glyphs)
+    if let stage = state.stage { line.add(" \(stage.own) ", .header, .bold) }
+    return line
   }
 
   /// Draws the badges of an earlier moment before the identity.
   private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
     canvas.fill(layout.header, role: .header)
-    let rooms = [width - signs.width - 1, width]
+    let name = self.name
+    canvas.put(name, x: 0, y: 0, width: width)
+    let rooms = [width - name.width - signs.width - 1, width - name.width]
     for room in rooms {
       for badge in badges {
         var line = Line(glyphs)
@@ -61,9 +72,9 @@ struct HeaderLine {
         line.add(badge, .headerPaused)
         guard line.width <= room else { continue }
         let identity = identities.first { line.width + $0.width <= room } ?? Line(glyphs)
-        canvas.put(line, x: 0, y: 0, width: width)
-        canvas.put(identity, x: line.width, y: 0, width: identity.width)
-        if room < width { canvas.put(signs, x: width - signs.width, y: 0, width: signs.width) }
+        canvas.put(line, x: name.width, y: 0, width: width)
+        canvas.put(identity, x: name.width + line.width, y: 0, width: identity.width)
+        if room < width - name.width { canvas.put(signs, x: width - signs.width, y: 0, width: signs.width) }
         return
       }
     }
@@ -75,18 +86,20 @@ struct HeaderLine {
     let backend = state.configuration.backend
     let gap = layout.layoutClass == .large ? "  " : " "
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
-    func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
+    func line(name wanted: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
+      // The name of a client takes the place of the program's.
+      let name = wanted && state.stage == nil
       var line = Line(glyphs)
       // Real data has a band of its own colour, so that it is not taken for play.
       let role: Role = backend.isProduction ? .headerProd : .header
-      line.add(" ", role)
+      if state.stage == nil { line.add(" ", role) }
       if name { line.add("hearth", role, .bold) }
       if kind, let connection = backend.name {
         if name { line.add(gap, role) }
         line.add(SafeText.truncated(connection, to: 24) + (name ? "" : gap), role)
       }
       // The default project has the name of the program.
-      if !name || project != "hearth" {
+      if (!name && state.stage == nil) || project != "hearth" {
         if name { line.add(gap, role) }
         line.add(project, role)
       }

@@ -90,6 +90,11 @@ package struct Canvas: Hashable, Sendable {
     restyle(rect) { $0.role = role }
   }
 
+  /// Gives cells other roles by those that they have, keeping text and extra attributes.
+  package mutating func replaceRoles(_ roles: [Role: Role]) {
+    restyle(bounds) { cell in cell.role = roles[cell.role] ?? cell.role }
+  }
+
   /// Adds attributes to a rectangle, keeping text and roles.
   package mutating func apply(attributes: Attributes, to rect: Rect) {
     restyle(rect) { $0.attributes.formUnion(attributes) }

@@ -49,9 +49,12 @@ package struct Footer {
   }
 
   /// The commands that are possible at an earlier moment.
-  private static let looking: Set<String> = ["help", "palette", "filter", "open", "next-pane", "next-tab"]
+  private static let looking: Set<String> = [
+    "help", "palette", "filter", "open", "next-pane", "next-tab", "next-client",
+  ]
 
   private static func isOffered(_ command: Command, _ state: DashboardState) -> Bool {
+    if command.name == "next-client", state.stage == nil { return false }
     guard state.past != nil, state.overlay == nil else { return true }
     return [.past, .replay].contains(command.context) || looking.contains(command.name)
   }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import Dashboard
+import DashboardModel
+import FirestoreBackend
+import FirestoreGRPC
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSync
+
+import class Hearth.Client
+import class Hearth.UserSession
+
+/// A client beside the one that the dashboard began with: its own cache in memory, its own faults and network switch, the
+/// same backend.
+@MainActor
+final class StagedClient {
+  let bridge: ClientBridge
+  private let client: Client
+  private let following: Task<Void, Never>
+
+  /// Opens the client, and begins to tell its news.
+  /// - Parameters:
+  ///   - user: the user in whose name it speaks; `nil` for that of the dashboard.
+  ///   - database: the database, and the way to it.
+  ///   - faults: the disturbances of its network, which no other client shares.
+  init(
+    as user: String?, to datastore: any Datastore, _ database: DatabaseID, faults: FaultInjector, startsOffline: Bool,
+    transferPlace: (database: DatabaseID, backend: String?), control: EmulatorControl? = nil, tellsCommits: Bool = true,
+    emit: @escaping @MainActor (ClientEvent) -> Void
+  ) {
+    let client = Client(
+      LocalStoreConfiguration(location: .memory, policy: .never, database: database),
+      datastore: FaultyDatastore(datastore, faults: faults, clock: ContinuousClock()),
+      isNetworkEnabled: !startsOffline)
+    // The queue is that user's before anything is written.
+    if let user { client.engine.changeUser(to: user) {} }
+    let bridge = ClientBridge(
+      client, faults: faults, dataNotice: nil, transferPlace: transferPlace, startsOffline: startsOffline,
+      control: control, tellsCommits: tellsCommits, emit: emit)
+    bridge.tellsAnswers = true
+    self.client = client
+    self.bridge = bridge
+    following = Task { await bridge.followStatus() }
+  }
+
+  /// Tells nothing any more.
+  func close() {
+    bridge.close()
+    following.cancel()
+  }
+
+  /// Ends the client; what waits in its cache is lost.
+  func end() async {
+    close()
+    await following.value
+    await bridge.transferring?.value
+    await client.terminate()
+  }
+}
+
+extension BackendConnection {
+  /// The way to the same database for another client.
+  /// - Parameter user: the user in whose name it speaks. Emulators take a user without a signature; the embedded backend
+  ///   asks for none.
+  func datastore(as user: String?, of choice: BackendChoice) -> any Datastore {
+    guard case .remote(let remote) = choice else { return datastore }
+    var credentials = remote.credentials
+    var isTrusting = remote.allowsInsecureCredentials
+    if let user {
+      let session = UserSession()
+      // Claims are what cannot always be said, and there are none.
+      try? session.signIn(mockUser: user)
+      let authorization = UserAuthorization(user: user, current: { user }) { forcingRefresh throws(RPCStatus) in
+        do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
+          throw RPCStatus(.unauthenticated, "There is no token for \(user): \(error).")
+        }
+      }
+      credentials = .user(authorization)
+      // The token is no secret: it has no signature.
+      isTrusting = true
+    }
+    return GRPCDatastore(
+      remote.endpoint, database: database, credentials: credentials, allowsInsecureCredentials: isTrusting)
+  }
+}

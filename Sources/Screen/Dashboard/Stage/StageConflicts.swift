@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+
+/// Finds out between which clients of a screen conflicts were, from what each of them is told of its own writes. Pure: it
+/// tells only what the answers prove.
+struct StageConflicts: Sendable {
+  /// A conflict for one of its two clients.
+  struct Telling: Sendable {
+    var client: ClientNumber
+    var conflict: ClientConflict
+  }
+
+  /// A write that the server applied.
+  private struct Applied {
+    var client: ClientNumber
+    var batch: BatchID
+    var mutation: Mutation
+    var commitTime: SnapshotVersion
+    /// The time at which the answer came.
+    var answered: Timestamp
+  }
+
+  /// A conflict of which only one side is known yet.
+  private struct Open {
+    var client: ClientNumber
+    var conflict: WriteConflict
+  }
+
+  /// The applied writes that are kept of a document, and the documents of which some are kept.
+  private static let (mostWrites, mostDocuments) = (8, 500)
+  /// The conflicts that wait for their other side.
+  private static let mostOpen = 32
+
+  private var applied: [DocumentKey: [Applied]] = [:]
+  /// The documents of `applied`, that of the newest write last.
+  private var order: [DocumentKey] = []
+  private var open: [Open] = []
+
+  /// Takes up what a client was told.
+  /// - Parameter name: the name of each client that is there.
+  mutating func note(
+    _ event: ClientEvent, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
+  ) -> [Telling] {
+    switch event {
+    case .answered(let write) where write.commitTime != nil:
+      note(write, of: client, at: time)
+      return settleOpen(name)
+    case .answered(let write): return refused(write, of: client, at: time, name)
+    case .conflict(let conflict):
+      open = (open + [Open(client: client, conflict: conflict)]).suffix(Self.mostOpen)
+      return settleOpen(name)
+    default: return []
+    }
+  }
+
+  /// Forgets a client that has ended: its name may be given again.
+  mutating func forget(_ client: ClientNumber) {
+    for key in order { applied[key]?.removeAll { $0.client == client } }
+    open.removeAll { $0.client == client }
+  }
+
+  private mutating func note(_ write: AnsweredWrite, of client: ClientNumber, at time: Timestamp) {
+    guard let commitTime = write.commitTime else { return }
+    for mutation in write.mutations where mutation.operation != .verify {
+      let known = applied[mutation.key] ?? []
+      order.removeAll { $0 == mutation.key }
+      order.append(mutation.key)
+      let new = Applied(
+        client: client, batch: write.batch, mutation: mutation, commitTime: commitTime, answered: time)
+      applied[mutation.key] = (known + [new]).suffix(Self.mostWrites)
+    }
+    while order.count > Self.mostDocuments { applied[order.removeFirst()] = nil }
+  }
+
+  // MARK: A later write that replaced values
+
+  private mutating func settleOpen(_ name: (ClientNumber) -> String?) -> [Telling] {
+    var tellings: [Telling] = []
+    var left: [Open] = []
+    for conflict in open {
+      if let found = earlier(than: conflict) {
+        tellings += Self.tellings(of: conflict, found.write, found.fields, name)
+      } else {
+        left.append(conflict)
+      }
+    }
+    open = left
+    return tellings
+  }
+
+  /// The write of another client whose values a conflict has replaced, and the fields that are its.
+  private func earlier(than open: Open) -> (write: Applied, fields: [WriteConflict.Field])? {
+    let conflict = open.conflict
+    let before = (applied[conflict.key] ?? []).filter { $0.commitTime < conflict.commitTime }
+    // The newest one has written the values that the server had; an older one only those that it has not touched.
+    guard let newest = before.max(by: { $0.commitTime < $1.commitTime }), newest.client != open.client else {
+      return nil
+    }
+    let fields = conflict.fields.filter { newest.mutation.leaves($0.theirs, at: $0.path) }
+    return fields.isEmpty ? nil : (newest, fields)
+  }
+
+  private static func tellings(
+    of open: Open, _ earlier: Applied, _ fields: [WriteConflict.Field], _ name: (ClientNumber) -> String?
+  ) -> [Telling] {
+    guard let one = name(open.client), let other = name(earlier.client) else { return [] }
+    let conflict = open.conflict
+    let after = Duration.microseconds(
+      max(0, conflict.commitTime.timestamp.microseconds &- earlier.commitTime.timestamp.microseconds))
+    let outcome = ClientConflict.Outcome.replaced(fields, after: after)
+    return [
+      Telling(
+        client: open.client,
+        conflict: ClientConflict(
+          key: conflict.key, other: other, batch: conflict.batch, isLater: true, outcome: outcome)),
+      Telling(
+        client: earlier.client,
+        conflict: ClientConflict(
+          key: conflict.key, other: one, batch: earlier.batch, isLater: false, outcome: outcome)),
+    ]
+  }
+
+  // MARK: A later write that was refused
+
+  /// A refusal that the newest write of another client to the document explains.
+  private func refused(
+    _ write: AnsweredWrite, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
+  ) -> [Telling] {
+    guard let code = write.refusal else { return [] }
+    for mutation in write.mutations {
+      guard let newest = applied[mutation.key]?.max(by: { $0.commitTime < $1.commitTime }), newest.client != client,
+        let effect = mutation.refusingEffect(
+          of: newest.mutation, existed: write.existed[mutation.key], refusedWith: code),
+        let one = name(client), let other = name(newest.client)
+      else { continue }
+      let after = Duration.milliseconds(time.milliseconds(since: newest.answered))
+      let outcome = ClientConflict.Outcome.refused(code, effect, after: after)
+      return [
+        Telling(
+          client: client,
+          conflict: ClientConflict(
+            key: mutation.key, other: other, batch: write.batch, isLater: true, outcome: outcome)),
+        Telling(
+          client: newest.client,
+          conflict: ClientConflict(
+            key: mutation.key, other: one, batch: newest.batch, isLater: false, outcome: outcome)),
+      ]
+    }
+    return []
+  }
+}
+
+extension Mutation {
+  /// Whether a document has this value at a path after the mutation, because of it; `nil` stands for no such field.
+  fileprivate func leaves(_ value: Value?, at path: FieldPath) -> Bool {
+    // A value that the server computes is not known from the mutation.
+    if transforms.contains(where: { $0.path == path }) { return value != nil }
+    switch operation {
+    case .set(let fields): return fields[path] == value
+    case .patch(let fields, let mask): return mask.paths.contains(path) && fields[path] == value
+    case .delete: return value == nil
+    case .verify: return false
+    }
+  }
+
+  /// The effect of an earlier mutation of the same document, if it is the reason why this one was refused.
+  /// - Parameter existed: whether this one's author saw a document; `nil` where that is not known.
+  fileprivate func refusingEffect(
+    of earlier: Mutation, existed: Bool?, refusedWith code: StatusCode
+  ) -> WrittenDocument.Effect? {
+    guard let effect = WrittenDocument.Effect(earlier) else { return nil }
+    switch (precondition, existed) {
+    case (.exists(true), true?) where effect == .deleted && [.notFound, .failedPrecondition].contains(code):
+      return .deleted
+    case (.exists(false), false?) where effect != .deleted && [.alreadyExists, .failedPrecondition].contains(code):
+      return .created
+    case (.updateTime, true?) where [.failedPrecondition, .aborted, .notFound].contains(code): return effect
+    default: return nil
+    }
+  }
+}

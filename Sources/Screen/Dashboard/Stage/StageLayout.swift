@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+package import TerminalCanvas
+
+/// The places of several clients on one screen: a row that says which one the keys act on, and a rectangle for each.
+package struct StageLayout: Hashable, Sendable {
+  /// The width of a screen from which on clients stand side by side.
+  package static let widthSideBySide = 160
+  /// The least width of a client beside another.
+  private static let leastWidth = 79
+
+  /// The row about the clients; empty where there is one client, or no row for it.
+  package let line: Rect
+  /// The place of each client; empty for those that are hidden behind the one that fills the screen.
+  package let places: [Rect]
+  /// The columns between clients side by side.
+  package let separators: [Rect]
+
+  /// - Parameters:
+  ///   - fills: whether the client with the focus fills the screen.
+  ///   - hasDialog: whether that client has a dialog open, which gets the screen where its own place is too small.
+  package init(size: Size, count: Int, focus: Int, fills: Bool = false, hasDialog: Bool = false) {
+    guard count > 1 else {
+      (line, places, separators) = (.zero, [Rect(size: size)], [])
+      return
+    }
+    line = Rect(x: 0, y: 0, width: size.width, height: min(1, size.height))
+    let body = Rect(x: 0, y: line.height, width: size.width, height: size.height - line.height)
+    let (divided, separators) = Self.divide(body, count, focus)
+    let isSmall = LayoutClass(divided[focus].size).isSmallerThan(.small)
+    guard fills || hasDialog && isSmall else {
+      (places, self.separators) = (divided, separators)
+      return
+    }
+    places = divided.indices.map { $0 == focus ? body : .zero }
+    self.separators = []
+  }
+
+  /// The client whose place has a point.
+  package func client(at point: Point) -> Int? { places.firstIndex { $0.contains(point) } }
+
+  // MARK: Dividing
+
+  private static func divide(_ body: Rect, _ count: Int, _ focus: Int) -> ([Rect], separators: [Rect]) {
+    let fitting = body.width >= widthSideBySide ? max(1, (body.width + 1) / (leastWidth + 1)) : 1
+    let columns = min(count, fitting)
+    var (places, separators): ([Rect], [Rect]) = ([], [])
+    var x = body.x
+    for column in 0..<columns {
+      let rest = body.maxX - x
+      let left = columns - column
+      let width = (rest - (left - 1)) / left
+      // The clients of a column stand one above the other: the first columns have one more where they are not even.
+      let mine = count / columns + (column < count % columns ? 1 : 0)
+      let first = places.count
+      let area = Rect(x: x, y: body.y, width: width, height: body.height)
+      places += stack(area, mine, focus - first)
+      x += width
+      if left > 1 {
+        separators.append(Rect(x: x, y: body.y, width: 1, height: body.height))
+        x += 1
+      }
+    }
+    return (places, separators)
+  }
+
+  /// Shares a column. Where equal shares are too low for the next class of layout, the client with the focus gets the
+  /// rows for it, unless that takes the others into a lower class.
+  private static func stack(_ area: Rect, _ count: Int, _ focus: Int) -> [Rect] {
+    func heights(_ focused: Int?) -> [Int] {
+      let others = count - (focused == nil ? 0 : 1)
+      var rest = area.height - (focused ?? 0)
+      var left = others
+      return (0..<count).map { index in
+        if let focused, index == focus { return focused }
+        let height = left == 0 ? 0 : rest / left
+        rest -= height
+        left -= 1
+        return height
+      }
+    }
+    func layout(_ height: Int) -> LayoutClass { LayoutClass(Size(width: area.width, height: height)) }
+    let equal = heights(nil)
+    var chosen = equal
+    if 0..<count ~= focus, count > 1, let least = equal.min() {
+      let own = layout(least)
+      for height in LayoutClass.heights where height > least && height < area.height {
+        guard own.isSmallerThan(layout(height)) else { continue }
+        let raised = heights(height)
+        let lowest = raised.indices.filter { $0 != focus }.map { raised[$0] }.min() ?? 0
+        if !layout(lowest).isSmallerThan(own) { chosen = raised }
+        break
+      }
+    }
+    var y = area.y
+    return chosen.map { height in
+      defer { y += height }
+      return Rect(x: area.x, y: y, width: area.width, height: height)
+    }
+  }
+}
+
+extension LayoutClass {
+  /// The least heights of the classes, lowest first.
+  fileprivate static let heights = [4, 13, 20, 30]
+
+  private var rank: Int {
+    switch self {
+    case .line: 0
+    case .tiny: 1
+    case .small: 2
+    case .medium: 3
+    case .large: 4
+    }
+  }
+
+  fileprivate func isSmallerThan(_ other: LayoutClass) -> Bool { rank < other.rank }
+}

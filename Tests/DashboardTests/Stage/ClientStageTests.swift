@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardView
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import FirestoreText
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+@Suite("Several clients on one screen")
+struct ClientStageTests {
+  @Test("With one client the stage is that client's dashboard, effect for effect and cell for cell")
+  func one() {
+    var driver = Driver(Size(width: 120, height: 36))
+    var stage = ClientStage(DashboardSession(driver.state))
+    func both(_ action: Action) {
+      driver.send(action)
+      let turn = stage.apply(action)
+      #expect(turn.effects.map(\.item) == driver.effects)
+      #expect(view(stage) == view(driver.state))
+      #expect(turn.opened.isEmpty && turn.closed.isEmpty && turn.happened.count == 1)
+    }
+    both(.client(.collections(below: .root, ["cities", "orders"]), at: at(1)))
+    for key in ["2", "o", "1", "j", "space", "?", "esc", "ctrl-n", "&", "I", "esc"].compactMap({ Key($0) }) {
+      both(.input(.key(key), at: at(2)))
+    }
+    both(.input(.resize(Size(width: 80, height: 24)), at: at(3)))
+    both(.tick(at(4)))
+    #expect(stage.first.session.live.stage == nil)
+  }
+
+  @Test("A client is added with the listeners of the one with the focus, and gets the focus")
+  func add() {
+    var driver = StageDriver()
+    driver.run("listen cities where population >= 10")
+    driver.run("client add bob user uid-7")
+    #expect(driver.names == ["one", "bob"] && driver.focus == "bob")
+    #expect(driver.turn.opened.map(\.name) == ["bob"] && driver.turn.opened.first?.user == "uid-7")
+    #expect(driver.state("bob").listeners.map(\.query) == driver.state("one").listeners.map(\.query))
+    let effects = driver.effects("bob")
+    #expect(effects.first == .client(.listCollections(below: .root)))
+    #expect(effects.contains { if case .client(.listen) = $0 { true } else { false } })
+    #expect(driver.effects("one").isEmpty)
+    #expect(driver.screen.contains("as uid-7"))
+  }
+
+  @Test("Keys, the plug, faults and the palette act on the client with the focus alone")
+  func focus() {
+    var driver = StageDriver.shared()
+    driver.press("o")
+    #expect(driver.effects("one") == [.client(.setNetwork(enabled: false))] && driver.effects("bob").isEmpty)
+    driver.press("ctrl-n o")
+    #expect(driver.focus == "bob")
+    #expect(driver.effects("bob") == [.client(.setNetwork(enabled: false))] && driver.effects("one").isEmpty)
+    driver.run("fault latency 200ms")
+    #expect(driver.state("bob").faults.latency == .milliseconds(200) && driver.state("one").faults.isCalm)
+    driver.press("`")
+    #expect(driver.focus == "one")
+    driver.press("3")
+    #expect(driver.state("one").focus == .network && driver.state("bob").focus == .collections)
+    driver.press(":")
+    driver.type("client bob")
+    driver.press("enter")
+    #expect(driver.focus == "bob")
+  }
+
+  @Test("News of a client changes that client alone")
+  func news() {
+    var driver = StageDriver.shared()
+    driver.tell("bob", .collections(below: .root, ["cities"]), at: 1)
+    #expect(driver.state("bob").browser.roots == ["cities"] && driver.state("one").browser.roots == nil)
+    driver.tell("bob", .status(offline()), at: 2)
+    #expect(driver.state("bob").network.isOffline && !driver.state("one").network.isOffline)
+    let line = driver.canvas.text(row: 0)
+    #expect(line.hasPrefix("▌one") && line.contains("bob as ada ○OFF"), "\(line)")
+  }
+
+  private func offline() -> ClientStatus {
+    var status = ClientStatus(since: at(1))
+    status.isNetworkEnabled = false
+    status.onlineState = .offline
+    return status
+  }
+
+  @Test(
+    "What cannot be a client is refused with a reason that names it",
+    arguments: [
+      ("client add bob", "bob is a client that is there already"),
+      ("client add one", "one is the client that hearth began with"),
+      ("client add 7up", "a client's name is a letter and then"), ("client add add", "add is a word of this command"),
+      ("client add averyverylongname", "12 in all at most"), ("client add", "name the client"),
+      ("client add carl user", "name the client, and perhaps its user"),
+      ("client add carl usr x", "name the client, and perhaps its user"),
+      ("client carl", "no client is called carl: there are one, bob"),
+      ("client remove carl", "no client is called carl"), ("client remove", "name the client that is to end"),
+      ("client remove one", "one is the client that hearth began with, and ends with it"),
+      ("client bob carl", "it is a client's name alone"),
+    ])
+  func refused(_ command: String, _ reason: String) {
+    var driver = StageDriver.shared()
+    driver.run(command)
+    #expect(driver.names == ["one", "bob"] && driver.focus == "one")
+    #expect(driver.toasts.contains { $0.contains(reason) }, "\(driver.toasts)")
+  }
+
+  @Test("The first client cannot be removed where it is the only one, and no more than four fit")
+  func bounds() {
+    var single = StageDriver()
+    single.run("client remove one")
+    #expect(single.names == ["one"] && single.toasts.contains { $0.contains("ends with it: q quits") })
+    var full = StageDriver.shared(Size(width: 200, height: 60), ["a", "b", "c"])
+    full.run("client add d")
+    #expect(full.names.count == 4 && full.toasts.contains { $0.contains("there are 4 clients") })
+  }
+
+  @Test("A server with real users is asked for none by name alone")
+  func cloudUser() {
+    var driver = StageDriver(kind: .cloud)
+    driver.run("client add bob user x")
+    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("takes signed users only") })
+    driver.run("client add bob")
+    #expect(driver.names == ["one", "bob"])
+  }
+
+  @Test("A client with writes that the server has not taken is ended after a question, any other at once")
+  func remove() throws {
+    var driver = StageDriver.shared()
+    let bob = try #require(driver.number("bob"))
+    driver.tell("bob", .pendingWrites([pendingWrite(1, .set, "cities/SF", at: at(1), .held)]), at: 1)
+    driver.run("client remove bob")
+    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob that the server has not taken"))
+    driver.press("enter")
+    #expect(driver.names == ["one", "bob"], "cancelling is the answer that is selected")
+    driver.run("client remove bob")
+    driver.press("tab enter")
+    #expect(driver.names == ["one"] && driver.turn.closed == [bob] && driver.focus == "one")
+    #expect(driver.state("one").stage == nil && driver.state("one").size == driver.stage.size)
+    // Late news of a client that has ended changes nothing.
+    let before = driver.canvas
+    _ = driver.stage.apply(.client(.collections(below: .root, ["x"]), at: at(3)), from: bob)
+    #expect(driver.canvas == before)
+
+    driver.run("client add bob")
+    driver.run("client remove bob")
+    #expect(driver.names == ["one"] && driver.turn.closed.count == 1, "nothing waits in it")
+  }
+
+  @Test("Quitting asks where another client would lose writes")
+  func quit() {
+    var driver = StageDriver.shared()
+    driver.tell("bob", .status(ClientStatus(since: at(0), isDurable: false)), at: 1)
+    driver.tell("bob", .pendingWrites([pendingWrite(1, .set, "cities/SF", at: at(1), .held)]), at: 1)
+    driver.press("q")
+    #expect(driver.turn.effects.isEmpty && driver.screen.contains("1 write not sent yet will be lost, of bob"))
+    driver.press("tab enter")
+    #expect(driver.effects("one") == [.terminal(.quit(code: 0))])
+  }
+
+  @Test("A click gives the focus and lands where it is; the wheel turns what is under it and leaves the focus")
+  func mouse() throws {
+    var driver = StageDriver.shared()
+    let place = driver.stage.layout.places[1]
+    let network = try #require(driver.state("bob").layout(place.size).panes[.network])
+    driver.mouse(.wheelDown, place.x + 5, 10)
+    #expect(driver.focus == "one")
+    driver.mouse(.press, place.x + network.x + 3, place.y + network.y + 2)
+    #expect(driver.focus == "bob" && driver.state("bob").focus == .network)
+    let line = StageLine(driver.stage)
+    driver.mouse(.press, line.items[0].x + 2, 0)
+    #expect(driver.focus == "one")
+  }
+
+  @Test("A replay and another program's client stay alone")
+  func alone() {
+    var driver = Driver()
+    driver.state.configuration.attached = AttachedProgram(process: 7, name: "shop", allowsControl: true)
+    driver.send(.run("client add bob", at: driver.now))
+    #expect(driver.effects.isEmpty)
+    #expect(driver.state.toasts.contains { $0.text.contains("the client is shop's") })
+  }
+
+  @Test("A client that cannot be opened is taken off the screen, with the reason")
+  func givenUp() throws {
+    var driver = StageDriver.shared()
+    let turn = driver.stage.giveUp(try #require(driver.number("bob")), because: "no room", at: at(1))
+    #expect(driver.names == ["one"] && turn.closed.count == 1)
+    #expect(driver.toasts.contains("bob: no room"))
+  }
+
+  @Test("Going back in time concerns one client; the keys for clients work there too")
+  func past() {
+    var driver = StageDriver.shared()
+    driver.tell("one", .collections(below: .root, ["cities"]), at: 1)
+    driver.tell("one", .notice(.info, "hello"), at: 2)
+    driver.press(",")
+    #expect(driver.state("one").past != nil && driver.state("bob").past == nil)
+    driver.press("ctrl-n")
+    #expect(driver.focus == "bob")
+    driver.press("ctrl-n esc")
+    #expect(driver.focus == "one" && driver.state("one").past == nil)
+  }
+
+  @Test("Commands about clients are known to -e, and completed")
+  func typed() throws {
+    #expect(try TypedCommand.commands(in: "client add bob; client one").count == 2)
+    #expect(throws: TextError.self) { try TypedCommand.commands(in: "client") }
+    let driver = StageDriver.shared()
+    #expect(ClientWords.completions("", driver.state("one")) == ["bob", "add ", "remove bob"])
+    #expect(ClientWords.completions("", Driver().state) == ["add "])
+  }
+}
