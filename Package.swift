@@ -577,7 +577,7 @@ let package = Package(
         "TerminalTheme",
         "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",
-        arguments,
+        "FirestoreProxy", arguments,
       ]),
     tests(
       "ScenarioTests",

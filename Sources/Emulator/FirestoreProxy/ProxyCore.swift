@@ -56,6 +56,16 @@ final class ProxyCore {
     return lastStream
   }
 
+  /// Tells of a client that has come.
+  func tellClient(_ number: Int, _ channel: any Channel, speaks name: String) {
+    guard isHeard else { return }
+    var event = TrafficEvent(.connected, connection: number)
+    let address = channel.remoteAddress
+    event.peer = address?.ipAddress.map { "\($0.contains(":") ? "[\($0)]" : $0):\(address?.port ?? 0)" }
+    event.remark = name
+    tell(event)
+  }
+
   /// Tells of a client that has said nothing until it was to have begun.
   func tellSilentClient() {
     lastConnection += 1

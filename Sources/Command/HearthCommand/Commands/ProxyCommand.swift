@@ -9,6 +9,9 @@ import FirestoreGRPC
 import FirestoreModel
 import FirestoreProxy
 import FirestoreText
+import Foundation
+import Terminal
+import TerminalTheme
 
 /// `hearth proxy`: between a client of any SDK and any server.
 struct ProxyCommand: AsyncParsableCommand {
@@ -20,6 +23,9 @@ struct ProxyCommand: AsyncParsableCommand {
       runs: fault latency 200ms, write drop-ack, next read unavailable, down, up, calm; help lists them, quit ends it. \
       A write whose answer is dropped is applied by the server, and the client's connection breaks. A server that is \
       not there is unavailable (503). SIGINT and SIGTERM end it with 0; a port that is taken is 69.
+
+      On a terminal a screen shows who is connected, who listens to what and what each target was sent, which writes \
+      wait, and the last requests; o pulls the plug, : takes a fault by its words, q ends. --plain prints lines there.
 
       Example: hearth proxy --to 127.0.0.1:8080 --port 8081 --fault 'latency 100ms'
       """)
@@ -60,6 +66,11 @@ struct ProxyCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Tell no streams and messages.")
   var quiet = false
 
+  @Flag(help: "Print lines on a terminal too, and show no screen.")
+  var plain = false
+
+  @OptionGroup var appearance: AppearanceOptions
+
   private static func fault(_ text: String) throws -> FaultChange {
     do throws(TextError) { return try FaultText.parse(text) } catch { throw ValidationError("\(error)") }
   }
@@ -80,18 +91,20 @@ struct ProxyCommand: AsyncParsableCommand {
     let target = try target()
     var configuration = ProxyServer.Configuration(host: host, port: port, target: target)
     (configuration.seed, configuration.faults, configuration.tellsValues) = (seed, fault, values)
+    if !plain, !json, !quiet, !values, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+      return try await showScreen(configuration)
+    }
     let lines = TrafficLines(asJSON: json)
     if !quiet { configuration.report = { lines.put($0) } }
     let server = ProxyServer(configuration)
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    let (host, json) = (host, json)
+    let (json, local) = (json, configuration)
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           try await server.run { port in
-            let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-            lines.begin(from: address, to: target, asJSON: json)
+            lines.begin(from: local.address(port), to: target, asJSON: json)
           }
         }
         group.addTask { _ = await causes.first { _ in true } }
@@ -104,6 +117,41 @@ struct ProxyCommand: AsyncParsableCommand {
       throw CommandFailure(ExitStatus.unavailable, status.message)
     }
     withExtendedLifetime(interruptions) {}
+  }
+
+  /// Runs the proxy with a screen on its traffic, until a key or a signal ends it.
+  @MainActor
+  private func showScreen(_ configuration: ProxyServer.Configuration) async throws {
+    var configuration = configuration
+    let inbox = TrafficInbox()
+    configuration.report = { inbox.put($0) }
+    let server = ProxyServer(configuration)
+    let preferences = Preferences.read(Paths.ofProcess)
+    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
+    let theme = try appearance.theme(preferences, background: background).theme
+    let terminal = TerminalPreferences(
+      depth: appearance.depth(preferences), glyphs: preferences.file.glyphs?.choice, usesMouse: false)
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    var code: Int32 = 0
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        defer { group.cancelAll() }
+        group.addTask {
+          defer { continuation.finish() }
+          try await server.run { continuation.yield($0) }
+        }
+        for await port in ports {
+          let screen = try TrafficScreen(
+            server, inbox, at: configuration.address(port), to: configuration.target.text, theme, terminal)
+          code = await screen.run()
+          group.cancelAll()
+        }
+        try await group.waitForAll()
+      }
+    } catch let status as RPCStatus {
+      throw CommandFailure(ExitStatus.unavailable, status.message)
+    }
+    if code != 0 { throw ExitCode(code) }
   }
 
   private static func forever() async throws {
@@ -143,4 +191,9 @@ struct ProxyCommand: AsyncParsableCommand {
   private static var help: [String] {
     FaultText.forms.map { $0.rest.isEmpty ? $0.word : "\($0.word) \($0.rest)" } + ["faults, help, quit"]
   }
+}
+
+extension ProxyServer.Configuration {
+  /// The address for clients, with the port that is bound.
+  fileprivate func address(_ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -62,6 +62,7 @@ struct TrafficLine {
       let milliseconds = Double(duration.wholeMicroseconds) / 1000
       members.append(Member("milliseconds", JSONSyntax(.double(milliseconds))))
     }
+    add("peer", event.peer)
     add("remark", event.remark)
     return JSONSyntax(.object(members))
   }
@@ -77,6 +78,8 @@ struct TrafficLine {
       words.append("ended")
       if let code = event.status?.code.name { words.append(code) }
     case .fault: words.append("fault:")
+    case .connected: words.append("from \(event.peer ?? "nowhere") over")
+    case .disconnected: words.append("has gone")
     case .connection: break
     }
     var details: [String] = []

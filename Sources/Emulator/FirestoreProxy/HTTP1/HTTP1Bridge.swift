@@ -19,6 +19,8 @@ final class HTTP1Bridge: ProxiedConnection {
   private var waiting: [HTTPClientRequestPart] = []
   private var token = ExpiredToken()
   private var isOver = false
+  /// The reason for which the proxy has broken the connection.
+  private var breakage: String?
 
   /// The bytes that may be on their way in one direction before the other side is not read.
   private static let mostBytes = 1 << 20
@@ -27,6 +29,7 @@ final class HTTP1Bridge: ProxiedConnection {
 
   func begin(on channel: any Channel) throws {
     number = core.add(self)
+    core.tellClient(number, channel, speaks: "HTTP/1")
     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
     let client = ClientSide(self)
     self.client = client
@@ -231,11 +234,17 @@ final class HTTP1Bridge: ProxiedConnection {
 
   func clientClosed() {
     isOver = true
-    if let exchange { finish(exchange, RPCStatus(.cancelled, "The client ended the connection.")) }
+    if let exchange {
+      finish(
+        exchange,
+        breakage.map { RPCStatus(.unavailable, "The proxy broke the connection: \($0)") }
+          ?? RPCStatus(.cancelled, "The client closed the connection."))
+    }
     let old = server
     (client, server, exchange) = (nil, nil, nil)
     old?.close()
     core.remove(number)
+    core.tell(TrafficEvent(.disconnected, connection: number))
   }
 
   func clientFailed(_ error: any Error) {
@@ -280,6 +289,7 @@ final class HTTP1Bridge: ProxiedConnection {
   func breakOff(because reason: String?) {
     if isOver { return }
     if let reason { core.tell(connectionEvent("broken: \(reason)")) }
+    breakage = reason
     client?.close()
     if client == nil { clientClosed() }
   }

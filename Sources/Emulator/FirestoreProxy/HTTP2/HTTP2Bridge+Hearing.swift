@@ -66,7 +66,9 @@ extension HTTP2Bridge: FrameConnectionOwner {
   }
 
   func receive(_ code: HTTP2Code, on end: StreamEnd, _ stream: BridgedStream) {
-    if end === stream.client { return abandon(stream, code) }
+    if end === stream.client {
+      return abandon(stream, code, RPCStatus(.cancelled, "The client ended the stream."))
+    }
     stream.server = nil
     self.end(stream, with: code)
   }

@@ -17,6 +17,8 @@ final class HTTP2Bridge: ProxiedConnection {
   var streams: [Int: BridgedStream] = [:]
   var token = ExpiredToken()
   private(set) var isOver = false
+  /// The reason for which the proxy has broken the connection.
+  private var breakage: String?
   var isInTurn = false
 
   init(_ core: ProxyCore) { self.core = core }
@@ -26,6 +28,7 @@ final class HTTP2Bridge: ProxiedConnection {
     number = core.add(self)
     let connection = FrameConnection(.client, self, handshake: core.handshake.client)
     client = connection
+    core.tellClient(number, channel, speaks: "HTTP/2")
     try channel.pipeline.syncOperations.addHandler(connection)
   }
 
@@ -126,10 +129,14 @@ final class HTTP2Bridge: ProxiedConnection {
 
   func closed(_ connection: FrameConnection) {
     if connection === client {
-      for stream in Array(streams.values) { abandon(stream, .cancel) }
+      let end =
+        breakage.map { RPCStatus(.unavailable, "The proxy broke the connection: \($0)") }
+        ?? RPCStatus(.cancelled, "The client closed the connection.")
+      for stream in Array(streams.values) { abandon(stream, .cancel, end) }
       for upstream in upstreams { upstream.connection?.close() }
       (isOver, client, upstream, upstreams) = (true, nil, nil, [])
       core.remove(number)
+      core.tell(TrafficEvent(.disconnected, connection: number))
     } else if let upstream = upstream(of: connection) {
       fail(upstream, upstream.failure ?? core.broken)
     }
@@ -212,9 +219,10 @@ final class HTTP2Bridge: ProxiedConnection {
     tellEnd(of: stream)
   }
 
-  /// Ends a stream that the client has given up.
-  func abandon(_ stream: BridgedStream, _ code: HTTP2Code) {
-    stream.outcome = RPCStatus(.cancelled, "The client ended the stream.")
+  /// Ends a stream whose answer goes nowhere any more.
+  /// - Parameter outcome: the end as it is told.
+  func abandon(_ stream: BridgedStream, _ code: HTTP2Code, _ outcome: RPCStatus) {
+    stream.outcome = outcome
     finish(stream, code)
   }
 
@@ -231,7 +239,7 @@ final class HTTP2Bridge: ProxiedConnection {
   func breakOff(because reason: String?) {
     if isOver { return }
     if let reason { core.tell(connectionEvent("broken: \(reason)")) }
-    isOver = true
+    (isOver, breakage) = (true, reason)
     client?.close()
   }
 

@@ -8,6 +8,8 @@ package struct MessageAccount: Sendable {
   /// The name of what it does, such as `addTarget` or `writes`.
   package var kind = ""
   package var target: Int?
+  /// The targets of an answer that listeners get; empty where it is about all of its stream.
+  package var targets: [Int] = []
   /// The path of the collection that is watched or asked for.
   package var collection: String?
   /// The paths of the first documents that it is about.
@@ -21,7 +23,7 @@ package struct MessageAccount: Sendable {
 
   static let mostDocuments = 20
 
-  init() {}
+  package init() {}
 }
 
 extension MessageAccount {
@@ -38,7 +40,8 @@ extension MessageAccount {
       case (.writes, false): try writeResponse(&reader)
       case (.commit, true): try writeRequest(&reader, writes: 2, token: nil)
       case (.commit, false): kind = "results"
-      case (.read, true), (.other, true): kind = "request"
+      case (.read, true): try readRequest(&reader, method.name)
+      case (.other, true): kind = "request"
       case (.read, false), (.other, false): try readResponse(&reader)
       }
     }
@@ -114,10 +117,7 @@ extension MessageAccount {
           case (1, .varint):
             let number = Int(truncatingIfNeeded: try change.varint())
             if Self.changes.indices.contains(number) { kind = "targetChange \(Self.changes[number])" }
-          case (2, .varint): target = Int(Int32(truncatingIfNeeded: try change.varint()))
-          case (2, .lengthDelimited):
-            var ids = try change.message()
-            if !ids.isAtEnd { target = Int(Int32(truncatingIfNeeded: try ids.varint())) }
+          case (2, _): try noteTargets(&change, tag.type)
           case (4, .lengthDelimited): hasToken = try !change.lengthDelimited().isEmpty
           default: try change.skip(tag.type)
           }
@@ -125,17 +125,48 @@ extension MessageAccount {
       case (3, .lengthDelimited):
         kind = "documentChange"
         var change = try reader.message()
-        try change.each(1) { (reader: inout WireReader) throws(WireError) in try document(&reader) }
+        while let tag = try change.tag() {
+          switch (tag.field, tag.type) {
+          case (1, .lengthDelimited): try document(&change)
+          case (5, _), (6, _): try noteTargets(&change, tag.type)
+          default: try change.skip(tag.type)
+          }
+        }
       case (4, .lengthDelimited), (6, .lengthDelimited):
         kind = tag.field == 4 ? "documentDelete" : "documentRemove"
+        let removed = tag.field == 4 ? 6 : 2
         var change = try reader.message()
-        try change.each(1) { (reader: inout WireReader) throws(WireError) in note(try reader.string()) }
+        while let tag = try change.tag() {
+          switch (tag.field, tag.type) {
+          case (1, .lengthDelimited): note(try change.string())
+          case (removed, _): try noteTargets(&change, tag.type)
+          default: try change.skip(tag.type)
+          }
+        }
       case (5, .lengthDelimited):
         kind = "filter"
-        try reader.skip(tag.type)
+        var filter = try reader.message()
+        while let tag = try filter.tag() {
+          if tag.field == 1 { try noteTargets(&filter, tag.type) } else { try filter.skip(tag.type) }
+        }
       default: try reader.skip(tag.type)
       }
     }
+    target = targets.first
+  }
+
+  /// The numbers of targets of a field, packed or not.
+  private mutating func noteTargets(_ reader: inout WireReader, _ type: WireType) throws(WireError) {
+    guard type == .lengthDelimited else {
+      if type == .varint {
+        targets.append(Int(Int32(truncatingIfNeeded: try reader.varint())))
+      } else {
+        try reader.skip(type)
+      }
+      return
+    }
+    var ids = try reader.message()
+    while !ids.isAtEnd { targets.append(Int(Int32(truncatingIfNeeded: try ids.varint()))) }
   }
 
   private mutating func writeRequest(_ reader: inout WireReader, writes: Int, token: Int?) throws(WireError) {
@@ -178,6 +209,28 @@ extension MessageAccount {
         try reader.skip(tag.type)
       default: try reader.skip(tag.type)
       }
+    }
+  }
+
+  /// A request that reads: the documents or the collection that it names.
+  private mutating func readRequest(_ reader: inout WireReader, _ method: String) throws(WireError) {
+    kind = "request"
+    switch method {
+    case "GetDocument": try reader.each(1) { (reader: inout WireReader) throws(WireError) in note(try reader.string()) }
+    case "BatchGetDocuments":
+      try reader.each(2) { (reader: inout WireReader) throws(WireError) in note(try reader.string()) }
+    case "RunQuery": try query(&reader)
+    case "ListDocuments":
+      var (parent, id) = ("", "")
+      while let tag = try reader.tag() {
+        switch (tag.field, tag.type) {
+        case (1, .lengthDelimited): parent = Self.path(try reader.string())
+        case (2, .lengthDelimited): id = try reader.string()
+        default: try reader.skip(tag.type)
+        }
+      }
+      collection = (parent.isEmpty ? "" : parent + "/") + id
+    default: break
     }
   }
 

@@ -4,7 +4,13 @@ import Glibc
 
 /// An event of a stream or a call on its way through the proxy.
 package struct TrafficEvent: Sendable {
-  package enum Kind: String, Sendable { case opened, request, answer, ended, fault, connection }
+  package enum Kind: String, Sendable {
+    case opened, request, answer, ended, fault
+    /// A client has come, and spoken; it has gone.
+    case connected, disconnected
+    /// A thing to know about a connection.
+    case connection
+  }
 
   package var time: Timestamp
   package var kind: Kind
@@ -23,12 +29,14 @@ package struct TrafficEvent: Sendable {
   package var httpStatus: Int?
   package var bytes: Int?
   package var duration: Duration?
-  /// Anything else to say.
+  /// The client's address, of one that has come.
+  package var peer: String?
+  /// Anything else to say; of a client that has come the protocol that it speaks.
   package var remark: String?
 
   package enum Transport: String, Sendable { case grpc, rest, webchannel, http }
 
-  init(_ kind: Kind, connection: Int, stream: Int? = nil) {
+  package init(_ kind: Kind, connection: Int, stream: Int? = nil) {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     time = Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Testing
+
+extension EndToEndTests.InTmux {
+  /// `hearth proxy` on a terminal, with clients on both sides of the plug.
+  @Suite(.serialized) struct ProxyScreenTests {
+    /// The address of the proxy, by its screen.
+    private func address(_ screen: TmuxTerminal) throws -> String {
+      let line = screen.lines.first { $0.contains("FIRESTORE_EMULATOR_HOST=") } ?? ""
+      let text = line.split(separator: "=").last.map(String.init) ?? ""
+      let address = text.prefix { $0.isNumber || $0 == "." || $0 == ":" }
+      return try #require(address.isEmpty ? nil : String(address))
+    }
+
+    @Test(
+      "The screen shows listeners, what they were sent, and requests with codes; the plug is a key",
+      arguments: [120, 80])
+    func screen(width: Int) async throws {
+      let surroundings = try Surroundings()
+      let server = try await ServeProcess(surroundings)
+      let screen = try await TmuxTerminal(
+        ["proxy", "--to", server.address, "--port", "0"], in: surroundings, width: width, height: width == 80 ? 24 : 36)
+      try await screen.wait("FIRESTORE_EMULATOR_HOST=127.0.0.1:")
+      let place = ["--emulator", try address(screen)]
+      let watcher = try ChildProcess(
+        [Surroundings.hearth, "watch", "cities", "--json"] + place, environment: surroundings.environment,
+        streams: .pipes)
+      try await screen.wait(for: "a listener that is current") { screen in
+        screen.lines.contains { $0.contains("target ") && $0.contains("cities") && $0.contains("current") }
+      }
+      #expect(try await HeadlessRun(["set", "cities/SF", "state=CA"] + place, surroundings).status == 0)
+      try await screen.wait(for: "what the listener was sent, and the write") { screen in
+        screen.lines.contains { $0.contains("cities") && $0.contains("1 sent") && $0.contains("token ") }
+          && screen.lines.contains { $0.contains("cities/SF") && $0.contains(" ok ") }
+      }
+      try await screen.type(":")
+      try await screen.type("fault next read permission-denied")
+      try await screen.keys("Enter")
+      try await screen.wait("the next read is refused: permission-denied")
+      let refused = try await HeadlessRun(["get", "cities/SF"] + place, surroundings)
+      #expect(refused.status == 77, "\(refused.errors)")
+      try await screen.wait(for: "the refused read") { $0.lines.contains { $0.contains(" permission-den") } }
+
+      try await screen.keys("o")
+      try await screen.wait(for: "an empty screen without a plug") { screen in
+        screen.lines[0].contains("UNPLUGGED") && screen.text.contains("nobody listens")
+      }
+      #expect(try await HeadlessRun(["get", "cities/SF"] + place, surroundings).status == 69)
+      try await screen.keys("o")
+      try await screen.wait(for: "the listener, which is back") { screen in
+        screen.lines[0].contains("PLUGGED IN")
+          && screen.lines.contains { $0.contains("cities") && $0.contains("current") }
+      }
+      try await screen.type("?")
+      try await screen.wait("slow-reader")
+      try await screen.type("q")
+      try await screen.wait("2 Listeners")
+      try await screen.keys("q")
+      #expect(try await screen.exitStatus() == 0)
+      watcher.closeInput()
+    }
+
+    @Test("--plain prints lines on a terminal too; a port that is taken ends with 69 and no screen")
+    func plain() async throws {
+      let surroundings = try Surroundings()
+      let server = try await ServeProcess(surroundings)
+      let lines = try await TmuxTerminal(
+        ["proxy", "--to", server.address, "--port", "0", "--plain"], in: surroundings)
+      try await lines.wait("Proxying 127.0.0.1:")
+      #expect(!lines.text.contains("1 Clients"))
+      try await lines.type("quit")
+      try await lines.keys("Enter")
+      #expect(try await lines.exitStatus() == 0)
+      let taken = try await TmuxTerminal(
+        ["proxy", "--to", server.address, "--port", "\(server.port)"], in: surroundings)
+      #expect(try await taken.exitStatus() == 69)
+    }
+  }
+}
