@@ -341,7 +341,7 @@ let package = Package(
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
-        "FirestoreProxy", "FirestoreSharing", "FirestoreInspection", "TransportSecurity",
+        "FirestoreProxy", "FirestoreProtoJSON", "FirestoreSharing", "FirestoreInspection", "TransportSecurity",
         "TerminalCanvas", "TerminalTheme", "Terminal", "DashboardModel", "Dashboard", "Spelling", "ByteCompression",
         "ManualPages", arguments,
       ],

@@ -27,6 +27,32 @@ import Testing
     ])
   func reads(text: String, change: FaultChange) throws {
     #expect(try FaultText.parse(text) == change)
+    // What is written is read as the same change.
+    #expect(try FaultText.parse(FaultText.words(of: change)) == change, "\(FaultText.words(of: change))")
+  }
+
+  @Test("The changes between any two settings lead from one to the other")
+  func changes() {
+    let all: [FaultChange] = [
+      .latency(.milliseconds(200), jitter: .milliseconds(50), on: nil),
+      .latency(.seconds(1), jitter: .zero, on: .watch),
+      .bandwidth(800, on: nil), .bandwidth(100, on: .read), .loss(10, before: true), .loss(5, before: false),
+      .down(nil),
+      .down(.write), .silent, .flap(.seconds(5)), .slowReader(10), .clock(.seconds(60)),
+    ]
+    // Each subset of four of them, against each other one of its size.
+    let subsets =
+      (0..<all.count).map { first in (0..<4).map { all[(first + $0 * 3) % all.count] } } + [[]] + all.map { [$0] }
+    func settings(_ changes: [FaultChange]) -> FaultSettings {
+      changes.reduce(into: FaultSettings()) { $0.apply($1) }
+    }
+    for before in subsets {
+      for after in subsets {
+        var reached = settings(before)
+        for change in settings(after).changes(from: reached) { reached.apply(change) }
+        #expect(reached == settings(after), "from \(before) to \(after)")
+      }
+    }
   }
 
   @Test(

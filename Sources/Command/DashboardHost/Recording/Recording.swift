@@ -30,6 +30,13 @@ package struct Recording: Sendable {
 
   /// - Parameter path: `-` for standard input.
   package init(path: String) throws(CommandFailure) {
+    let (data, name) = try Self.data(path: path)
+    try self.init(data, name: name)
+  }
+
+  /// The whole of a file, and its name in messages.
+  /// - Parameter path: `-` for standard input.
+  package static func data(path: String) throws(CommandFailure) -> (Data, String) {
     let name = path == "-" ? "standard input" : path
     let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
     guard let handle else {
@@ -39,11 +46,9 @@ package struct Recording: Sendable {
     if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
       throw CommandFailure(.noInput, "\(path) is a directory.")
     }
-    let data: Data
-    do { data = try handle.readToEnd() ?? Data() } catch {
+    do { return (try handle.readToEnd() ?? Data(), name) } catch {
       throw CommandFailure(.noInput, "\(name) cannot be read: \(error.localizedDescription)")
     }
-    try self.init(data, name: name)
   }
 
   /// - Throws: `bad-data` for a file that is no recording at all; a damaged recording is read as far as possible.

@@ -38,6 +38,11 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       not sent because it ends offline, and 65 for a line that is no step. Of several scenarios all are played; the \
       status is that of the first that failed.
 
+      --from FILE makes a scenario of a session that hearth record kept, or of the lines of hearth proxy --json --values: \
+      writes, network, faults and listeners are steps, what listeners were told and how writes were answered are \
+      expectations, and what others wrote are writes of the server. Remarks in it and lines on standard error name what \
+      the record does not tell, and what does not come when the scenario is played, as it is once.
+
       Example: hearth play --all --format tap
       """)
 
@@ -62,6 +67,17 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   @Option(help: ArgumentHelp("The seed of chance, in place of that in the scenario.", valueName: "number"))
   var seed: UInt64?
 
+  @Option(
+    help: ArgumentHelp(
+      "Print the scenario that a recorded session, or the lines of proxy --json --values, make; - reads standard input.",
+      valueName: "file"))
+  var from: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("With --from: write the scenario to a file, which must not be there yet.", valueName: "file"))
+  var output: String?
+
   @OptionGroup var disturbance: FaultOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
@@ -72,6 +88,15 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   private var isReal: Bool { realTime || storage.isPlaceNamed }
 
   func validate() throws {
+    if from != nil {
+      let others = [(!scenarios.isEmpty, "the scenario"), (all, "--all"), (list, "--list"), (show, "--show")]
+      if let other = others.first(where: \.0) {
+        throw ValidationError("--from makes a scenario of a record; leave \(other.1) out.")
+      }
+      if isReal { throw ValidationError("--from plays what it makes in a time of its own; name no place.") }
+      return
+    }
+    if output != nil { throw ValidationError("--output is about --from; give both.") }
     if list { return }
     if scenarios.isEmpty, !all { throw ValidationError("Name a scenario, a file of one, or --all; --list lists some.") }
     if realTime, storage.inMemory, scenarios.count > 1 || all {
@@ -80,6 +105,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   }
 
   mutating func run() async throws {
+    if let from { return try await convert(from) }
     if list {
       let width = (ShippedScenario.all.map(\.name.count).max() ?? 0) + 2
       let lines = ShippedScenario.all.map { shipped in
@@ -102,6 +128,28 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
     if show { return }
     try await play(chosen, locations)
+  }
+
+  /// Makes a scenario of a record, plays it, and prints it.
+  private func convert(_ path: String) async throws {
+    let made = try await RecordedScenario.make(of: path)
+    if let output {
+      try Self.create(output, made.text)
+    } else {
+      try OutputFile.print(data: made.text)
+    }
+    for remark in made.remarks { headless.note(ShownText(remark)) }
+    if let failure = made.failure { throw failure }
+  }
+
+  private static func create(_ path: String, _ text: String) throws(CommandFailure) {
+    do {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+    } catch CocoaError.fileWriteFileExists {
+      throw CommandFailure(.cannotCreate, "\(path) is there already: choose another name.")
+    } catch {
+      throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(error.localizedDescription)")
+    }
   }
 
   private func play(_ chosen: [Scenario], _ locations: StorageOptions.Locations) async throws {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+
+/// The steps that say writes, queries and faults, each read back, so that a step never says anything else.
+struct StoryWords {
+  let database: DatabaseID
+
+  /// The action of a step; `nil` for a text that is none.
+  private func action(_ step: String) -> ScenarioStep.Action? {
+    // A text that cannot be read says nothing.
+    try? ScenarioParser(database: database).action(step)
+  }
+
+  // MARK: Writes
+
+  /// The step of a write; `nil` for one that no step says.
+  func step(_ mutation: Mutation) -> String? {
+    let path = mutation.key.path.text
+    let candidates: [String] =
+      switch mutation.operation {
+      case .delete: ["delete \(path)"]
+      case .verify: []
+      case .set(let fields): ["set", "create"].map { "\($0) \(path) \(json(fields, mutation.transforms))" }
+      case .patch(let fields, let mask): patches(path, fields, mask, mutation.transforms)
+      }
+    return candidates.first { candidate in
+      guard case .write(let read)? = action(candidate) else { return false }
+      return Self.isSame(read, mutation)
+    }
+  }
+
+  /// The step that replaces a document at the server.
+  func replacement(_ key: DocumentKey, _ fields: Fields) -> String { "set \(key.path.text) \(json(fields, []))" }
+
+  private func patches(
+    _ path: String, _ fields: Fields, _ mask: FieldMask, _ transforms: [FieldTransform]
+  ) -> [String] {
+    let values = mask.paths.sorted { $0.canonicalText < $1.canonicalText }.compactMap { field in
+      fields[field].map { "\(field.canonicalText)=\(DocumentJSON.line(of: $0, relativeTo: database))" }
+    }
+    let computed = transforms.map { "\($0.path.canonicalText)=\(text(of: $0.operation))" }
+    return [
+      "merge \(path) \(json(fields, transforms))", "update \(path) \((values + computed).joined(separator: " "))",
+    ]
+  }
+
+  private func json(_ fields: Fields, _ transforms: [FieldTransform]) -> String {
+    let line = DocumentJSON.line(of: fields, relativeTo: database)
+    // Transforms below the first level are said by `update` alone.
+    let own = transforms.filter { $0.path.segments.count == 1 }.map { transform in
+      "\(JSONSyntax(.string(transform.path.segments[0])).lineText): \(text(of: transform.operation))"
+    }
+    if own.isEmpty { return line }
+    return line == "{}" ? "{\(own.joined(separator: ", "))}" : "\(line.dropLast()), \(own.joined(separator: ", "))}"
+  }
+
+  private func text(of operation: FieldTransform.Operation) -> String {
+    func value(_ value: Value) -> String { DocumentJSON.line(of: value, relativeTo: database) }
+    func list(_ values: [Value]) -> String { "[\(values.map(value).joined(separator: ", "))]" }
+    return switch operation {
+    case .serverTimestamp: #"{"$serverTimestamp": true}"#
+    case .increment(let operand): "{\"$increment\": \(value(operand))}"
+    case .minimum(let operand): "{\"$minimum\": \(value(operand))}"
+    case .maximum(let operand): "{\"$maximum\": \(value(operand))}"
+    case .arrayUnion(let values): "{\"$arrayUnion\": \(list(values))}"
+    case .arrayRemove(let values): "{\"$arrayRemove\": \(list(values))}"
+    }
+  }
+
+  /// Whether both do the same; transforms of different fields have no order.
+  private static func isSame(_ left: Mutation, _ right: Mutation) -> Bool {
+    func sorted(_ mutation: Mutation) -> Mutation {
+      var mutation = mutation
+      mutation.transforms.sort { $0.path.canonicalText < $1.path.canonicalText }
+      return mutation
+    }
+    return sorted(left) == sorted(right)
+  }
+
+  // MARK: Queries
+
+  /// The text of a query; `nil` for one that no text says, such as one with cursors.
+  func text(of query: FirestoreQuery.Query) -> String? {
+    var words = [query.collectionGroup.map { "**/\($0)" } ?? query.path.text]
+    if !query.filters.isEmpty { words += ["where", ConditionText.text(of: .and(query.filters), in: database)] }
+    if !query.explicitOrderBy.isEmpty {
+      let orders = query.explicitOrderBy.map { $0.path.canonicalText + ($0.direction == .descending ? " desc" : "") }
+      words += ["order by", orders.joined(separator: ", ")]
+    }
+    if let limit = query.limit { words += [query.limitType == .last ? "last" : "limit", "\(limit)"] }
+    let text = words.joined(separator: " ")
+    // A text that cannot be read says no query.
+    return (try? QueryLine.parse(text, in: database)) == query ? text : nil
+  }
+
+  // MARK: Faults and times
+
+  /// The step of a fault; `nil` for one that means nothing between a client and its backend.
+  func step(_ change: FaultChange) -> String? {
+    let step = change == .calm ? "calm" : "fault \(FaultText.words(of: change))"
+    guard case .fault(let read)? = action(step), read == change else { return nil }
+    return step
+  }
+
+  /// A time as a step has it, in whole milliseconds.
+  static func text(of time: Duration) -> String {
+    let milliseconds = Int(time / .milliseconds(1))
+    return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+  }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+
+/// Writes a story as a scenario: steps for what clients did and what the server must have been told by others, and
+/// expectations for what clients were told. Remarks say what cannot be told from the record.
+package struct StoryWriter {
+  package struct Written: Sendable {
+    /// The text of the scenario.
+    package var text: String
+    /// The gaps of the record, in the order of the remarks.
+    package var untold: [String]
+  }
+
+  private struct Listening {
+    var name: String
+    /// Whether a snapshot was told; the first is of the cache unless it says otherwise.
+    var hasBegun = false
+    var isFromCache = true
+  }
+
+  private struct Client {
+    var listeners: [Int: Listening] = [:]
+    var names: Set<String> = []
+    /// The writes without an answer, oldest first.
+    var waiting: [(id: Int, mutations: [Mutation])] = []
+    var isOnline = true
+  }
+
+  private let story: Story
+  private let words: StoryWords
+  private var lines: [String] = []
+  private var untold: [String] = []
+  private var clients: [String: Client] = [:]
+  /// The documents that clients wrote, until the server has told them.
+  private var own: Set<DocumentKey> = []
+  /// The documents that the server of the scenario has by now, as far as is known.
+  private var server: [DocumentKey: Fields] = [:]
+  /// The documents as they were seen beside listeners.
+  private var seen: [DocumentKey: Fields] = [:]
+  /// The time of the last step that did something.
+  private var time: Timestamp?
+
+  private init(_ story: Story) {
+    self.story = story
+    words = StoryWords(database: story.database)
+  }
+
+  package static func write(_ story: Story) -> Written {
+    var writer = StoryWriter(story)
+    writer.write()
+    return Written(text: writer.lines.joined(separator: "\n") + "\n", untold: writer.untold)
+  }
+
+  private mutating func write() {
+    lines.append("# \(Self.oneLine(story.summary))")
+    for client in story.clients {
+      lines.append("client \(client.name)" + (client.user.map { " user \($0)" } ?? ""))
+    }
+    for (index, moment) in story.moments.enumerated() { write(moment, index) }
+    end()
+  }
+
+  private mutating func write(_ moment: Story.Moment, _ index: Int) {
+    let name = moment.client ?? ""
+    switch moment.event {
+    case .listen(let tag, let listener, let query, let options):
+      prepare(tag, moment.client, after: index)
+      listen(tag, listener, query, options, moment, index)
+    case .stop(let tag):
+      guard let listener = clients[name]?.listeners.removeValue(forKey: tag) else { return }
+      act("stop \(listener.name)", moment)
+    case .network(let isOn):
+      if clients[name, default: Client()].isOnline == isOn { return }
+      clients[name, default: Client()].isOnline = isOn
+      act(isOn ? "online" : "offline", moment)
+    case .fault(let change):
+      if let step = words.step(change) { act(step, moment) } else { remark("a fault: \(FaultText.words(of: change))") }
+    case .write(let id, let mutations): write(id, mutations, moment, index)
+    case .answer(let id, let code): answer(id, code, moment)
+    case .snapshot(let snapshot): tell(snapshot, moment)
+    case .listenerFailed(let tag, let code):
+      guard let listener = clients[name]?.listeners.removeValue(forKey: tag) else { return }
+      expect("failed on \(listener.name) with \(code.name)", moment)
+    case .seen(let key, let fields): seen[key] = fields
+    case .untold(let text): remark(text)
+    }
+  }
+
+  // MARK: Lines
+
+  private mutating func remark(_ text: String) {
+    let text = Self.oneLine(text)
+    lines.append("# not told: \(text)")
+    untold.append(text)
+  }
+
+  private static func oneLine(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  /// Adds a step that does something, after the time that passed since the one before.
+  private mutating func act(_ step: String, _ moment: Story.Moment, by owner: String? = nil) {
+    if let time, let pause = Self.pause(from: time, to: moment.time) { lines.append("wait \(pause)") }
+    time = max(moment.time, time ?? moment.time)
+    add(step, owner ?? moment.client)
+  }
+
+  private static func pause(from start: Timestamp, to end: Timestamp) -> String? {
+    let gap = Duration.microseconds(end.microseconds - start.microseconds)
+    return gap < .milliseconds(10) ? nil : StoryWords.text(of: gap)
+  }
+
+  private mutating func expect(_ what: String, _ moment: Story.Moment) { add("expect \(what)", moment.client) }
+
+  private mutating func add(_ step: String, _ owner: String?) { lines.append((owner.map { "\($0): " } ?? "") + step) }
+
+  // MARK: Listeners
+
+  /// Makes the server have what the first complete snapshot of a listener shows, before the listener begins.
+  private mutating func prepare(_ tag: Int, _ client: String?, after index: Int) {
+    for moment in story.moments[index...] where moment.client == client {
+      if case .stop(tag: tag) = moment.event { return }
+      guard case .snapshot(let snapshot) = moment.event, snapshot.tag == tag else { continue }
+      for change in snapshot.changes where change.kind != .removed && !change.hasOwnWrite && !own.contains(change.key) {
+        guard let fields = change.fields, !isWrittenBefore(change.key, index) else { continue }
+        put(change.key, fields, story.moments[index])
+      }
+      if !snapshot.isFromCache { return }
+    }
+  }
+
+  private func isWrittenBefore(_ key: DocumentKey, _ index: Int) -> Bool {
+    story.moments[..<index].contains { moment in
+      guard case .write(_, let mutations) = moment.event else { return false }
+      return mutations.contains { $0.key == key }
+    }
+  }
+
+  /// Writes a document at the server, unless it has it.
+  private mutating func put(_ key: DocumentKey, _ fields: Fields, _ moment: Story.Moment) {
+    if server[key] == fields { return }
+    server[key] = fields
+    act(words.replacement(key, fields), moment, by: ScenarioStep.server)
+  }
+
+  private mutating func listen(
+    _ tag: Int, _ name: String, _ query: FirestoreQuery.Query, _ options: ListenerOptions, _ moment: Story.Moment,
+    _ index: Int
+  ) {
+    guard let text = words.text(of: query) else {
+      return remark("a listener of \(query.path.text), whose query no step says; what it was told is left out")
+    }
+    var plain = String(name.map { $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : "-" })
+    if plain.isEmpty { plain = "listener" }
+    let names = clients[moment.client ?? "", default: Client()].names
+    var unique = plain
+    var number = 2
+    while names.contains(unique) {
+      unique = "\(plain)-\(number)"
+      number += 1
+    }
+    clients[moment.client ?? "", default: Client()].names.insert(unique)
+    clients[moment.client ?? "", default: Client()].listeners[tag] = Listening(name: unique)
+    if let code = refusal(of: tag, moment.client, after: index) { act("fault next listen \(code.name)", moment) }
+    act(
+      "listen \(text) as \(unique)" + (options.includeMetadataChanges ? " with metadata" : "")
+        + (options.source == .cache ? " from cache" : ""), moment)
+  }
+
+  /// The code with which a listener failed that no fault of the record has refused; `nil` for one that did not.
+  private func refusal(of tag: Int, _ client: String?, after index: Int) -> StatusCode? {
+    for moment in story.moments[index...] where moment.client == client {
+      switch moment.event {
+      case .stop(tag: tag): return nil
+      case .listenerFailed(tag: tag, let code): return isFaultWaiting(before: index, .listen(code)) ? nil : code
+      case .snapshot(let snapshot) where snapshot.tag == tag && !snapshot.isFromCache: return nil
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  private func isFaultWaiting(before index: Int, _ event: FaultEvent) -> Bool {
+    story.moments[..<index].contains { moment in
+      if case .fault(.event(event)) = moment.event { true } else { false }
+    }
+  }
+
+  private mutating func tell(_ snapshot: StorySnapshot, _ moment: Story.Moment) {
+    let name = moment.client ?? ""
+    guard var listener = clients[name]?.listeners[snapshot.tag] else { return }
+    let isFirst = !listener.hasBegun
+    var expectations: [String] = []
+    for change in snapshot.changes {
+      let path = change.key.path.text
+      let isOwn = change.hasOwnWrite || own.contains(change.key)
+      if snapshot.isOfServer, !isFirst, !isOwn { bringAbout(change, moment) }
+      // The server tells the result of an own write.
+      if isOwn, !change.hasOwnWrite, snapshot.isOfServer, !isWaiting(change.key) {
+        own.remove(change.key)
+        server[change.key] = change.kind == .removed && change.isDeleted == true ? nil : change.fields
+      }
+      let word =
+        switch change.kind {
+        case .added: "added"
+        case .modified: "modified"
+        case .removed: "removed"
+        case .metadata: "metadata"
+        }
+      expectations.append("\(word) \(path) on \(listener.name)")
+    }
+    if snapshot.omitted > 0 { remark("\(snapshot.omitted) changes of \(listener.name) that the record leaves out") }
+    for expectation in expectations { expect(expectation, moment) }
+    if isFirst || snapshot.isFromCache != listener.isFromCache {
+      expect("\(snapshot.isFromCache ? "cached" : "synced") on \(listener.name)", moment)
+    }
+    (listener.hasBegun, listener.isFromCache) = (true, snapshot.isFromCache)
+    clients[name]?.listeners[snapshot.tag] = listener
+  }
+
+  private func isWaiting(_ key: DocumentKey) -> Bool {
+    clients.values.contains { $0.waiting.contains { $0.mutations.contains { $0.key == key } } }
+  }
+
+  /// Has the server told what another client must have done.
+  private mutating func bringAbout(_ change: StorySnapshot.Change, _ moment: Story.Moment) {
+    switch change.kind {
+    case .metadata: return
+    case .added, .modified: if let fields = change.fields { put(change.key, fields, moment) }
+    case .removed:
+      if change.isDeleted == true {
+        if server.removeValue(forKey: change.key) == nil { return }
+        act("delete \(change.key.path.text)", moment, by: ScenarioStep.server)
+      } else if let fields = change.fields {
+        put(change.key, fields, moment)
+      } else {
+        remark("why \(change.key.path.text) left the result")
+      }
+    }
+  }
+
+  // MARK: Writes
+
+  private mutating func write(_ id: Int, _ mutations: [Mutation], _ moment: Story.Moment, _ index: Int) {
+    let name = moment.client ?? ""
+    let steps = mutations.map { words.step($0) }
+    for (mutation, step) in zip(mutations, steps) where step == nil {
+      remark("a write of \(mutation.key.path.text) that no step says: fields are removed, or it has a condition")
+    }
+    if steps.allSatisfy({ $0 == nil }) { return }
+    let code = outcome(of: id, moment.client, after: index)
+    for mutation in mutations { prepare(mutation, isRefused: code == .some(.notFound), moment) }
+    if let refused = code ?? nil, !Self.isNatural(refused), !isFaultWaiting(before: index, .write(.reject(refused))) {
+      if clients[name]?.waiting.isEmpty ?? true {
+        act("fault next write \(refused.name)", moment)
+      } else {
+        remark("the cause of the refusal of the next write with \(refused.name): others wait before it")
+      }
+    }
+    if mutations.count > 1 { act("batch", moment) }
+    for step in steps.compactMap(\.self) { act(step, moment) }
+    if mutations.count > 1 { act("commit", moment) }
+    clients[name, default: Client()].waiting.append((id, mutations))
+    own.formUnion(mutations.map(\.key))
+  }
+
+  /// The answer to a write: `nil` if the record has none, `.some(nil)` for an acknowledgement.
+  private func outcome(of id: Int, _ client: String?, after index: Int) -> StatusCode?? {
+    for moment in story.moments[index...] where moment.client == client {
+      if case .answer(id, let code) = moment.event { return .some(code) }
+    }
+    return nil
+  }
+
+  /// Whether a server refuses with this code by itself, because of what it has.
+  private static func isNatural(_ code: StatusCode) -> Bool {
+    [.notFound, .alreadyExists, .failedPrecondition, .invalidArgument].contains(code)
+  }
+
+  /// Makes the server have the document that a write changes.
+  private mutating func prepare(_ mutation: Mutation, isRefused: Bool, _ moment: Story.Moment) {
+    guard case .patch = mutation.operation, !isRefused, server[mutation.key] == nil, !own.contains(mutation.key)
+    else { return }
+    if let fields = seen[mutation.key] { return put(mutation.key, fields, moment) }
+    guard mutation.precondition == .exists(true) else { return }
+    remark("the content of \(mutation.key.path.text) before this write")
+    put(mutation.key, Fields(), moment)
+  }
+
+  private mutating func answer(_ id: Int, _ code: StatusCode?, _ moment: Story.Moment) {
+    let name = moment.client ?? ""
+    guard let place = clients[name]?.waiting.firstIndex(where: { $0.id == id }),
+      let written = clients[name]?.waiting.remove(at: place), let first = written.mutations.first
+    else { return }
+    let path = first.key.path.text
+    guard let code else { return expect("acknowledged \(path)", moment) }
+    own.subtract(written.mutations.map(\.key))
+    expect("rejected \(path) with \(code.name)", moment)
+  }
+
+  // MARK: The end
+
+  /// Lets the run end without writes that wait, which it would count as lost.
+  private mutating func end() {
+    for (name, client) in clients.sorted(by: { $0.key < $1.key }) where !client.waiting.isEmpty {
+      let owner = name.isEmpty ? nil : name
+      let count = client.waiting.count
+      lines.append(
+        "# The record ends here, with \(count) write\(count == 1 ? "" : "s") that wait\(count == 1 ? "s" : "").")
+      add("expect pending \(count)", owner)
+      if !client.isOnline { add("online", owner) }
+      add("calm", owner)
+    }
+  }
+}

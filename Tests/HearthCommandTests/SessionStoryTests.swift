@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import Foundation
+import TerminalCanvas
+import Testing
+
+@testable import CommandOutput
+@testable import DashboardHost
+@testable import HearthCommand
+@testable import Scenarios
+
+/// Recorded sessions as scenarios.
+@Suite("Sessions as scenarios", .timeLimit(.minutes(5)))
+struct SessionStoryTests {
+  /// A dashboard over a client, and the lines of its recording.
+  @MainActor
+  private final class Recorder {
+    private let harness: BridgeHarness
+    private var state: DashboardState
+    private(set) var data: Data
+
+    init(_ harness: BridgeHarness) throws {
+      self.harness = harness
+      state = DashboardState(
+        DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
+        size: Size(width: 120, height: 36), now: .now)
+      data = try RecordingLine.data(
+        RecordingHeader(start: state.now, size: state.size, configuration: state.configuration))
+    }
+
+    func apply(_ action: Action) throws {
+      data.append(try RecordingLine.data(action.withoutRepetition))
+      for case .client(let effect) in update(&state, action) { harness.bridge.perform(effect) }
+    }
+
+    /// Switches the network by its key, and records news until the client and its listener have followed.
+    func switchNetwork(on isOn: Bool) async throws {
+      let action = Action.input(.key(.character("o")), at: .now)
+      var copy = state
+      try #require(update(&copy, action).contains(.client(.setNetwork(enabled: isOn))))
+      try apply(action)
+      var (hasStatus, hasSnapshot) = (false, false)
+      try await record { event in
+        if case .status(let status) = event, status.isNetworkEnabled == isOn { hasStatus = true }
+        if case .snapshot(let snapshot) = event, snapshot.isFromCache != isOn, !isOn || !snapshot.hasPendingWrites {
+          hasSnapshot = true
+        }
+        return hasStatus && hasSnapshot
+      }
+    }
+
+    /// Records news until some are as wanted.
+    func record(until isWanted: @escaping (ClientEvent) -> Bool) async throws {
+      try await harness.next { event -> Void? in
+        // A line that cannot be written is missed by what follows.
+        try? self.apply(.client(event, at: .now))
+        return isWanted(event) ? () : nil
+      }
+    }
+
+    func snapshot(where isWanted: @escaping (ListenerSnapshot) -> Bool) async throws {
+      try await record { if case .snapshot(let snapshot) = $0 { isWanted(snapshot) } else { false } }
+    }
+  }
+
+  /// The file of a session in which a client listens, goes offline, writes, comes back, sees what others write and is
+  /// refused a write.
+  private func session() async throws -> Data {
+    var data = Data()
+    try await BridgeHarness.run { harness in
+      let recorder = try Recorder(harness)
+      try await harness.others(set("cities/LA", ["n": .integer(7)]))
+      let query = FirestoreQuery.Query(path: ResourcePath("cities"))
+      try recorder.apply(.listen(query, name: "cities", ListenerOptions(includeMetadataChanges: true), at: .now))
+      try await recorder.snapshot { !$0.isFromCache }
+      try await recorder.switchNetwork(on: false)
+      harness.bridge.perform(.write([set("cities/SF", ["n": .integer(1)])]))
+      try await recorder.snapshot { $0.changes.contains { $0.document.key == key("cities/SF") } }
+      try await recorder.switchNetwork(on: true)
+      try await harness.others(set("cities/LA", ["n": .integer(8)]))
+      try await recorder.snapshot { $0.changes.contains { $0.document.key == key("cities/LA") } }
+      try await harness.others(delete("cities/LA"))
+      try await recorder.snapshot { $0.changes.contains { $0.kind == .removed } }
+      let update = Mutation(
+        key: key("cities/NY"), operation: .patch(["n": .integer(1)], FieldMask([FieldPath("n")])),
+        precondition: .exists(true))
+      harness.bridge.perform(.write([update]))
+      try await recorder.record { if case .writeRejected = $0 { true } else { false } }
+      data = recorder.data
+    }
+    return data + (try RecordingLine.data(RecordingEnd(end: "over", at: .now)))
+  }
+
+  @Test("A recorded session becomes a scenario in which the same is written, switched and told, and which passes")
+  func reproduced() async throws {
+    let folder = try TemporaryFolder.made()
+    let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path
+    let data = try await session()
+    try data.write(to: URL(fileURLWithPath: file))
+    let made = try await RecordedScenario.make(of: file)
+    #expect(made.remarks.isEmpty && made.failure == nil, "\(made)")
+    var steps = made.text.split(separator: "\n").map(String.init)[...]
+    for step in [
+      #"server: set cities/LA {"n": 7}"#, "listen cities as cities with metadata", "expect added cities/LA on cities",
+      "offline", "expect cached on cities", #"set cities/SF {"n": 1}"#, "expect added cities/SF on cities", "online",
+      #"server: set cities/LA {"n": 8}"#, "expect modified cities/LA on cities", "server: delete cities/LA",
+      "expect removed cities/LA on cities", "update cities/NY n=1", "expect rejected cities/NY with not-found",
+    ] {
+      let place = steps.firstIndex(of: step)
+      #expect(place != nil, "\(step) is not among \(steps), of \(made.text)")
+      if let place { steps = steps[(place + 1)...] }
+    }
+    #expect(made.text.contains("expect acknowledged cities/SF\n"))
+  }
+
+  @Test("A file that is no session, and a session in which nothing happened, are refused")
+  func refused() async throws {
+    let folder = try TemporaryFolder.made()
+    let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path
+    try Data("listen a\n".utf8).write(to: URL(fileURLWithPath: file))
+    await #expect {
+      _ = try await RecordedScenario.make(of: file)
+    } throws: { error in
+      (error as? CommandFailure)?.status == .badData
+    }
+    let state = DashboardState(
+      DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
+      size: Size(width: 80, height: 24), now: .now)
+    let header = RecordingHeader(start: state.now, size: state.size, configuration: state.configuration)
+    try RecordingLine.data(header).write(to: URL(fileURLWithPath: file))
+    await #expect {
+      _ = try await RecordedScenario.make(of: file)
+    } throws: { error in
+      (error as? CommandFailure)?.message.contains("nothing in it is a step") == true
+    }
+  }
+}

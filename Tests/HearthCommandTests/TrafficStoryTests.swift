@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreTesting
+import Foundation
+import Testing
+
+@testable import CommandOutput
+@testable import HearthCommand
+@testable import Scenarios
+
+/// The lines of a proxy as scenarios.
+@Suite("Traffic as scenarios", .timeLimit(.minutes(5)))
+struct TrafficStoryTests {
+  private static let root = "projects/p/databases/(default)"
+
+  /// A line of the proxy, a second after the one before.
+  private func lines(_ events: [(event: String, connection: Int, stream: Int, method: String, rest: String)]) -> Data {
+    let lines = events.enumerated().map { second, line in
+      """
+      {"at": "2026-01-01T00:00:\(second < 10 ? "0" : "")\(second)Z", "event": "\(line.event)", "connection": \
+      \(line.connection), "stream": \(line.stream), "method": "\(line.method)"\(line.rest.isEmpty ? "" : ", \(line.rest)")}
+      """
+    }
+    return Data((#"{"event": "listening", "at": "a", "to": "b"}"# + "\n" + lines.joined(separator: "\n") + "\n").utf8)
+  }
+
+  private func content(_ json: String) -> String { "\"content\": \(json)" }
+
+  private var listen: String {
+    content(
+      """
+      {"database": "\(Self.root)", "addTarget": {"targetId": 2, "query": {"parent": "\(Self.root)/documents", \
+      "structuredQuery": {"from": [{"collectionId": "cities"}]}}}}
+      """)
+  }
+
+  private func document(_ id: String, _ n: Int) -> String {
+    content(
+      """
+      {"documentChange": {"targetIds": [2], "document": {"name": "\(Self.root)/documents/cities/\(id)", "fields": \
+      {"n": {"integerValue": "\(n)"}}, "createTime": "2026-01-01T00:00:00Z", "updateTime": "2026-01-01T00:00:00Z"}}}
+      """)
+  }
+
+  private func commit(_ id: String, _ n: Int) -> String {
+    content(
+      """
+      {"database": "\(Self.root)", "writes": [{"update": {"name": "\(Self.root)/documents/cities/\(id)", "fields": \
+      {"n": {"integerValue": "\(n)"}}}}]}
+      """)
+  }
+
+  private let current =
+    #""content": {"targetChange": {"targetChangeType": "CURRENT", "targetIds": [2], "resumeToken": "AA=="}}"#
+  private let moment = #""content": {"targetChange": {"readTime": "2026-01-01T00:00:01Z", "resumeToken": "AA=="}}"#
+
+  @Test("Two connections become two clients, whose listeners, writes and lost answers are played as they were seen")
+  func whole() async throws {
+    let data = lines([
+      ("request", 1, 1, "Listen", listen), ("answer", 1, 1, "Listen", document("LA", 7)),
+      ("answer", 1, 1, "Listen", current), ("answer", 1, 1, "Listen", moment),
+      ("request", 2, 2, "Commit", commit("SF", 1)), ("answer", 2, 2, "Commit", content("{}")),
+      ("answer", 1, 1, "Listen", document("SF", 1)), ("answer", 1, 1, "Listen", moment),
+      ("request", 3, 3, "Commit", commit("SF", 2)),
+      ("fault", 3, 3, "Commit", #""remark": "the write is passed on, its answer will be lost""#),
+      ("answer", 1, 1, "Listen", document("SF", 2)), ("answer", 1, 1, "Listen", moment),
+      ("answer", 1, 1, "Listen", document("LA", 8)), ("answer", 1, 1, "Listen", moment),
+    ])
+    let written = StoryWriter.write(try TrafficStory.read(data, name: "lines"))
+    #expect(written.untold.isEmpty, "\(written.untold)")
+    let steps = written.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("wait ") }
+    #expect(
+      steps == [
+        "# What passed the proxy, by lines.", "client client-1", "client client-2", "client client-3",
+        #"server: set cities/LA {"n": 7}"#, "client-1: listen cities as cities with metadata",
+        "client-1: expect added cities/LA on cities", "client-1: expect synced on cities",
+        #"client-2: set cities/SF {"n": 1}"#, "client-2: expect acknowledged cities/SF",
+        "client-1: expect added cities/SF on cities", "client-3: fault next write drop-ack",
+        #"client-3: set cities/SF {"n": 2}"#, "client-1: expect modified cities/SF on cities",
+        #"server: set cities/LA {"n": 8}"#, "client-1: expect modified cities/LA on cities",
+        "# The record ends here, with 1 write that waits.", "client-3: expect pending 1", "client-3: calm",
+      ])
+    let checked = try await StoryCheck.check(written.text, in: database)
+    // The write whose answer was lost is sent again at once by a client of Hearth.
+    #expect(checked.unmet == ["client-3: expect pending 1"] && checked.failure == nil, "\(checked)")
+  }
+
+  @Test("A client that connects again goes on: its listener and a write that it sends again are those from before")
+  func reconnection() async throws {
+    let writes = commit("SF", 1)
+    let data = lines([
+      ("request", 1, 1, "Listen", listen), ("answer", 1, 1, "Listen", current),
+      ("request", 1, 2, "Write", content(#"{"database": "\#(Self.root)"}"#)), ("request", 1, 2, "Write", writes),
+      ("ended", 1, 1, "Listen", #""status": "unavailable""#), ("ended", 1, 2, "Write", #""status": "unavailable""#),
+      ("request", 2, 3, "Listen", listen), ("request", 2, 4, "Write", content(#"{"database": "\#(Self.root)"}"#)),
+      ("request", 2, 4, "Write", writes),
+      ("answer", 2, 4, "Write", content(#"{"writeResults": [{}], "commitTime": "2026-01-01T00:00:01Z"}"#)),
+      ("answer", 2, 3, "Listen", document("SF", 1)), ("answer", 2, 3, "Listen", current),
+    ])
+    let steps = StoryWriter.write(try TrafficStory.read(data, name: "lines")).text.split(separator: "\n").map(
+      String.init)
+    #expect(steps.count { $0.hasPrefix("client ") } == 1 && steps.count { $0.contains(": listen ") } == 1, "\(steps)")
+    #expect(steps.count { $0.contains(": set ") } == 1, "\(steps)")
+    #expect(
+      steps.suffix(2) == ["client-1: expect acknowledged cities/SF", "client-1: expect added cities/SF on cities"])
+  }
+
+  @Test("Refusals are brought about as they were; reads and messages without contents are told as what they are")
+  func gaps() throws {
+    let refused = lines([
+      ("request", 1, 1, "Commit", commit("SF", 1)),
+      ("fault", 1, 1, "Commit", #""remark": "the write is refused: aborted""#),
+      ("ended", 1, 1, "Commit", #""status": "aborted""#), ("request", 1, 2, "RunQuery", ""),
+    ])
+    let written = StoryWriter.write(try TrafficStory.read(refused, name: "lines"))
+    let steps = written.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("wait ") }
+    #expect(
+      steps.suffix(3) == [
+        "client-1: fault next write aborted", #"client-1: set cities/SF {"n": 1}"#,
+        "client-1: expect rejected cities/SF with aborted",
+      ])
+    #expect(written.untold == ["reads, and other calls that are no step"])
+    let names = lines([("request", 1, 1, "Listen", #""kind": "addTarget""#)])
+    #expect {
+      _ = try TrafficStory.read(names, name: "lines")
+    } throws: { error in
+      (error as? CommandFailure)?.message.contains("--values tells") == true
+    }
+    #expect {
+      _ = try TrafficStory.read(Data("{\"event\": \"listening\"}\n{\"event\"\n".utf8), name: "lines")
+    } throws: { error in
+      (error as? CommandFailure).map { $0.status == .badData && $0.message.hasPrefix("lines:2, column ") } == true
+    }
+  }
+}

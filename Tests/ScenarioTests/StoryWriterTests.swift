@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import Testing
+
+@testable import CommandOutput
+@testable import Scenarios
+
+/// Scenarios that are made of records.
+@Suite("Stories")
+struct StoryWriterTests {
+  /// A story with a moment each second.
+  private func story(_ events: Story.Event...) -> Story {
+    var story = Story("A test.", in: database)
+    for (second, event) in events.enumerated() { story.add(event, at: Timestamp(seconds: Int64(1_000 + second))) }
+    return story
+  }
+
+  private func lines(_ events: Story.Event...) -> [String] {
+    var story = Story("A test.", in: database)
+    for event in events { story.add(event, at: Timestamp(seconds: 1_000)) }
+    return StoryWriter.write(story).text.split(separator: "\n").dropFirst().map(String.init)
+  }
+
+  private let cities = FirestoreQuery.Query(path: ResourcePath("cities"))
+
+  private func change(
+    _ kind: FirestoreQuery.DocumentChange.Kind, _ path: String, _ fields: Fields?, isDeleted: Bool? = nil,
+    hasOwnWrite: Bool = false
+  ) -> StorySnapshot.Change {
+    StorySnapshot.Change(kind, key(path), fields, isDeleted: isDeleted, hasOwnWrite: hasOwnWrite)
+  }
+
+  @Test("A session becomes steps and expectations that are all met, with the times between steps")
+  func whole() async throws {
+    let set = Mutation(key: key("cities/SF"), operation: .set(["n": .integer(1)]))
+    let story = story(
+      .listen(tag: 1, name: "all cities", cities, ListenerOptions(includeMetadataChanges: true)),
+      .snapshot(
+        StorySnapshot(
+          tag: 1, [change(.added, "cities/LA", ["n": .integer(7)])], isFromCache: false, isOfServer: true)),
+      .network(isOn: false), .write(1, [set]),
+      .snapshot(
+        StorySnapshot(
+          tag: 1, [change(.added, "cities/SF", ["n": .integer(1)], hasOwnWrite: true)], isFromCache: true,
+          isOfServer: false)),
+      .fault(.event(.write(.dropAcknowledgement))), .network(isOn: true), .answer(1, nil),
+      .snapshot(
+        StorySnapshot(
+          tag: 1, [change(.metadata, "cities/SF", ["n": .integer(1)])], isFromCache: false, isOfServer: true)),
+      .snapshot(
+        StorySnapshot(
+          tag: 1, [change(.modified, "cities/LA", ["n": .integer(8)])], isFromCache: false, isOfServer: true)),
+      .snapshot(
+        StorySnapshot(
+          tag: 1, [change(.removed, "cities/LA", nil, isDeleted: true)], isFromCache: false, isOfServer: true)),
+      .stop(tag: 1))
+    let written = StoryWriter.write(story)
+    #expect(written.untold.isEmpty)
+    #expect(
+      written.text == """
+        # A test.
+        server: set cities/LA {"n": 7}
+        listen cities as all-cities with metadata
+        expect added cities/LA on all-cities
+        expect synced on all-cities
+        wait 2s
+        offline
+        wait 1s
+        set cities/SF {"n": 1}
+        expect added cities/SF on all-cities
+        expect cached on all-cities
+        wait 2s
+        fault next write drop-ack
+        wait 1s
+        online
+        expect acknowledged cities/SF
+        expect metadata cities/SF on all-cities
+        expect synced on all-cities
+        wait 3s
+        server: set cities/LA {"n": 8}
+        expect modified cities/LA on all-cities
+        wait 1s
+        server: delete cities/LA
+        expect removed cities/LA on all-cities
+        wait 1s
+        stop all-cities
+
+        """)
+    let checked = try await StoryCheck.check(written.text, in: database)
+    #expect(checked.unmet.isEmpty && checked.failure == nil && checked.text == written.text, "\(checked)")
+  }
+
+  @Test(
+    "Each kind of write is said by the step that does exactly this",
+    arguments: [
+      (.init(key: key("a/b"), operation: .set(["n": .integer(1)])), #"set a/b {"n": 1}"#),
+      (.init(key: key("a/b"), operation: .set([:]), precondition: .exists(false)), "create a/b {}"),
+      (.init(key: key("a/b"), operation: .delete), "delete a/b"),
+      (
+        .init(key: key("a/b"), operation: .patch(["n": .integer(1)], FieldMask([FieldPath("n")]))),
+        #"merge a/b {"n": 1}"#
+      ),
+      (
+        .init(
+          key: key("a/b"), operation: .patch(["n": .string("x y")], FieldMask([FieldPath("n")])),
+          precondition: .exists(true), transforms: [FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)]),
+        #"update a/b n="x y" t={"$serverTimestamp": true}"#
+      ),
+      (
+        .init(
+          key: key("a/b"), operation: .set(["n": .integer(1)]),
+          transforms: [FieldTransform(path: FieldPath("m"), operation: .increment(.integer(2)))]),
+        #"set a/b {"n": 1, "m": {"$increment": 2}}"#
+      ),
+      (.init(key: key("a/b"), operation: .set([:]), precondition: .exists(true)), nil),
+      (.init(key: key("a/b"), operation: .patch([:], FieldMask([FieldPath("n")])), precondition: .exists(true)), nil),
+    ] as [(Mutation, String?)])
+  func writes(_ mutation: Mutation, _ step: String?) {
+    #expect(StoryWords(database: database).step(mutation) == step)
+  }
+
+  @Test("What no step says is a remark, and among what is not told")
+  func untold() {
+    var bounded = cities
+    bounded.start = Bound(values: [.integer(1)], isInclusive: true)
+    bounded.explicitOrderBy = [OrderBy(FieldPath("n"), .ascending)]
+    let removal = Mutation(key: key("a/b"), operation: .patch([:], FieldMask([FieldPath("n")])))
+    let lines = lines(
+      .listen(tag: 1, name: "x", bounded, ListenerOptions()), .write(1, [removal]), .answer(1, nil),
+      .untold("a\nline"))
+    #expect(
+      lines == [
+        "# not told: a listener of cities, whose query no step says; what it was told is left out",
+        "# not told: a write of a/b that no step says: fields are removed, or it has a condition",
+        "# not told: a line",
+      ])
+  }
+
+  @Test("A refusal that no fault of the record explains is brought about; one that the server's data explains is not")
+  func refusals() {
+    let set = Mutation(key: key("a/b"), operation: .set([:]))
+    #expect(
+      lines(.write(1, [set]), .answer(1, .permissionDenied)) == [
+        "fault next write permission-denied", "set a/b {}", "expect rejected a/b with permission-denied",
+      ])
+    let update = Mutation(
+      key: key("a/b"), operation: .patch(["n": .integer(1)], FieldMask([FieldPath("n")])), precondition: .exists(true))
+    #expect(
+      lines(.write(1, [update]), .answer(1, .notFound)) == ["update a/b n=1", "expect rejected a/b with not-found"])
+    #expect(
+      lines(.seen(key("a/b"), ["m": .integer(2)]), .write(1, [update]), .answer(1, nil)) == [
+        #"server: set a/b {"m": 2}"#, "update a/b n=1", "expect acknowledged a/b",
+      ])
+    #expect(
+      lines(.listen(tag: 1, name: "", cities, ListenerOptions()), .listenerFailed(tag: 1, .permissionDenied)) == [
+        "fault next listen permission-denied", "listen cities as listener",
+        "expect failed on listener with permission-denied",
+      ])
+  }
+
+  @Test("Writes that wait at the end are told, and sent, so that the run loses none")
+  func ends() async throws {
+    let set = Mutation(key: key("a/b"), operation: .set([:]))
+    let lines = lines(.network(isOn: false), .write(1, [set]))
+    #expect(
+      lines == [
+        "offline", "set a/b {}", "# The record ends here, with 1 write that waits.", "expect pending 1", "online",
+        "calm",
+      ])
+    let checked = try await StoryCheck.check(lines.joined(separator: "\n"), in: database)
+    #expect(checked.failure == nil && checked.unmet.isEmpty)
+  }
+
+  @Test("An expectation that is not met becomes a remark, and one that comes earlier is moved before its neighbours")
+  func check() async throws {
+    let text = """
+      listen a
+      expect synced
+      set a/b {}
+      expect acknowledged a/b
+      expect added a/b
+      expect added a/c within 1s
+      """
+    let checked = try await StoryCheck.check(text, in: database)
+    #expect(checked.unmet == ["expect added a/c within 1s"] && checked.failure == nil)
+    #expect(
+      checked.text.split(separator: "\n").map(String.init) == [
+        "listen a", "expect synced", "set a/b {}", "# not met when it was played: expect added a/c within 1s",
+        "expect added a/b", "expect acknowledged a/b",
+      ])
+  }
+}
