@@ -86,6 +86,22 @@ import Testing
     #expect(after.contains { $0.contains("Write") && $0.contains("ok") && $0.contains("cities/SF and 1 more") })
   }
 
+  @Test("A write over REST waits until it is answered; a read does not")
+  func rest() {
+    var board = TrafficBoard()
+    for (stream, method) in [(1, "UpdateDocument"), (2, "GetDocument")] {
+      board.note(Self.event(.opened, stream: stream, method))
+      board.note(
+        Self.event(.request, stream: stream, method) {
+          $0.transport = .rest
+          $0.message = Self.message("request") { $0.documents = ["c/\(method)"] }
+        })
+    }
+    #expect(board.writes.map(\.documents) == [["c/UpdateDocument"]])
+    board.note(Self.event(.ended, "UpdateDocument") { $0.httpStatus = 200 })
+    #expect(board.writes.isEmpty && board.requests.map(\.code) == ["HTTP 200"])
+  }
+
   @Test("The end of a stream takes its listeners along, and says its code and the fault that it met")
   func ends() {
     var board = Self.board

@@ -131,14 +131,24 @@ struct TrafficBoard: Hashable, Sendable {
             isResumed: message.hasToken == true, since: event.time))
       }
     case "removeTarget": listeners.removeAll { $0.stream == stream && $0.target == message.target }
-    case "writes", "commit":
-      guard writes.count < Self.mostListed else { return }
-      writes.append(
-        Write(
-          connection: event.connection, stream: stream, method: event.method, documents: message.documents,
-          count: message.count, since: event.time))
+    case "writes", "commit": wait(event, stream, message)
+    case "request" where isRESTWrite(event): wait(event, stream, message)
     default: break
     }
+  }
+
+  private mutating func wait(_ event: TrafficEvent, _ stream: Int, _ message: MessageAccount) {
+    guard writes.count < Self.mostListed else { return }
+    writes.append(
+      Write(
+        connection: event.connection, stream: stream, method: event.method, documents: message.documents,
+        count: message.count, since: event.time))
+  }
+
+  private static let writing: Set = ["Commit", "BatchWrite", "CreateDocument", "UpdateDocument", "DeleteDocument"]
+
+  private func isRESTWrite(_ event: TrafficEvent) -> Bool {
+    event.transport == .rest && Self.writing.contains(event.method)
   }
 
   // MARK: Answers
