@@ -33,6 +33,32 @@ struct StoryWriterTests {
     StorySnapshot.Change(kind, key(path), fields, isDeleted: isDeleted, hasOwnWrite: hasOwnWrite)
   }
 
+  @Test("An answer that the record has behind the snapshot with its result is expected before it, as clients tell them")
+  func answersFirst() {
+    let set = Mutation(key: key("cities/SF"), operation: .set(["n": .integer(1)]))
+    let shown = StorySnapshot(
+      tag: 1, [change(.metadata, "cities/SF", ["n": .integer(1)])], isFromCache: false, isOfServer: true)
+    let begin = [
+      Story.Event.listen(tag: 1, name: "all", cities, ListenerOptions(includeMetadataChanges: true)),
+      .network(isOn: false), .write(1, [set]), .network(isOn: true),
+    ]
+    func lines(_ end: Story.Event...) -> [String] {
+      var story = Story("A test.", in: database)
+      for event in begin + end { story.add(event, at: Timestamp(seconds: 1_000)) }
+      return StoryWriter.write(story).text.split(separator: "\n").dropFirst().map(String.init)
+    }
+    let inOrder = lines(.answer(1, nil), .snapshot(shown))
+    #expect(inOrder.contains("expect acknowledged cities/SF"))
+    #expect(lines(.snapshot(shown), .answer(1, nil)) == inOrder)
+    // The first snapshot with the document shows the write, the next one that it waits no more.
+    var local = shown
+    local.changes[0].hasOwnWrite = true
+    #expect(lines(.snapshot(local), .answer(1, nil)).last == "expect acknowledged cities/SF")
+    #expect(
+      lines(.snapshot(local), .snapshot(local), .answer(1, nil))
+        == lines(.snapshot(local), .answer(1, nil), .snapshot(local)))
+  }
+
   @Test("A session becomes steps and expectations that are all met, with the times between steps")
   func whole() async throws {
     let set = Mutation(key: key("cities/SF"), operation: .set(["n": .integer(1)]))

@@ -44,7 +44,7 @@ package struct StoryWriter {
   private var time: Timestamp?
 
   private init(_ story: Story) {
-    self.story = story
+    self.story = story.withAnswersFirst
     words = StoryWords(database: story.database)
   }
 
