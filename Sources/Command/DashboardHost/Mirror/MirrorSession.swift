@@ -16,8 +16,7 @@ package final class MirrorSession {
   private let screen: Screen
   private var mirrored = MirroredScreen()
   private var isOver = false
-  private var exitCode: Int32?
-  private var exitWaiter: CheckedContinuation<Int32, Never>?
+  private let ending = ScreenExit()
 
   /// Connects to a dashboard.
   /// - Throws: one line if it shows its screen to no one, or does not answer.
@@ -67,7 +66,7 @@ package final class MirrorSession {
     _ = screen.updateSize()
     show()
     let following = Task { await follow() }
-    let code = await untilExit()
+    let code = await ending.wait()
     reader.stop()
     screen.close()
     link.cut()
@@ -115,16 +114,7 @@ package final class MirrorSession {
     }
   }
 
-  private func exit(_ code: Int32) {
-    exitCode = exitCode ?? code
-    exitWaiter?.resume(returning: code)
-    exitWaiter = nil
-  }
-
-  private func untilExit() async -> Int32 {
-    if let exitCode { return exitCode }
-    return await withCheckedContinuation { exitWaiter = $0 }
-  }
+  private func exit(_ code: Int32) { ending.end(code) }
 }
 
 /// The way to a dashboard's screen.

@@ -73,8 +73,7 @@ package final class Session {
   private var suspending: Task<Void, Never>?
   var editing: Task<Void, Never>?
   var copying: Task<Void, Never>?
-  private var exitCode: Int32?
-  private var exitWaiter: CheckedContinuation<Int32, Never>?
+  private let ending = ScreenExit()
 
   /// Takes the terminal over and shows the first frame.
   /// - Throws: a one-line failure for a terminal that cannot show a dashboard.
@@ -149,7 +148,7 @@ package final class Session {
       for command in options.commands { apply(.run(command, at: .now)) }
       if let tap { group.addTask { await self.followMessages(tap) } }
       if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
-      let code = await untilExit()
+      let code = await ending.wait()
       let deadline = await leaveScreen(code)
       source.close()
       for client in clients.values { client.close() }
@@ -309,16 +308,7 @@ package final class Session {
     }
   }
 
-  private func exit(_ code: Int32) {
-    exitCode = exitCode ?? code
-    exitWaiter?.resume(returning: code)
-    exitWaiter = nil
-  }
-
-  private func untilExit() async -> Int32 {
-    if let exitCode { return exitCode }
-    return await withCheckedContinuation { exitWaiter = $0 }
-  }
+  private func exit(_ code: Int32) { ending.end(code) }
 
   // MARK: Effects
 

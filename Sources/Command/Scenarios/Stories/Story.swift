@@ -48,35 +48,6 @@ package struct Story: Sendable {
   }
 }
 
-extension Story {
-  /// The same record with each answer before the first snapshot of its client that shows its result, as a client tells them:
-  /// a record takes them from two places, and may have them the other way round.
-  var withAnswersFirst: Story {
-    var (ordered, began) = (self, [String: [Int: (place: Int, keys: Set<DocumentKey>)]]())
-    for (index, moment) in moments.enumerated() {
-      let client = moment.client ?? ""
-      switch moment.event {
-      case .write(let id, let mutations):
-        began[client, default: [:]][id] = (index, Set(mutations.map(\.key)))
-      case .answer(let id, nil):
-        guard let (start, keys) = began[client]?[id] else { continue }
-        // The first snapshot with the document shows the write itself, the next one that it waits no more.
-        var isSeen = false
-        let shown = ordered.moments[start..<index].firstIndex { earlier in
-          guard earlier.client == moment.client, case .snapshot(let snapshot) = earlier.event,
-            let change = snapshot.changes.first(where: { keys.contains($0.key) })
-          else { return false }
-          defer { isSeen = true }
-          return !change.hasOwnWrite || isSeen && change.kind == .metadata
-        }
-        if let shown { ordered.moments.insert(ordered.moments.remove(at: index), at: shown) }
-      default: break
-      }
-    }
-    return ordered
-  }
-}
-
 /// A snapshot of a listener, as it was told.
 package struct StorySnapshot: Sendable {
   package struct Change: Sendable {

@@ -20,7 +20,9 @@ package struct StoryCheck {
   package static func check(_ text: String, in database: DatabaseID) async throws(CommandFailure) -> Checked {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     var unmet: [String] = []
-    var moved: Set<String> = []
+    // The lines by their places at first, and how often those that were not met may still move.
+    var names = Array(lines.indices)
+    var movesLeft: [Int: Int] = [:]
     let parser = ScenarioParser(database: database)
     var failure: CommandFailure?
     for _ in 0..<mostRuns {
@@ -29,10 +31,13 @@ package struct StoryCheck {
       failure = failed
       guard failed != nil, let step, isExpectation(step.text) else { break }
       let place = step.line - 1
-      // Events of one moment may come in another order: the expectation is tried before its neighbours first.
+      // Events of one moment may come in another order: the expectation is tried before each of its neighbours.
       let first = (lines[..<place].lastIndex { !isExpectation($0) } ?? -1) + 1
-      if first < place, moved.insert(step.text).inserted {
-        lines.insert(lines.remove(at: place), at: first)
+      let moves = movesLeft[names[place]] ?? place - first
+      if moves > 0, first < place {
+        movesLeft[names[place]] = moves - 1
+        lines.swapAt(place, place - 1)
+        names.swapAt(place, place - 1)
         continue
       }
       lines[place] = "# not met when it was played: \(step.text)"

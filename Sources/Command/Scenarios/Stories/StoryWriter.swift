@@ -44,7 +44,7 @@ package struct StoryWriter {
   private var time: Timestamp?
 
   private init(_ story: Story) {
-    self.story = story.withAnswersFirst
+    self.story = story
     words = StoryWords(database: story.database)
   }
 

@@ -44,8 +44,7 @@ final class TrafficScreen {
   private let screen: Screen
   private var state: TrafficState
   private let utcOffset = TimeZone.current.secondsFromGMT()
-  private var exitCode: Int32?
-  private var exitWaiter: CheckedContinuation<Int32, Never>?
+  private let ending = ScreenExit()
 
   /// Takes the terminal over.
   /// - Throws: a one-line failure for a terminal that cannot show a screen.
@@ -68,7 +67,7 @@ final class TrafficScreen {
     return await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.follow() }
       group.addTask { await self.tick() }
-      let code = await untilExit()
+      let code = await ending.wait()
       group.cancelAll()
       reader.stop()
       screen.close()
@@ -96,7 +95,7 @@ final class TrafficScreen {
   }
 
   private func show() {
-    if exitCode != nil { return }
+    if ending.code != nil { return }
     state.now = .now
     state.settings = server.settings
     screen.present(TrafficView(state, screen.size, screen.glyphs, utcOffset: utcOffset).canvas)
@@ -147,14 +146,5 @@ final class TrafficScreen {
     }
   }
 
-  private func exit(_ code: Int32) {
-    exitCode = exitCode ?? code
-    exitWaiter?.resume(returning: code)
-    exitWaiter = nil
-  }
-
-  private func untilExit() async -> Int32 {
-    if let exitCode { return exitCode }
-    return await withCheckedContinuation { exitWaiter = $0 }
-  }
+  private func exit(_ code: Int32) { ending.end(code) }
 }
