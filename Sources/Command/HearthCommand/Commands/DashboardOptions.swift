@@ -146,7 +146,7 @@ struct DashboardOptions: ParsableArguments {
     if clients > 1 {
       if plain {
         throw ValidationError(
-          "--clients share a screen, and --plain tells of one client. Leave one of them out; scenarios of 'hearth run' "
+          "--clients share a screen, and --plain tells of one client. Leave one of them out; scenarios of 'hearth play' "
             + "have several.")
       }
       if picture.frame != nil { throw ValidationError("--frame draws the screen of one client. Leave --clients out.") }
