@@ -22,9 +22,11 @@ package final class GRPCDatastore: AnsweringDatastore {
   /// - Parameters:
   ///   - allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
   ///   - appCheck: proves that calls come from an app.
+  ///   - thread: reads and writes the connections; `nil` for a thread of the process.
   package init(
     _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials, allowsInsecureCredentials: Bool = false,
-    appCheck: AppCheckToken? = nil, keepalive: (time: Duration, timeout: Duration)? = nil
+    appCheck: AppCheckToken? = nil, keepalive: (time: Duration, timeout: Duration)? = nil,
+    on thread: ConnectionThread? = nil
   ) {
     self.endpoint = endpoint
     self.database = database
@@ -35,7 +37,8 @@ package final class GRPCDatastore: AnsweringDatastore {
     headers = RequestHeaders(database: database)
     connection = Connection(
       to: endpoint,
-      keepalive: keepalive.map { Connection.Keepalive(time: $0.time, timeout: $0.timeout) } ?? Connection.Keepalive())
+      keepalive: keepalive.map { Connection.Keepalive(time: $0.time, timeout: $0.timeout) } ?? Connection.Keepalive(),
+      on: thread)
   }
 
   package func reconnect() { connection.retireCurrent() }

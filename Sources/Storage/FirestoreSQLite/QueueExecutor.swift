@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 
-/// A thread that several actors share, on which work runs strictly first in, first out.
+/// A thread that several actors share, or that has more to do than an actor's work, on which work runs strictly first in,
+/// first out.
 package protocol WorkLoop: Sendable {
   /// Whether the caller is on the thread.
   var isCurrent: Bool { get }
   func perform(_ work: @escaping @Sendable () -> Void)
+  /// Lets everything else have its turn between two steps of long work.
+  func pause() async
+}
+
+extension WorkLoop {
+  package func pause() async { await Task.yield() }
 }
 
 /// Runs an actor on a serial queue: strictly first in, first out, and free to block on SQLite without holding a thread
-/// of the cooperative pool. An actor of a simulation runs on the loop of that instead.
+/// of the cooperative pool. An actor that is given a loop runs on that instead.
 package final class QueueExecutor: SerialExecutor {
   package let queue: DispatchQueue
   private let loop: (any WorkLoop)?
@@ -28,6 +35,11 @@ package final class QueueExecutor: SerialExecutor {
   /// Runs work after all that was enqueued before.
   package func async(_ work: @escaping @Sendable () -> Void) {
     if let loop { loop.perform(work) } else { queue.async(execute: work) }
+  }
+
+  /// Lets everything else have its turn between two steps of long work.
+  package func pause() async {
+    if let loop { await loop.pause() } else { await Task.yield() }
   }
 
   package func checkIsolated() {

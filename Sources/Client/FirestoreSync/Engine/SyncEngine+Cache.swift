@@ -159,7 +159,7 @@ extension SyncEngine {
         try core.store.continueGarbageCollection(&next)
         return next
       }
-      await Task.yield()
+      await pause()
     }
     return run
   }

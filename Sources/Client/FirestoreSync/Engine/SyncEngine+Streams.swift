@@ -20,6 +20,8 @@ extension SyncEngine {
     if order.delay > .zero {
       // Cancelled means given up.
       guard (try? await clock.sleep(for: order.delay)) != nil else { return }
+    } else if case .timer = order.job {
+      await pause()
     }
     switch order.job {
     case .timer(let timer, let generation): await fire(timer, generation)

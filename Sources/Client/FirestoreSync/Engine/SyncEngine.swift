@@ -16,7 +16,8 @@ package actor SyncEngine {
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  nonisolated var executorQueue: DispatchQueue { executor.queue }
+  /// Lets everything else have its turn between two steps of long work.
+  nonisolated func pause() async { await executor.pause() }
 
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
@@ -54,8 +55,7 @@ package actor SyncEngine {
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
-  /// - Parameter loop: runs the engine and its jobs in place of a queue of its own, for a cache that it does not share;
-  ///   `run` is to be called there, too.
+  /// - Parameter loop: runs the engine and its jobs in place of a queue of its own; `run` is to be called there, too.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,

@@ -38,7 +38,7 @@ extension SyncEngine {
         try core.store.continueSurvey(&next)
         return next
       }
-      await Task.yield()
+      await pause()
     }
     let (counted, time) = (run, now())
     return try change { core throws(StoreError) in

@@ -38,7 +38,7 @@ extension SyncEngine {
           .failedPrecondition, "Another program has this cache's streams, and alone takes documents out of it.")
       }
       eviction = next
-      await Task.yield()
+      await pause()
     }
     return eviction
   }

@@ -13,10 +13,10 @@ extension SyncEngine {
   func beginSharing() {
     guard core?.isShared == true else { return }
     if let descriptor = core?.watchOthers() {
-      let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: executorQueue)
+      let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
       source.setEventHandler { [weak self] in
         ClientPresence.drain(descriptor)
-        self?.assumeIsolated { $0.hearOthers() }
+        self?.submit { engine in engine.hearOthers() }
       }
       source.setCancelHandler { close(descriptor) }
       source.activate()

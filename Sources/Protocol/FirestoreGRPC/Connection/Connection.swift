@@ -2,6 +2,7 @@
 import FirestoreModel
 import NIOCore
 import NIOHPACK
+import NIOPosix
 import Synchronization
 import TransportSecurity
 
@@ -28,13 +29,16 @@ final class Connection: Sendable {
 
   private let endpoint: Endpoint
   private let keepalive: Keepalive
+  /// The thread of the connections; `nil` for one of those of the process.
+  private let thread: ConnectionThread?
   /// The TLS context, made once: reading the system's certificates takes milliseconds.
   private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
-  init(to endpoint: Endpoint, keepalive: Keepalive = Keepalive()) {
+  init(to endpoint: Endpoint, keepalive: Keepalive = Keepalive(), on thread: ConnectionThread? = nil) {
     self.endpoint = endpoint
     self.keepalive = keepalive
+    self.thread = thread
     tls = endpoint.contextForTLS()
   }
 
@@ -90,7 +94,8 @@ final class Connection: Sendable {
   private func current() throws(RPCStatus) -> (id: Int, connection: EventLoopFuture<HTTP2Connection>) {
     let tls = try tls.get()
     if let current = state.withLock({ $0.current }) { return current }
-    let promise = HTTP2Connection.makePromise()
+    let loop = thread?.loop ?? MultiThreadedEventLoopGroup.singleton.next()
+    let promise = loop.makePromise(of: HTTP2Connection.self)
     let (id, isNew, connection) = state.withLock { state in
       if let current = state.current { return (current.id, false, current.connection) }
       state.attempts += 1
@@ -101,7 +106,8 @@ final class Connection: Sendable {
       promise.fail(CancellationError())
       return (id, connection)
     }
-    HTTP2Connection.open(to: endpoint, tls: tls, keepalive) { [weak self] in self?.retire(id) }.cascade(to: promise)
+    let opening = HTTP2Connection.open(to: endpoint, tls: tls, keepalive, on: loop) { [weak self] in self?.retire(id) }
+    opening.cascade(to: promise)
     connection.whenComplete { [weak self] result in
       guard case .success(let connection) = result else {
         self?.retire(id)

@@ -9,6 +9,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   typealias OutboundOut = HTTP2Frame
 
   private static let idleTime = TimeAmount.minutes(1)
+  private static let secondLook = TimeAmount.milliseconds(50)
   /// The number of frames that a backend may send in half a minute without being taken for an attacker: a backend
   /// measures the line with pings, and resets each call that it answers early.
   static let mostControlFrames = 20_000
@@ -114,7 +115,11 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// may have accepted a new connection.
   private func expectSign(since asked: NIODeadline) {
     schedule(in: TimeAmount(keepalive.timeout)) { handler in
-      if handler.signs.last < asked { handler.end(.silent) } else { handler.watch() }
+      if handler.signs.last >= asked { return handler.watch() }
+      // A thread that had other work, or a process that was stopped, reads first what has come meanwhile.
+      handler.schedule(in: Self.secondLook) { handler in
+        if handler.signs.last < asked { handler.end(.silent) } else { handler.watch() }
+      }
     }
   }
 

@@ -44,12 +44,12 @@ final class HTTP2Connection: Sendable {
   ///   - onRetirement: called when no more calls may begin on the connection.
   /// - Returns: a connection that has greeted, or a failure with `TransportFailure`.
   static func open(
-    to endpoint: Endpoint, tls: TLSContext?, _ keepalive: Connection.Keepalive,
+    to endpoint: Endpoint, tls: TLSContext?, _ keepalive: Connection.Keepalive, on loop: any EventLoop,
     onRetirement: @escaping @Sendable () -> Void
   ) -> EventLoopFuture<HTTP2Connection> {
     // A host with several addresses may have several channels set up; one of them connects.
     let setUp = SetUpConnections()
-    let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
+    let bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(TimeAmount(keepalive.timeout))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -107,10 +107,6 @@ final class HTTP2Connection: Sendable {
   func retire() { channel.eventLoop.execute { [handler] in handler.value.retire() } }
 
   var closed: EventLoopFuture<Void> { channel.closeFuture }
-
-  static func makePromise() -> EventLoopPromise<HTTP2Connection> {
-    MultiThreadedEventLoopGroup.singleton.next().makePromise()
-  }
 
   /// Closes the connection and ends all its calls.
   func close() -> EventLoopFuture<Void> {
