@@ -15,7 +15,7 @@ let swift: [SwiftSetting] =
 let groups: KeyValuePairs = [
   "Base": [
     "LinearPatterns", "Spelling", "SeededRandom", "TOMLReading", "CCompression", "ByteCompression",
-    "CSocketNames", "LocalSockets",
+    "CSocketNames", "LocalSockets", "SerialExecutors",
   ],
   "Model": ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState"],
   "Storage": ["CSQLite", "CPageChecksums", "FirestoreSQLite"],
@@ -140,12 +140,16 @@ let package = Package(
     module("FirestoreProtoJSON", ["FirestoreModel", "FirestoreJSON"]),
     module(
       "DatastoreTapping",
-      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol", "FirestoreProtoJSON"]),
+      [
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol",
+        "FirestoreProtoJSON",
+      ]),
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "LinearPatterns"]),
     module("FirestoreExports", ["FirestoreModel"]),
     cModule("CSocketNames"),
     module("LocalSockets"),
+    module("SerialExecutors"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
       "FirestoreInspection", ["FirestoreModel", "FirestoreQuery", "FirestoreClientState", "LocalSockets"]),
@@ -157,14 +161,14 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
-    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
+    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery", "SerialExecutors"]),
     module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "LinearPatterns"]),
     systemLibrary("COpenSSL", ["libssl-dev"]),
     module("TransportSecurity", ["COpenSSL", nio]),
     module(
       "FirestoreGRPC",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -172,13 +176,15 @@ let package = Package(
     module(
       "FirestoreSync",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState",
+        "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreProtoJSON",
       ]),
     module(
       "FirestoreBackend",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestorePipelines",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
+        "FirestorePipelines",
         "FirestoreSQLite",
       ]),
     module(
@@ -215,7 +221,8 @@ let package = Package(
     module(
       "FirestoreSimulation",
       [
-        "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", "FirestoreBackend",
+        "SerialExecutors", "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreBackend",
         "SeededRandom",
       ]),
     module(
@@ -230,13 +237,15 @@ let package = Package(
     module(
       "FirestoreSharing",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreSQLite",
         "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "LocalSockets",
       ]),
     module(
       "Hearth",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState",
+        "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
         "FirestoreInspection", "LocalSockets", "CSocketNames",
       ]),
@@ -337,7 +346,8 @@ let package = Package(
     executable(
       "HearthCommand",
       [
-        "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "Hearth", "FirestoreModel",
+        "SerialExecutors", "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "Hearth",
+        "FirestoreModel",
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
@@ -381,7 +391,8 @@ let package = Package(
       coreOnly ? [.define("HEARTH_CORE")] : []),
 
     module(
-      "FirestoreTesting", ["FirestoreModel", "FirestoreProtocol", "SeededRandom"], path: "Tests/FirestoreTesting"),
+      "FirestoreTesting", ["SerialExecutors", "FirestoreModel", "FirestoreProtocol", "SeededRandom"],
+      path: "Tests/FirestoreTesting"),
     .target(
       name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", protobuf],
       path: "Tests/WireOracle", exclude: ["Protos"], swiftSettings: swift),
@@ -434,7 +445,8 @@ let package = Package(
     tests(
       "FirestoreSyncTests",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol",
         "FirestoreSync", "FirestoreSpec",
         "FirestoreJSON", "FirestoreProtoJSON", "FirestoreBackend", "FirestoreTesting", "SeededRandom",
         "FirestoreSQLite", "FirestoreSimulation", "DatastoreTapping",
@@ -582,7 +594,8 @@ let package = Package(
     tests(
       "ScenarioTests",
       [
-        "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "SerialExecutors", "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery",
+        "FirestoreClientState",
         "FirestoreSimulation", "FirestoreSQLite",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),

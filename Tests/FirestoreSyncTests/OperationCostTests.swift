@@ -9,6 +9,7 @@ import FirestoreSQLite
 import FirestoreSimulation
 import FirestoreSync
 import FirestoreTesting
+import SerialExecutors
 import Testing
 
 /// The messages, bytes and hops of the most frequent operations. Client and backend are on one virtual loop, so that the

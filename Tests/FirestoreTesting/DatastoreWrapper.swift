@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
+package import SerialExecutors
 
 /// A datastore in front of another one, to which everything is passed on that the test does not do otherwise.
 package protocol DatastoreWrapper: Datastore {
@@ -9,6 +10,7 @@ package protocol DatastoreWrapper: Datastore {
 
 extension DatastoreWrapper {
   package var canFallSilent: Bool { base.canFallSilent }
+  package var loop: (any WorkLoop & TaskExecutor)? { base.loop }
   package func reconnect() { base.reconnect() }
   package var traffic: DatastoreTraffic? { base.traffic }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreSQLite
 import FirestoreSimulation
+import SerialExecutors
 import Synchronization
 import Testing
 

@@ -26,13 +26,15 @@ final class Attachment: Sendable {
   /// Whether the owner is gone, or does not answer.
   var isOver: Bool { state.withLock { $0.isOver } }
 
+  /// - Parameter thread: reads and writes the connections of the database's first datastore.
   /// - Returns: `nil` if the owner is gone, or does not answer.
-  func datastore(for database: DatabaseID) -> GRPCDatastore? {
+  func datastore(for database: DatabaseID, on thread: ConnectionThread) -> GRPCDatastore? {
     state.withLock { state in
       if state.isOver { return nil }
       if let known = state.datastores[database] { return known }
       let made = GRPCDatastore(
-        Endpoint(socket: socket.address, called: "\(owner)"), database: database, credentials: .emulatorOwner)
+        Endpoint(socket: socket.address, called: "\(owner)"), database: database, credentials: .emulatorOwner,
+        on: thread)
       state.datastores[database] = made
       return made
     }

@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreGRPC
 package import FirestoreModel
 package import FirestoreProtocol
+package import SerialExecutors
 import Synchronization
 
 /// One database of data that several processes use together. A call that its owner did not live to answer is repeated
@@ -13,6 +14,8 @@ package final class SharedDatastore: Datastore {
   private let data: SharedData
   private let keeper: DataKeeper
   private let database: DatabaseID
+  /// The thread of the way to another process, made when it or the loop is asked for.
+  private let thread = LazyThread()
   /// The generation of the reason for which the last stream ended: the next waits for another one.
   private let told = Mutex<Int?>(nil)
 
@@ -25,6 +28,8 @@ package final class SharedDatastore: Datastore {
   /// False, because a silent owner is asked for a sign of life, and a stream ends with the owner.
   package var canFallSilent: Bool { false }
 
+  package var loop: (any WorkLoop & TaskExecutor)? { thread.value }
+
   package func reconnect() { attached?.reconnect() }
 
   /// The sizes since this process has been attached to the present owner; `nil` in the owner's process.
@@ -33,7 +38,7 @@ package final class SharedDatastore: Datastore {
   /// The way to the owner; `nil` where the data is this process's own.
   private var attached: GRPCDatastore? {
     guard case .attached(let attachment)? = keeper.state.withLock({ $0.way }) else { return nil }
-    return attachment.datastore(for: database)
+    return attachment.datastore(for: database, on: thread.value)
   }
 
   // MARK: Streams
@@ -148,7 +153,7 @@ package final class SharedDatastore: Datastore {
   private func datastore(on way: DataKeeper.Way) -> (any Datastore)? {
     switch way {
     case .own(let backend): InProcessDatastore(backend: backend, database: database)
-    case .attached(let attachment): attachment.datastore(for: database)
+    case .attached(let attachment): attachment.datastore(for: database, on: thread.value)
     }
   }
 
@@ -230,6 +235,20 @@ private final class StreamStart: Sendable {
       let element = await iterator.next()
       if element != nil { self.state.withLock { $0.hasAsked = true } }
       return element
+    }
+  }
+}
+
+/// A thread that is made on first use.
+private final class LazyThread: Sendable {
+  private let made = Mutex<ConnectionThread?>(nil)
+
+  var value: ConnectionThread {
+    made.withLock { made in
+      if let made { return made }
+      let thread = ConnectionThread()
+      made = thread
+      return thread
     }
   }
 }

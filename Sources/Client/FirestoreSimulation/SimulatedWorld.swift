@@ -5,6 +5,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 import SeededRandom
+import SerialExecutors
 
 /// A backend in memory, the ways of named clients to it, and the time, all on one thread: the same calls and the same seed
 /// make the same events in the same order.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreSQLite
 import Foundation
+import SerialExecutors
 import Synchronization
 
 /// A thread on which clients, a backend and the one who plays with them take turns, with a time that passes only when none

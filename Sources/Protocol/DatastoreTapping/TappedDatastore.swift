@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
+package import SerialExecutors
 import Synchronization
 
 /// Any datastore with a tap on its messages: of a client it sees what the client sends and is given, with every fault
@@ -20,6 +21,7 @@ package struct TappedDatastore: Datastore {
 
   package var canFallSilent: Bool { base.canFallSilent }
   package var answersInProcess: Bool { base.answersInProcess }
+  package var loop: (any WorkLoop & TaskExecutor)? { base.loop }
   package func reconnect() { base.reconnect() }
   package var traffic: DatastoreTraffic? { base.traffic }
 

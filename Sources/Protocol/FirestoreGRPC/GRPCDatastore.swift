@@ -3,6 +3,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
 import NIOHPACK
+package import SerialExecutors
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
@@ -16,23 +17,25 @@ package final class GRPCDatastore: AnsweringDatastore {
   private let allowsInsecureCredentials: Bool
   private let appCheck: AppCheckToken?
   private let connection: Connection
+  private let thread: ConnectionThread
   let meter = TrafficMeter()
 
   /// Makes the datastore; the first call connects.
   /// - Parameters:
   ///   - allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
   ///   - appCheck: proves that calls come from an app.
-  ///   - thread: reads and writes the connections; `nil` for a thread of the process.
+  ///   - thread: reads and writes the connections.
   package init(
     _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials, allowsInsecureCredentials: Bool = false,
     appCheck: AppCheckToken? = nil, keepalive: (time: Duration, timeout: Duration)? = nil,
-    on thread: ConnectionThread? = nil
+    on thread: ConnectionThread = ConnectionThread()
   ) {
     self.endpoint = endpoint
     self.database = database
     self.credentials = credentials
     self.allowsInsecureCredentials = allowsInsecureCredentials
     self.appCheck = appCheck
+    self.thread = thread
     names = DocumentNames(database)
     headers = RequestHeaders(database: database)
     connection = Connection(
@@ -41,6 +44,7 @@ package final class GRPCDatastore: AnsweringDatastore {
       on: thread)
   }
 
+  package var loop: (any WorkLoop & TaskExecutor)? { thread }
   package func reconnect() { connection.retireCurrent() }
   package var traffic: DatastoreTraffic? { meter.traffic }
 

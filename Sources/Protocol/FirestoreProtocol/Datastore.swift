@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import SerialExecutors
 
 /// The one seam to a backend: the embedded one, any google.firestore.v1 server, or a wrapper that injects faults.
 ///
@@ -43,6 +44,9 @@ package protocol Datastore: Sendable {
   var canFallSilent: Bool { get }
   /// Whether streams carry values of this process, so that there is nothing to be decoded beside the caller's own work.
   var answersInProcess: Bool { get }
+  /// The thread on which the messages of streams come and go, on which a client's engine is best run, too; `nil` if no one
+  /// thread has them.
+  var loop: (any WorkLoop & TaskExecutor)? { get }
   /// Makes later calls use a new connection, because the present one is not to be trusted. Calls under way go on.
   func reconnect()
   /// The sizes of the streams' messages so far; `nil` for a backend whose messages do not become bytes.
@@ -52,6 +56,7 @@ package protocol Datastore: Sendable {
 extension Datastore {
   package var canFallSilent: Bool { true }
   package var answersInProcess: Bool { false }
+  package var loop: (any WorkLoop & TaskExecutor)? { nil }
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
     throw RPCStatus(.unimplemented, "This backend tells of no commits.")
   }

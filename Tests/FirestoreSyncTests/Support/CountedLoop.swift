@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreSQLite
 import FirestoreSimulation
+import SerialExecutors
 import Synchronization
 
 /// A virtual loop's part for one actor or task, whose jobs are counted: each is a hop between executors.

@@ -2,6 +2,7 @@
 import FirestoreClientState
 package import FirestoreModel
 package import FirestoreProtocol
+package import SerialExecutors
 import Synchronization
 
 /// Any datastore behind a network that can be broken.
@@ -18,6 +19,7 @@ package struct FaultyDatastore: Datastore {
 
   package var canFallSilent: Bool { base.canFallSilent }
   package var answersInProcess: Bool { base.answersInProcess }
+  package var loop: (any WorkLoop & TaskExecutor)? { base.loop }
   package func reconnect() { base.reconnect() }
   package var traffic: DatastoreTraffic? { base.traffic }
 

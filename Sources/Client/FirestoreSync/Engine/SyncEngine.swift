@@ -6,6 +6,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
+package import SerialExecutors
 import Synchronization
 
 /// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.
@@ -19,6 +20,8 @@ package actor SyncEngine {
   /// Lets everything else have its turn between two steps of long work.
   nonisolated func pause() async { await executor.pause() }
 
+  /// The loop that runs the engine, on which `run` is to be called, too; `nil` for a queue of the engine's own.
+  package nonisolated let loop: (any WorkLoop & TaskExecutor)?
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
   package nonisolated let clock: any Clock<Duration>
@@ -55,14 +58,17 @@ package actor SyncEngine {
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
-  /// - Parameter loop: runs the engine and its jobs in place of a queue of its own; `run` is to be called there, too.
+  /// - Parameter loop: runs the engine and its jobs, as a simulation's does; `nil` for the loop of the datastore, if it has
+  ///   one, else for a queue of the engine's own.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
     on loop: (any WorkLoop & TaskExecutor)? = nil
   ) {
+    let loop = loop ?? datastore.loop
     let queue = QueueExecutor(label: "hearth.sync-engine", on: loop)
     executor = queue
+    self.loop = loop
     self.datastore = datastore
     database = configuration.store.database
     self.clock = clock

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import FirestoreModel
-import FirestoreSQLite
 import FirestoreSync
 public import Foundation
+import SerialExecutors
 import Synchronization
 
 // A bundle holds query results that were packed at the backend, to fill caches without asking it. A bundle is checked

@@ -11,8 +11,6 @@ import Synchronization
 /// A backend that a client uses.
 struct OpenBackend {
   let datastore: any Datastore
-  /// The thread of the way to the backend, for the client's engine; `nil` for an engine with a queue of its own.
-  var thread: ConnectionThread?
   /// The database that the client's cache must belong to; `nil` for a backend of which nothing is known.
   let identity: CacheIdentity?
 }

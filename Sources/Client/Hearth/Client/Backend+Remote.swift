@@ -37,11 +37,10 @@ extension ResolvedBackend {
     if !isTrusting, let refusal = credentials.refusal(at: endpoint) {
       throw FirestoreError(refusal)
     }
-    let thread = ConnectionThread()
     let datastore = GRPCDatastore(
       endpoint, database: database, credentials: credentials,
-      allowsInsecureCredentials: isTrusting, appCheck: appCheck, on: thread)
-    return OpenBackend(datastore: datastore, thread: thread, identity: identity)
+      allowsInsecureCredentials: isTrusting, appCheck: appCheck)
+    return OpenBackend(datastore: datastore, identity: identity)
   }
 }
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreGRPC
 package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
-import FirestoreSQLite
 package import FirestoreSync
 import Synchronization
-
-extension ConnectionThread: WorkLoop {}
 
 /// One open client: an engine with its cache and its way to a backend, and the tasks that it keeps running.
 package final class Client: Sendable {
@@ -50,19 +46,16 @@ package final class Client: Sendable {
   ///   - user: the user with whom a client begins that follows none.
   ///   - surroundings: the client's time, chance and thread, and whether it connects, and sends the writes that wait in
   ///     the cache, from the beginning on.
-  ///   - thread: runs the engine and its streams, unless the surroundings do; `nil` for a queue of the engine's own.
   ///   - plan: the way in which the client can be watched; if that is not possible, the log says why.
   init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?, user: String? = nil,
-    in surroundings: ClientSurroundings, on thread: ConnectionThread? = nil, inspectedAs plan: Inspection.Plan? = nil
+    in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
   ) {
     var configuration = SyncConfiguration(store: cache, user: users?.first ?? user)
     configuration.isNetworkEnabled = surroundings.beginsOnline
     let (clock, loop) = (surroundings.clock, surroundings.loop)
-    let engineLoop: (any WorkLoop & TaskExecutor)? = loop ?? thread
     let engine = SyncEngine(
-      configuration, datastore: datastore, clock: clock, now: surroundings.now, random: surroundings.random,
-      on: engineLoop)
+      configuration, datastore: datastore, clock: clock, now: surroundings.now, random: surroundings.random, on: loop)
     callbackTasks = CallbackTasks(on: loop)
     transactionTurns = loop.map { TransactionTurns(clock: clock, on: $0) } ?? TransactionTurns()
     self.engine = engine
@@ -71,7 +64,7 @@ package final class Client: Sendable {
     log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
     outages = OutageReporter(database, clock: clock, tasks: callbackTasks)
     inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
-    running = Task(executorPreference: engineLoop) { await engine.run() }
+    running = Task(executorPreference: engine.loop) { await engine.run() }
     if let users { endUsers = users.follow(engine) } else { endUsers = {} }
   }
 

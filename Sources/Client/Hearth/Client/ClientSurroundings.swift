@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreSQLite
+package import SerialExecutors
 
 /// The time, chance and thread of an app's clients: those of the machine, or those of a simulation.
 package struct ClientSurroundings: Sendable {

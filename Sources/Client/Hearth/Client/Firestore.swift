@@ -157,7 +157,7 @@ public final class Firestore: Sendable {
     return Client(
       storeConfiguration(for: resolved, backend.identity, plan),
       datastore: inspection?.disturbing(backend.datastore, clock: surroundings.clock) ?? backend.datastore,
-      users: changes, in: surroundings, on: backend.thread, inspectedAs: inspection)
+      users: changes, in: surroundings, inspectedAs: inspection)
   }
 
   /// Asks the engine a question and returns its answer; its errors become those of the API.

@@ -4,10 +4,10 @@ package import FirestoreBackend
 import FirestoreClientState
 package import FirestoreInspection
 import FirestoreModel
-import FirestoreSQLite
 import FirestoreSync
 import Glibc
 import LocalSockets
+import SerialExecutors
 
 /// Shows one client to watchers of the same user, and lets them control it if they ask for that.
 ///

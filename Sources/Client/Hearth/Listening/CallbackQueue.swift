@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import FirestoreSQLite
+import SerialExecutors
 
 /// The place where listeners and completions are called one after the other: the queue of the settings, or the thread of a
 /// simulation.

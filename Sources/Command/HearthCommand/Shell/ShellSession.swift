@@ -4,10 +4,10 @@ import CommandOutput
 import CommandTransfer
 import DashboardHost
 import FirestoreModel
-import FirestoreSQLite
 import FirestoreText
 import Foundation
 import Glibc
+import SerialExecutors
 
 /// `hearth shell` while it runs: commands one after the other, in this process, over connections that stay open.
 ///

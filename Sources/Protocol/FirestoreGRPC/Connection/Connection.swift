@@ -2,7 +2,6 @@
 import FirestoreModel
 import NIOCore
 import NIOHPACK
-import NIOPosix
 import Synchronization
 import TransportSecurity
 
@@ -29,13 +28,12 @@ final class Connection: Sendable {
 
   private let endpoint: Endpoint
   private let keepalive: Keepalive
-  /// The thread of the connections; `nil` for one of those of the process.
-  private let thread: ConnectionThread?
+  private let thread: ConnectionThread
   /// The TLS context, made once: reading the system's certificates takes milliseconds.
   private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
-  init(to endpoint: Endpoint, keepalive: Keepalive = Keepalive(), on thread: ConnectionThread? = nil) {
+  init(to endpoint: Endpoint, keepalive: Keepalive = Keepalive(), on thread: ConnectionThread = ConnectionThread()) {
     self.endpoint = endpoint
     self.keepalive = keepalive
     self.thread = thread
@@ -94,7 +92,7 @@ final class Connection: Sendable {
   private func current() throws(RPCStatus) -> (id: Int, connection: EventLoopFuture<HTTP2Connection>) {
     let tls = try tls.get()
     if let current = state.withLock({ $0.current }) { return current }
-    let loop = thread?.loop ?? MultiThreadedEventLoopGroup.singleton.next()
+    let loop = thread.loop
     let promise = loop.makePromise(of: HTTP2Connection.self)
     let (id, isNew, connection) = state.withLock { state in
       if let current = state.current { return (current.id, false, current.connection) }

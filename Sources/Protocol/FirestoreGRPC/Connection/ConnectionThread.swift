@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 import NIOPosix
+package import SerialExecutors
 import Synchronization
 
-/// A thread of one client: for its connections, and for its engine and its streams if they are given the thread as well.
-/// An answer is then dealt with on the thread that read it, and a request is written by the thread that made it. Each
+/// A thread of one client: for its connections, and for its engine and its streams (`Datastore.loop`). An answer is then dealt with on the thread that read it, and a request is written by the thread that made it. Each
 /// change of threads spared is a processor that need not be woken, which takes some 50 µs on a machine with little to do.
 ///
 /// While the engine works, nothing is read: what the server sends waits in the kernel, and then at the server.
-package final class ConnectionThread: TaskExecutor {
+package final class ConnectionThread: WorkLoop, TaskExecutor {
   /// The threads without a client. A thread does not end with its client, since what comes too late for the client must
   /// still run, as the end of a task that waits for it.
   private static let idle = Mutex<[MultiThreadedEventLoopGroup]>([])
