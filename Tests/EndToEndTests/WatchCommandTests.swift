@@ -67,6 +67,24 @@ extension EndToEndTests.InPipes {
       }
     }
 
+    @Test("A second signal ends a watch whose output nobody reads")
+    func unread() async throws {
+      let text = String(repeating: "x", count: 120_000)
+      for id in ["a", "b", "c"] { _ = try await hearth("set", "long/\(id)", "{\"text\": \"\(text)\"}") }
+      let process = try start("watch", "long", "--json")
+      // The second line has begun, and there is no room for the third.
+      var unread: CInt = 0
+      let deadline = ContinuousClock.now + Waiting.limit
+      while unread < 130_000, .now < deadline {
+        #expect(await Waiting.isReadable(process.output, by: deadline))
+        ioctl(process.output, UInt(FIONREAD), &unread)
+        await Task.yield()
+      }
+      kill(process.id, SIGTERM)
+      kill(process.id, SIGINT)
+      #expect([128 + SIGTERM, 128 + SIGINT].contains(try await process.exitStatus()))
+    }
+
     @Test("A server that cannot be reached is 69; credentials that cannot be used are 77, as with other commands")
     func refused() async throws {
       let unreachable = try await hearth("watch", "cities", "--emulator", "127.0.0.1:1")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import Synchronization
 
 /// The events that end a command without an end of its own: a signal, or the loss of its output's reader.
 package final class Interruptions {
@@ -26,13 +27,18 @@ package final class Interruptions {
     (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
   }
 
-  /// Hears the signals and the output of the process: from then on SIGINT, SIGTERM and SIGHUP do not end it by
-  /// themselves.
+  /// Hears the signals and the output of the process: from then on the first SIGINT, SIGTERM or SIGHUP does not end it by
+  /// itself. A second one does: the command may be writing into a pipe that nobody reads.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
+    let arrivals = Arrivals()
     let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield(.signal(number)) }
+      source.setEventHandler {
+        if arrivals.isFirst() { return continuation.yield(.signal(number)) }
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
+      }
       source.activate()
       return source
     }
@@ -54,4 +60,12 @@ package final class Interruptions {
       continuation.yield(.readerGone)
     }
   }
+}
+
+/// The signals that have come.
+private final class Arrivals: Sendable {
+  private let count = Atomic(0)
+
+  /// Counts one more, and tells whether it is the first.
+  func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
 }
