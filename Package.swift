@@ -202,9 +202,8 @@ let package = Package(
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "CAllocator",
-        nio, .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreBackend", "FirestoreService",
+        "CAllocator", "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"), hpack,
       ]),
     module(
       "FirestoreEmulator",
@@ -213,8 +212,7 @@ let package = Package(
         "FirestoreRules",
         "FirestoreExports", "FirestoreService", "FirestoreAccess", "FirestoreREST", "FirestoreServer",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity", "HTTP2Frames", hpack,
       ]),
     module(
       "FirestoreSimulation",
@@ -401,9 +399,8 @@ let package = Package(
     module(
       "ServerTesting",
       [
-        "FirestoreTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio,
-        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        "FirestoreTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio, hpack,
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       path: "Tests/ServerTesting"),
     tests("BenchmarkResultsTests", ["BenchmarkResults", "FirestoreTesting"]),
@@ -487,9 +484,7 @@ let package = Package(
       "FirestoreServerTests",
       [
         "FirestoreTesting", "ServerTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService",
-        "FirestoreServer",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "FirestoreServer", "HTTP2Frames", nio, hpack, .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     tests(
       "FirestoreEmulatorTests",
@@ -497,10 +492,8 @@ let package = Package(
         "FirestoreTesting", "ServerTesting", "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST",
         "FirestoreRules",
         "FirestoreBackend", "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
-        "FirestoreExports",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+        "FirestoreExports", nio, hpack, .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests(
       "FirestoreSharingTests",
