@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreService
+import HTTP2Frames
 import NIOCore
 import NIOEmbedded
 import ServerTesting
@@ -70,6 +71,27 @@ import Testing
     #expect(try connection.summaries() == ["GOAWAY max", "PING"])
     loop.advanceTime(by: .seconds(20))
     #expect(!connection.channel.isActive)
+  }
+
+  @Test("Nothing is left of a connection that breaks while calls of each kind are under way")
+  func broken() throws {
+    let backend = try makeBackend()
+    weak var frames: FrameConnection?
+    weak var budget: ConnectionBudget?
+    do {
+      let connection = try TestConnection(CallPipeline(FirestoreService(backend: backend), on: loop), on: loop)
+      frames = try connection.channel.pipeline.syncOperations.handler(type: FrameConnection.self)
+      budget = connection.budget
+      try connection.send(1, .headers(.call("Listen")), .data(ListenCallTests.addTarget, isLast: false))
+      try connection.send(3, .headers(.call("Write")), .data([0], isLast: false))
+      try connection.send(5, .headers(.call("RunQuery")), .data([0], isLast: false))
+      try connection.send(7, .headers(.call("GetDocument")), .data([0], isLast: false))
+      #expect(try connection.summaries().filter { $0 == "HEADERS" }.count == 2)
+      #expect(frames != nil && backend.openWatches == 1)
+      connection.channel.close(promise: nil)
+      loop.run()
+    }
+    #expect(frames == nil && budget == nil && backend.openWatches == 0)
   }
 
   @Test("A client that does not begin to speak HTTP/2 behind its preface is gone")
