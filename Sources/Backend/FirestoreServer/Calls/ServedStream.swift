@@ -32,7 +32,7 @@ package final class ServedStream {
   private var call: (any StreamedCall)?
   /// Whether the client has sent its whole request.
   private(set) var isRequestWhole: Bool
-  /// Whether the response has its end, or nobody is there to read it.
+  /// Whether the response has its end, or the client is gone.
   package private(set) var isOver = false
   private(set) var hasHeaders = false
   /// The bytes of the body that are still to come, if the client has said.

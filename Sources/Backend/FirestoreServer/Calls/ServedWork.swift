@@ -28,7 +28,7 @@ struct ServedWork: Sendable {
     } catch let status as RPCStatus {
       return status
     } catch {
-      // The connection has failed, or the call was ended: the task's own words are for nobody.
+      // The connection has failed, or the call was ended: the task's own words go nowhere.
       return RPCStatus(.cancelled, "The call was cut off.")
     }
   }

@@ -73,7 +73,7 @@ final class HTTPStream: StreamedCall, HTTPCarrier {
 
   func close(_ mode: CloseMode) { _ = end() }
 
-  // What is written leaves at the end of the turn, and what comes is read by the connection.
+  // The connection reads what comes, and sends what is written at the end of the turn.
   func flush() {}
   func read() {}
 }
