@@ -20,7 +20,8 @@ let groups: KeyValuePairs = [
   "Model": ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState"],
   "Storage": ["CSQLite", "CPageChecksums", "FirestoreSQLite"],
   "Protocol": [
-    "FirestoreProtocol", "FirestoreProtoJSON", "DatastoreTapping", "COpenSSL", "TransportSecurity", "FirestoreGRPC",
+    "FirestoreProtocol", "FirestoreProtoJSON", "DatastoreTapping", "COpenSSL", "TransportSecurity", "HTTP2Frames",
+    "FirestoreGRPC",
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
@@ -77,13 +78,15 @@ let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let hpack = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 
 /// `HEARTH_CORE=1` leaves out everything that needs gRPC or HTTP/2: the cache, the core, the backend and the screen then
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreProxy",
+  "WireOracle", "TransportSecurity", "HTTP2Frames", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator",
+  "FirestoreProxy",
   "FirestoreSharing", "FirestoreSharingTests", "Hearth", "HearthTesting", "HearthTestingTests", "CommandOutput",
   "CommandOptions", "CommandTransfer",
   "ShippedScenarios", "Scenarios", "DashboardHost", "HearthCommand",
@@ -165,6 +168,7 @@ let package = Package(
     module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "LinearPatterns"]),
     systemLibrary("COpenSSL", ["libssl-dev"]),
     module("TransportSecurity", ["COpenSSL", nio]),
+    module("HTTP2Frames", [nio, hpack]),
     module(
       "FirestoreGRPC",
       [
@@ -204,9 +208,8 @@ let package = Package(
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "CAllocator",
-        nio, .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreBackend", "FirestoreService",
+        "CAllocator", "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"), hpack,
       ]),
     module(
       "FirestoreEmulator",
@@ -215,8 +218,7 @@ let package = Package(
         "FirestoreRules",
         "FirestoreExports", "FirestoreService", "FirestoreAccess", "FirestoreREST", "FirestoreServer",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity", "HTTP2Frames", hpack,
       ]),
     module(
       "FirestoreSimulation",
@@ -230,9 +232,8 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "FirestoreProtoJSON",
         "FirestoreGRPC", "FirestoreBackend", "FirestoreServer", "FirestoreREST", "FirestoreEmulator",
-        "TransportSecurity", nio, .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "TransportSecurity", "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), hpack,
       ]),
     module(
       "FirestoreSharing",
@@ -409,9 +410,8 @@ let package = Package(
     module(
       "ServerTesting",
       [
-        "FirestoreTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio,
-        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        "FirestoreTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio, hpack,
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       path: "Tests/ServerTesting"),
     tests("BenchmarkResultsTests", ["BenchmarkResults", "FirestoreTesting"]),
@@ -496,9 +496,7 @@ let package = Package(
       "FirestoreServerTests",
       [
         "FirestoreTesting", "ServerTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService",
-        "FirestoreServer",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "FirestoreServer", "HTTP2Frames", nio, hpack, .product(name: "NIOEmbedded", package: "swift-nio"),
       ]),
     tests(
       "FirestoreEmulatorTests",
@@ -506,10 +504,8 @@ let package = Package(
         "FirestoreTesting", "ServerTesting", "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST",
         "FirestoreRules",
         "FirestoreBackend", "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
-        "FirestoreExports",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+        "FirestoreExports", nio, hpack, .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests(
       "FirestoreSharingTests",

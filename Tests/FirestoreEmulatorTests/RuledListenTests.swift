@@ -9,7 +9,6 @@ import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
-import NIOHTTP2
 import ServerTesting
 import Testing
 
@@ -71,22 +70,20 @@ import Testing
     }
   }
 
-  private func call(
-    _ method: String, _ backend: LocalBackend, _ rules: AccessRules, as authorization: String
-  ) throws -> EmbeddedChannel {
-    let (service, budget) = (FirestoreService(backend: backend, rules: rules), ConnectionBudget(on: loop))
-    let channel: EmbeddedChannel = try .connected(
-      CallHandler(service, nil, DeliveryTurn(loop), budget),
-      loop: loop)
-    var headers = HPACKHeaders.call(method)
+  private func listen(
+    _ backend: LocalBackend, _ rules: AccessRules, as authorization: String, _ token: [UInt8]? = nil
+  ) throws -> TestConnection {
+    let service = FirestoreService(backend: backend, rules: rules)
+    let connection = try TestConnection(CallPipeline(service, on: loop), on: loop)
+    var headers = HPACKHeaders.call("Listen")
     headers.add(name: "authorization", value: authorization)
-    try channel.writeInbound(HTTP2Frame.FramePayload.headers(headers))
-    return channel
+    try connection.send(1, .headers(headers), .data(Self.addTarget(token), isLast: false))
+    return connection
   }
 
-  private func sent(_ channel: EmbeddedChannel) throws -> [UInt8] {
+  private func sent(_ connection: TestConnection) throws -> [UInt8] {
     loop.advanceTime(by: .milliseconds(1))
-    return try channel.sentPayloads().flatMap(\.bytes)
+    return try connection.frames().flatMap(\.bytes)
   }
 
   @Test("Over gRPC a listener that comes back is not told of others' documents, nor what its own hold that left it")
@@ -94,8 +91,7 @@ import Testing
     let (backend, rules) = (try makeBackend(), try makeRules())
     try note(backend, "mine", "mallory", "hello")
     try note(backend, "alice1", "alice", "old")
-    let first = try call("Listen", backend, rules, as: Self.mallory)
-    try first.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(), isLast: false))
+    let first = try listen(backend, rules, as: Self.mallory)
     #expect(try sent(first).containsText("hello"))
     try note(backend, "mine", "alice", "SECRET 1")
     #expect(try !sent(first).containsText("SECRET"))
@@ -105,17 +101,16 @@ import Testing
     // A token is 17 bytes behind its field's tag and length.
     let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x22, 17, 1]) })
     let token = Array(bytes[(start + 2)..<(start + 19)])
-    _ = try first.finish()
+    _ = try first.channel.finish()
 
     try note(backend, "alice1", "alice", "SECRET 2")
     try note(backend, "bob1", "bob", "SECRET 3")
     try note(backend, "mine", "bob", "SECRET 4")
-    let second = try call("Listen", backend, rules, as: Self.mallory)
-    try second.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(token), isLast: false))
+    let second = try listen(backend, rules, as: Self.mallory, token)
     let resumed = try sent(second)
     #expect(!resumed.containsText("SECRET") && !resumed.containsText("alice1") && !resumed.containsText("bob1"))
     #expect(resumed.containsText("notes/mine"))
-    _ = try second.finish()
+    _ = try second.channel.finish()
   }
 
   @Test("Over WebChannel neither")
@@ -156,25 +151,24 @@ import Testing
   @Test("A listener ends as its token expires, at the time at which calls with it are refused, on either transport")
   func expiry() throws {
     let (backend, rules, token) = (try makeBackend(), try makeRules(signed: true), Self.token(Self.claims))
-    let channel = try call("Listen", backend, rules, as: token)
-    try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(), isLast: false))
+    let connection = try listen(backend, rules, as: token)
     let server = try BrowserFixture(rules: rules)
     let session = try server.open(
       "Listen",
       "headers=Authorization%3A\(token.replacing(" ", with: "%20"))%0D%0A&" + server.form(0, server.listen("x/y")))
     let back = try server.back("Listen", session, after: 0)
-    _ = (try sent(channel), try back.sentText())
+    _ = (try sent(connection), try back.sentText())
 
     // The clock is behind: it was set back.
     clock.set(seconds: 1_559)
     loop.advanceTime(by: .seconds(561))
     server.loop.advanceTime(by: .seconds(5))
-    #expect(try channel.sentPayloads().isEmpty)
+    #expect(try connection.frames().isEmpty)
     #expect(try !back.sentText().contains("UNAUTHENTICATED"))
     clock.set(seconds: 1_560)
     loop.advanceTime(by: .seconds(1))
     server.loop.advanceTime(by: .seconds(5))
-    #expect(try channel.sentPayloads().first?.summary == "END 16" && !channel.isActive)
+    #expect(try connection.summaries() == ["END 16", "RESET"])
     #expect(try back.sentText().contains("UNAUTHENTICATED") && backend.openWatches == 0)
     back.close(promise: nil)
   }

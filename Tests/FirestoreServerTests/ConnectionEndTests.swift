@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreService
+import HTTP2Frames
 import NIOCore
 import NIOEmbedded
-import NIOHTTP2
 import ServerTesting
 import Testing
 
@@ -10,68 +11,110 @@ import Testing
 /// How a connection ends: announced, and behind its last call.
 @Suite struct ConnectionEndTests {
   private let loop = EmbeddedEventLoop()
-  private let channel: EmbeddedChannel
+  private let connection: TestConnection
 
-  init() throws { channel = try .connected(ConnectionEndHandler(idle: .minutes(5)), loop: loop) }
+  init() throws { connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop) }
 
-  private func begin(_ stream: Int) {
-    channel.pipeline.fireUserInboundEventTriggered(
-      NIOHTTP2StreamCreatedEvent(
-        streamID: HTTP2StreamID(stream), localInitialWindowSize: 1, remoteInitialWindowSize: 1))
-  }
-
-  private func end(_ stream: Int) {
-    channel.pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: HTTP2StreamID(stream), reason: nil))
-  }
+  private func begin(_ stream: Int) throws { try connection.send(stream, .headers(.call("Listen"))) }
 
   /// Answers the PING that was sent.
-  private func answer(_ frames: [HTTP2Frame]) throws {
-    for frame in frames {
-      guard case .ping(let data, ack: false) = frame.payload else { continue }
-      try channel.writeInbound(HTTP2Frame(streamID: .rootStream, payload: .ping(data, ack: true)))
-    }
+  private func answer(_ frames: [TestFrame]) throws {
+    for frame in frames where frame.kind == .ping { try connection.send(TestFrame.bytes(.ping, flags: 1, frame.bytes)) }
   }
 
   @Test("A server that shuts down announces it, serves what was begun before that was heard, and closes behind it")
   func quiesce() throws {
-    begin(1)
-    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-    let announcement = try channel.sentFrames()
-    #expect(announcement.map(\.payload.summary) == ["GOAWAY max", "PING"])
-    begin(3)
+    try begin(1)
+    #expect(try connection.summaries() == ["HEADERS"])
+    connection.quiesce()
+    let announcement = try connection.frames()
+    #expect(announcement.map(\.summary) == ["GOAWAY max", "PING"])
+    try begin(3)
+    #expect(try connection.summaries() == ["HEADERS"])
     try answer(announcement)
-    #expect(try channel.sentFrames().map(\.payload.summary) == ["GOAWAY 3"])
-    end(1)
-    #expect(channel.isActive)
-    end(3)
-    #expect(!channel.isActive)
+    #expect(try connection.summaries() == ["GOAWAY 3"])
+    try begin(5)
+    #expect(try connection.frames().map(\.code) == [7])
+    try connection.send(1, .data([]))
+    #expect(try connection.summaries() == ["END 0"] && connection.channel.isActive)
+    try connection.send(3, .data([]))
+    #expect(try connection.summaries() == ["END 0"])
+    #expect(!connection.channel.isActive)
   }
 
   @Test("Without a call it closes with the answer; another PING's is none")
   func answers() throws {
-    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-    let announcement = try channel.sentFrames()
-    try channel.writeInbound(
-      HTTP2Frame(streamID: .rootStream, payload: .ping(HTTP2PingData(withInteger: 1), ack: true)))
-    #expect(channel.isActive)
+    connection.quiesce()
+    let announcement = try connection.frames()
+    try connection.send(TestFrame.bytes(.ping, flags: 1, [UInt8](repeating: 1, count: 8)))
+    #expect(connection.channel.isActive)
     try answer(announcement)
-    #expect(!channel.isActive)
+    #expect(try connection.summaries() == ["GOAWAY 0"] && !connection.channel.isActive)
   }
 
   @Test("A client that does not answer is gone")
   func silence() throws {
-    begin(1)
-    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    try begin(1)
+    connection.quiesce()
     loop.advanceTime(by: .seconds(20))
+    #expect(!connection.channel.isActive)
+  }
+
+  @Test("A connection without a call is ended in order after some minutes, at once if nobody answers there")
+  func idle() throws {
+    try begin(1)
+    loop.advanceTime(by: .hours(1))
+    #expect(try connection.summaries() == ["HEADERS"])
+    try connection.send(1, .data([]))
+    #expect(try connection.summaries() == ["END 0"])
+    loop.advanceTime(by: .minutes(10))
+    #expect(try connection.summaries() == ["GOAWAY max", "PING"])
+    loop.advanceTime(by: .seconds(20))
+    #expect(!connection.channel.isActive)
+  }
+
+  @Test("Nothing is left of a connection that breaks while calls of each kind are under way")
+  func broken() throws {
+    let backend = try makeBackend()
+    weak var frames: FrameConnection?
+    weak var budget: ConnectionBudget?
+    do {
+      let connection = try TestConnection(CallPipeline(FirestoreService(backend: backend), on: loop), on: loop)
+      frames = try connection.channel.pipeline.syncOperations.handler(type: FrameConnection.self)
+      budget = connection.budget
+      try connection.send(1, .headers(.call("Listen")), .data(ListenCallTests.addTarget, isLast: false))
+      try connection.send(3, .headers(.call("Write")), .data([0], isLast: false))
+      try connection.send(5, .headers(.call("RunQuery")), .data([0], isLast: false))
+      try connection.send(7, .headers(.call("GetDocument")), .data([0], isLast: false))
+      #expect(try connection.summaries().filter { $0 == "HEADERS" }.count == 2)
+      #expect(frames != nil && backend.openWatches == 1)
+      connection.channel.close(promise: nil)
+      loop.run()
+    }
+    #expect(frames == nil && budget == nil && backend.openWatches == 0)
+  }
+
+  @Test("A client that does not begin to speak HTTP/2 behind its preface is gone")
+  func handshake() throws {
+    let channel = EmbeddedChannel(loop: loop)
+    let pipeline = CallPipeline(try makeService(), on: loop)
+    channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+    try pipeline.configure(channel, pipeline.connection(on: loop))
+    try channel.writeInbound(ByteBuffer(bytes: TestConnection.preface))
+    loop.advanceTime(by: .seconds(29))
+    #expect(channel.isActive)
+    loop.advanceTime(by: .seconds(1))
     #expect(!channel.isActive)
   }
 
-  @Test("An error of the connection ends it, one of a single call does not")
-  func errors() throws {
-    channel.pipeline.fireErrorCaught(NIOHTTP2Errors.noSuchStream(streamID: 1))
-    #expect(channel.isActive)
-    channel.pipeline.fireErrorCaught(NIOHTTP2Errors.badClientMagic())
-    #expect(!channel.isActive)
-    #expect(throws: (any Error).self) { try channel.throwIfErrorCaught() }
+  @Test("The end of a response that waits for the client is not overtaken by the word that no more is wanted")
+  func order() throws {
+    let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop, window: 10)
+    try connection.send(1, .headers(.call("Listen")), .data(ListenCallTests.addTarget, isLast: false))
+    #expect(try connection.summaries() == ["HEADERS", "DATA"])
+    try connection.send(1, .data([0, 0, 0, 0, 2, 9, 9], isLast: false))
+    #expect(try connection.frames().isEmpty)
+    try connection.widen(stream: 1, by: 10_000)
+    #expect(try connection.summaries() == ["DATA", "END 3", "RESET"])
   }
 }

@@ -1,126 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreService
+import FirestoreTesting
+import HTTP2Frames
 import NIOCore
 import NIOEmbedded
-import NIOHTTP2
 import ServerTesting
 import Testing
 
 @testable import FirestoreServer
 
-/// What one connection may do, and all together.
+/// What one connection may hold, and all together.
 @Suite struct ConnectionLimitTests {
   private static let limits = ConnectionLimits(
     streams: 10, windowBytes: 65_535, requestBytes: 10_000, responseBytes: 20_000, windowUpdates: 5)
+  private static let calm: UInt32 = 11
 
-  private struct Connection {
-    let channel: EmbeddedChannel
-    let budget: ConnectionBudget
-
-    init(_ server: ServerBudget, on loop: EmbeddedEventLoop) throws {
-      budget = ConnectionBudget(limits, server, on: loop)
-      channel = EmbeddedChannel(loop: loop)
-      try channel.pipeline.syncOperations.addHandler(
-        BudgetHandler(budget, maximumWindowUpdates: limits.windowUpdates))
-      channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
-    }
-  }
+  /// A part of a message that is longer.
+  private static func part(_ count: Int) -> [UInt8] { [0, 0, 0, 0xff, 0xff] + [UInt8](repeating: 0, count: count - 5) }
 
   private let loop = EmbeddedEventLoop()
+  private let backend: LocalBackend
 
-  private func codes(_ frames: [HTTP2Frame]) -> [HTTP2ErrorCode] {
-    frames.compactMap { frame in
-      switch frame.payload {
-      case .rstStream(let code), .goAway(_, let code, _): code
-      default: nil
-      }
-    }
+  init() throws { backend = try makeBackend() }
+
+  private func connect(_ pipeline: CallPipeline? = nil, window: Int = 1 << 20) throws -> TestConnection {
+    let pipeline = pipeline ?? CallPipeline(FirestoreService(backend: backend), on: loop, Self.limits)
+    return try TestConnection(pipeline, on: loop, window: window)
   }
 
   @Test("A call whose request is more than there is room for is reset; what others sent stays")
   func requests() throws {
-    let connection = try Connection(ServerBudget(on: loop, limit: 1 << 20), on: loop)
-    try connection.channel.writeInbound(HTTP2Frame.data(1, 8_000))
-    try connection.channel.writeInbound(HTTP2Frame.data(3, 3_000))
-    #expect(codes(try connection.channel.sentFrames()) == [.enhanceYourCalm])
+    let connection = try connect()
+    try connection.send(1, .headers(.call("RunQuery")), .data(Self.part(8_000), isLast: false))
+    try connection.send(3, .headers(.call("RunQuery")), .data(Self.part(3_000), isLast: false))
+    #expect(try connection.frames().map(\.code) == [Self.calm])
     #expect(connection.budget.held.requests == 8_000)
-    connection.channel.pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: 1, reason: nil))
+    try connection.send(1, .reset)
     #expect(connection.budget.held.requests == 0)
-    _ = try connection.channel.finish()
   }
 
   @Test("What a stream that goes on has been answered does not count any more")
   func answered() throws {
-    let connection = try Connection(ServerBudget(on: loop, limit: 1 << 20), on: loop)
-    for _ in 0..<10 {
-      try connection.channel.writeInbound(HTTP2Frame.data(1, 5_000))
-      connection.channel.writeAndFlush(HTTP2Frame.data(1, 10), promise: nil)
+    let connection = try connect()
+    func request(_ target: UInt64) -> [UInt8] {
+      framed { writer in
+        writer.field(1, string: database.name)
+        writer.field(2) { writer in
+          writer.field(3) { $0.field(2, string: database.documentsName + "/c/none") }
+          writer.field(5, varint: target)
+        }
+        // A label.
+        writer.field(4) { writer in
+          writer.field(1, string: "x")
+          writer.field(2, string: String(repeating: "x", count: 5_000))
+        }
+      }
     }
-    #expect(codes(try connection.channel.sentFrames()).isEmpty)
-    #expect(connection.budget.held.requests == 0)
-    _ = try connection.channel.finish()
+    try connection.send(1, .headers(.call("Listen")))
+    for target in 2..<12 {
+      try connection.send(1, .data(request(UInt64(target)), isLast: false))
+      #expect(try connection.summaries().last == "DATA")
+      #expect(connection.budget.held.requests == 0)
+    }
   }
 
-  @Test("Responses count until they are written, and then there is room again")
+  @Test("Responses count until the client has room for them; then there is room again, and requests that waited go on")
   func responses() throws {
-    let connection = try Connection(ServerBudget(on: loop, limit: 1 << 20), on: loop)
-    connection.channel.write(HTTP2Frame.data(1, 30_000), promise: nil)
-    #expect(connection.budget.isFull && connection.budget.held.responses == 30_000)
-    connection.channel.flush()
-    #expect(!connection.budget.isFull && connection.budget.held.responses == 0)
-    _ = try connection.channel.finish()
+    try backend.set("c/a", String(repeating: "x", count: 30_000))
+    let connection = try connect(window: 0)
+    try connection.send(1, .headers(.call("GetDocument")), .data(PromptCallTests.getRequest))
+    #expect(try connection.summaries() == ["HEADERS"])
+    #expect(connection.budget.isFull && connection.budget.held.responses > 30_000)
+    try connection.send(3, .headers(.call("GetDocument")), .data(PromptCallTests.getRequest))
+    #expect(try connection.frames().isEmpty)
+
+    try connection.widen(stream: 1, by: 16_000)
+    #expect(try connection.summaries() == ["DATA", "HEADERS"])
+    try connection.widen(stream: 1, by: 16_000)
+    #expect(try connection.summaries() == ["DATA", "END 0"])
+    try connection.send(3, .reset)
+    #expect(connection.budget.held.responses == 0)
   }
 
   @Test("When all together hold too much, the connection that holds most is ended")
   func total() throws {
-    let server = ServerBudget(on: loop, limit: 25_000)
-    let (modest, greedy) = (try Connection(server, on: loop), try Connection(server, on: loop))
-    modest.channel.write(HTTP2Frame.data(1, 8_000), promise: nil)
-    greedy.channel.write(HTTP2Frame.data(1, 18_000), promise: nil)
-    loop.run()
-    #expect(codes(try greedy.channel.sentFrames()) == [.enhanceYourCalm])
+    let pipeline = CallPipeline(FirestoreService(backend: backend), on: loop, Self.limits, total: 25_000)
+    let (modest, greedy) = (try connect(pipeline, window: 0), try connect(pipeline, window: 0))
+    for (connection, count) in [(modest, 8_000), (greedy, 18_000)] {
+      try backend.set("c/a", String(repeating: "x", count: count))
+      try connection.send(1, .headers(.call("GetDocument")), .data(PromptCallTests.getRequest))
+    }
+    #expect(try greedy.frames().map(\.code) == [nil, Self.calm])
     #expect(!greedy.channel.isActive && modest.channel.isActive)
-    #expect(server.total == 8_000)
+    #expect((8_000..<9_000).contains(pipeline.budget.total))
     _ = try modest.channel.finish()
-    #expect(server.total == 0)
+    #expect(pipeline.budget.total == 0)
   }
 
   @Test("A client that widens windows and does nothing else is ended; one that reads what it asked for is not")
   func windowUpdates() throws {
-    let update = HTTP2Frame(streamID: 1, payload: .windowUpdate(windowSizeIncrement: 1))
-    let reader = try Connection(ServerBudget(on: loop, limit: 1 << 20), on: loop)
-    reader.channel.writeAndFlush(HTTP2Frame.data(1, 100 << 10), promise: nil)
-    for _ in 0..<100 { try reader.channel.writeInbound(update) }
-    #expect(reader.channel.isActive)
-    for _ in 0..<6 { try reader.channel.writeInbound(update) }
-    #expect(codes(try reader.channel.sentFrames()) == [.enhanceYourCalm])
-    #expect(!reader.channel.isActive)
+    try backend.set("c/a", String(repeating: "x", count: 100 << 10))
+    let connection = try connect()
+    try connection.send(1, .headers(.call("GetDocument")), .data(PromptCallTests.getRequest))
+    #expect(try connection.summaries().last == "END 0")
+    for _ in 0..<90 { try connection.widen(stream: 1, by: 1) }
+    #expect(connection.channel.isActive)
+    for _ in 0..<20 where connection.channel.isActive { try connection.widen(stream: 1, by: 1) }
+    #expect(try connection.frames().map(\.code) == [Self.calm])
+    #expect(!connection.channel.isActive)
   }
 
-  @Test("A connection without a call is ended in order after some minutes, at once if nobody answers there")
-  func idle() throws {
-    let channel = EmbeddedChannel(handler: ConnectionEndHandler(idle: .minutes(5)), loop: loop)
-    channel.pipeline.fireUserInboundEventTriggered(
-      NIOHTTP2StreamCreatedEvent(streamID: 1, localInitialWindowSize: 1, remoteInitialWindowSize: 1))
-    loop.advanceTime(by: .hours(1))
-    #expect(try channel.sentFrames().isEmpty)
-    channel.pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: 1, reason: nil))
-    loop.advanceTime(by: .minutes(10))
-    #expect(codes(try channel.sentFrames()) == [.noError])
-    loop.advanceTime(by: .seconds(20))
-    #expect(!channel.closeFuture.isPending)
-  }
-
-  @Test("Only a port that nobody else reaches is spared the library's limits against floods")
+  @Test("Only a port that nobody else reaches is generous")
   func network() throws {
-    let usual = NIOHTTP2Handler.ConnectionConfiguration()
-    let network = ConnectionLimits.network.connection
-    #expect(network.controlFrameRateLimit.maximumCount == usual.controlFrameRateLimit.maximumCount)
-    #expect(network.maximumRecentlyResetStreams == usual.maximumRecentlyResetStreams)
-    #expect(network.maximumConnectionGlitches == usual.maximumConnectionGlitches)
-    #expect(network.initialSettings.contains(HTTP2Setting(parameter: .maxConcurrentStreams, value: 100)))
-    let streams = ConnectionLimits.network.stream
-    #expect(
-      streams.streamResetFrameRateLimit.maximumCount
-        == NIOHTTP2Handler.StreamConfiguration().streamResetFrameRateLimit.maximumCount)
+    let network = ConnectionLimits.network.frames
+    #expect(network.streams == 100 && network.controlFrames == 200 && network.brokenStreams == 200)
+    let loopback = ConnectionLimits.loopback.frames
+    #expect(loopback.controlFrames == loopback.streams && loopback.brokenStreams == 2 * loopback.streams)
   }
 }

@@ -6,7 +6,6 @@ import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
-import NIOHTTP2
 import ServerTesting
 import Testing
 
@@ -19,24 +18,16 @@ import Testing
 
   init() throws { backend = try makeBackend() }
 
-  private func open() throws -> EmbeddedChannel {
-    let (service, budget) = (FirestoreService(backend: backend), ConnectionBudget(on: loop))
-    return try .connected(
-      CallHandler(service, nil, DeliveryTurn(loop), budget),
-      loop: loop)
+  private func open() throws -> TestConnection {
+    try TestConnection(CallPipeline(FirestoreService(backend: backend), on: loop), on: loop)
   }
 
-  private static let addTarget = framed { writer in
+  static let addTarget = framed { writer in
     writer.field(1, string: database.name)
     writer.field(2) { writer in
       writer.field(3) { $0.field(2, string: database.documentsName + "/c/a") }
       writer.field(5, varint: 2)
     }
-  }
-
-  private func sent(_ channel: EmbeddedChannel) throws -> [String] {
-    loop.run()
-    return try channel.sentPayloads().map(\.summary)
   }
 
   @Test(
@@ -67,62 +58,56 @@ import Testing
       ),
     ])
   func refused(name: String, value: String, answer: [String]) throws {
-    let channel = try open()
-    var headers = HPACKHeaders.call("GetDocument")
-    headers.replaceOrAdd(name: name, value: value)
-    try channel.writeInbound(HTTP2Frame.FramePayload.headers(headers))
-    let payloads = try channel.sentPayloads()
-    guard case .headers(let response)? = payloads.first else { return #expect(Bool(false), "no headers") }
-    #expect(response.headers.lines == answer && response.endStream)
-    #expect(payloads.last?.summary == "RESET" && !channel.isActive)
+    let connection = try open()
+    var headers = HPACKHeaders(HPACKHeaders.call("GetDocument").map { ($0.name, $0.name == name ? value : $0.value) })
+    if !headers.contains(name: name) { headers.add(name: name, value: value) }
+    try connection.send(1, .headers(headers))
+    let frames = try connection.frames()
+    let response = try #require(frames.first)
+    #expect(response.headers.lines == answer && response.isLast)
+    #expect(frames.last?.kind == .reset && frames.last?.code == 0)
   }
 
   @Test("A listener is greeted, and told at the next turn what a commit means to it")
   func changes() throws {
-    let channel = try open()
-    try channel.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
-    #expect(try sent(channel) == ["HEADERS"])
-    try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget, isLast: false))
-    #expect(try sent(channel).contains("DATA"))
+    let connection = try open()
+    try connection.send(1, .headers(.call("Listen")))
+    #expect(try connection.summaries() == ["HEADERS"])
+    try connection.send(1, .data(Self.addTarget, isLast: false))
+    #expect(try connection.summaries().contains("DATA"))
     try backend.set("c/a", "first")
     try backend.set("c/a", "second")
-    #expect(try channel.sentPayloads().isEmpty)
-    loop.run()
-    let bytes = try channel.sentPayloads().flatMap(\.bytes)
+    #expect(try connection.channel.readOutbound(as: ByteBuffer.self) == nil)
+    let bytes = try connection.frames().flatMap(\.bytes)
     #expect(bytes.containsText("second") && !bytes.containsText("first"))
 
-    try channel.writeInbound(HTTP2Frame.FramePayload.data([]))
-    #expect(try sent(channel) == ["END 0"])
-    #expect(!channel.isActive && backend.openWatches == 0)
+    try connection.send(1, .data([]))
+    #expect(try connection.summaries() == ["END 0"])
+    #expect(backend.openWatches == 0)
   }
 
   @Test("A listener that does not read is told the newest state once it does, not every change")
   func slow() throws {
-    let channel = try open()
-    try channel.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
-    try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget, isLast: false))
-    _ = try sent(channel)
-    channel.isWritable = false
+    let connection = try open()
+    try connection.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
+    _ = try connection.frames()
+    connection.setWritable(false)
     for number in 0..<1_000 { try backend.set("c/a", "change \(number)") }
-    #expect(try sent(channel).isEmpty)
+    #expect(try connection.frames().isEmpty)
 
-    channel.isWritable = true
-    channel.pipeline.fireChannelWritabilityChanged()
-    loop.run()
+    connection.setWritable(true)
 
-    let bytes = try channel.sentPayloads().flatMap(\.bytes)
+    let bytes = try connection.frames().flatMap(\.bytes)
     #expect(bytes.containsText("change 999") && bytes.count < 500)
-    _ = try? channel.finish()
+    _ = try? connection.channel.finish()
     #expect(backend.openWatches == 0)
   }
 
   @Test("A Listen call that ends badly ends at once, and tells a client that is still speaking")
   func failure() throws {
-    let channel = try open()
-    try channel.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
-    try channel.writeInbound(HTTP2Frame.FramePayload.data(framed { $0.field(1, string: "x") }, isLast: false))
-    #expect(try sent(channel) == ["HEADERS", "END 3", "RESET"])
-    #expect(!channel.isActive)
+    let connection = try open()
+    try connection.send(1, .headers(.call("Listen")), .data(framed { $0.field(1, string: "x") }, isLast: false))
+    #expect(try connection.summaries() == ["HEADERS", "END 3", "RESET"])
   }
 
   @Test("A Listen call ends when its caller would wait no longer, is gone, or the server shuts down")
@@ -130,24 +115,22 @@ import Testing
     var headers = HPACKHeaders.call("Listen")
     headers.add(name: "grpc-timeout", value: "20m")
     let overdue = try open()
-    try overdue.writeInbound(HTTP2Frame.FramePayload.headers(headers))
+    try overdue.send(1, .headers(headers))
     loop.advanceTime(by: .milliseconds(20))
-    #expect(try sent(overdue) == ["HEADERS", "END 4", "RESET"])
+    #expect(try overdue.summaries() == ["HEADERS", "END 4", "RESET"])
 
-    for payload in [HTTP2Frame.FramePayload.rstStream(.cancel), .data([])] {
-      let channel = try open()
-      try channel.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
-      try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget, isLast: false))
+    for part in [TestConnection.Part.reset, .data([])] {
+      let connection = try open()
+      try connection.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
       #expect(backend.openWatches == 1)
-      try channel.writeInbound(payload)
+      try connection.send(1, part)
       #expect(backend.openWatches == 0)
     }
 
     let stopped = try open()
-    try stopped.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
-    try stopped.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget, isLast: false))
-    _ = try sent(stopped)
+    try stopped.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
+    _ = try stopped.frames()
     backend.assumeIsolated { $0.endWatches(GRPCFraming.isShuttingDown) }
-    #expect(try sent(stopped) == ["END 14", "RESET"])
+    #expect(try stopped.summaries() == ["END 14", "RESET"])
   }
 }

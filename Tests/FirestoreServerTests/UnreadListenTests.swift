@@ -5,8 +5,6 @@ import FirestoreService
 import FirestoreTesting
 import NIOCore
 import NIOEmbedded
-import NIOHPACK
-import NIOHTTP2
 import ServerTesting
 import Testing
 
@@ -14,35 +12,6 @@ import Testing
 
 /// What listeners cost whose clients do not read: counted in bytes that are taken from the backend.
 @Suite struct UnreadListenTests {
-  /// Counts at the budget as `BudgetHandler` does what is written on a call's channel, and takes no more of it than a window.
-  private final class Window: ChannelOutboundHandler {
-    typealias OutboundIn = HTTP2Frame.FramePayload
-    typealias OutboundOut = HTTP2Frame.FramePayload
-
-    private let budget: ConnectionBudget
-    private(set) var bytes = 0
-
-    init(_ budget: ConnectionBudget) { self.budget = budget }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      if case .data(let frame) = unwrapOutboundIn(data) {
-        bytes += frame.data.readableBytes
-        budget.addResponse(frame.data.readableBytes)
-        (context.channel as? EmbeddedChannel)?.isWritable = false
-      }
-      context.write(data, promise: promise)
-    }
-
-    /// The client reads all there is.
-    func read(_ channel: EmbeddedChannel) {
-      let read = bytes
-      bytes = 0
-      channel.isWritable = true
-      _ = budget.removeResponse(read)
-      channel.pipeline.fireChannelWritabilityChanged()
-    }
-  }
-
   private static let responseBytes = 2 << 20
   private static let documents = 100
   private static let text = String(repeating: "x", count: 20_000)
@@ -57,72 +26,70 @@ import Testing
     }
   }
 
+  private static let window = 10_000
+  private static let limits = ConnectionLimits(
+    streams: 200, windowBytes: 65_535, requestBytes: 1 << 20, responseBytes: responseBytes, windowUpdates: 1_000)
+
   private let loop = EmbeddedEventLoop()
   private let backend: LocalBackend
-  private let budget: ConnectionBudget
+  private let connection: TestConnection
 
   init() throws {
     backend = try makeBackend()
-    budget = ConnectionBudget(on: loop, responseBytes: Self.responseBytes)
+    let pipeline = CallPipeline(FirestoreService(backend: backend), on: loop, Self.limits)
+    connection = try TestConnection(pipeline, on: loop, window: Self.window)
     for number in 0..<Self.documents { try backend.set("c/\(1_000 + number)", Self.text) }
   }
 
-  private func listen() throws -> (channel: EmbeddedChannel, window: Window) {
-    let (service, window) = (FirestoreService(backend: backend), Window(budget))
-    let channel: EmbeddedChannel = try .connected(
-      window,
-      CallHandler(service, nil, DeliveryTurn(loop), budget),
-      loop: loop)
-    try channel.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
-    try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget, isLast: false))
-    return (channel, window)
+  /// The bytes of each stream that the client has got.
+  private func received() throws -> [Int: Int] {
+    loop.advanceTime(by: .seconds(1))
+    return try connection.frames().reduce(into: [:]) { bytes, frame in
+      bytes[frame.stream, default: 0] += frame.bytes.count
+    }
   }
 
   @Test("A hundred listeners that nobody reads take what a connection may hold, not their results; read, they get all")
   func unread() throws {
-    let listeners = try (0..<100).map { _ in try listen() }
-    loop.advanceTime(by: .seconds(1))
-    let held = listeners.reduce(0) { $0 + $1.window.bytes }
-    #expect(held < Self.responseBytes + WatchDelivery.bytes + 2 * Self.text.utf8.count)
-    #expect(listeners.allSatisfy { $0.window.bytes < WatchDelivery.bytes + 2 * Self.text.utf8.count })
-
-    var received = [Int](repeating: 0, count: listeners.count)
-    for _ in 0..<200 {
-      for (index, listener) in listeners.enumerated() {
-        received[index] += listener.window.bytes
-        listener.window.read(listener.channel)
-      }
-      loop.advanceTime(by: .seconds(1))
+    let streams = (0..<100).map { 2 * $0 + 1 }
+    for stream in streams {
+      try connection.send(stream, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
     }
-    #expect(received.allSatisfy { $0 > Self.documents * Self.text.utf8.count })
-    for listener in listeners { _ = try? listener.channel.finish() }
+    var bytes = try received()
+    #expect(connection.budget.held.responses < Self.responseBytes + WatchDelivery.bytes + 2 * Self.text.utf8.count)
+    #expect(bytes.values.allSatisfy { $0 < Self.window + 100 })
+
+    for _ in 0..<200 {
+      for stream in streams { try connection.widen(stream: stream, by: 300_000) }
+      bytes.merge(try received()) { $0 + $1 }
+    }
+    #expect(streams.allSatisfy { bytes[$0, default: 0] > Self.documents * Self.text.utf8.count })
+    #expect(connection.budget.held.responses == 0)
   }
 
   @Test("What changed while nobody read is told in pieces too, and kept by name")
   func changed() throws {
-    let (channel, window) = try listen()
+    try connection.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
     for _ in 0..<20 {
-      loop.advanceTime(by: .seconds(1))
-      window.read(channel)
+      _ = try received()
+      try connection.widen(stream: 1, by: 300_000)
     }
-    _ = try channel.sentPayloads()
-    channel.isWritable = false
+    connection.setWritable(false)
     for number in 0..<Self.documents { try backend.set("c/\(1_000 + number)", "\(number) \(Self.text)") }
-    loop.advanceTime(by: .seconds(1))
-    #expect(try channel.sentPayloads().isEmpty)
+    #expect(try received().isEmpty && connection.budget.held.responses == 0)
 
-    channel.isWritable = true
-    channel.pipeline.fireChannelWritabilityChanged()
-    loop.advanceTime(by: .seconds(1))
-    #expect((1..<(WatchDelivery.bytes + 2 * Self.text.utf8.count)).contains(window.bytes))
+    connection.setWritable(true)
     var told = 0
-    while window.bytes > 0 {
-      told += window.bytes
-      window.read(channel)
-      loop.advanceTime(by: .seconds(1))
+    var most = 0
+    while true {
+      let bytes = try received()[1, default: 0]
+      told += bytes
+      most = max(most, connection.budget.held.responses)
+      if connection.budget.held.responses == 0, bytes == 0 { break }
+      try connection.widen(stream: 1, by: 10_000)
     }
+    #expect(most < WatchDelivery.bytes + 2 * Self.text.utf8.count)
     #expect(told > Self.documents * Self.text.utf8.count)
-    _ = try? channel.finish()
   }
 }
 

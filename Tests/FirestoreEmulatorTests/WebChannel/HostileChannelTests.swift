@@ -4,7 +4,6 @@ import FirestoreTesting
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
-import NIOHTTP2
 import SeededRandom
 import ServerTesting
 import Testing
@@ -127,27 +126,27 @@ import Testing
   func http2() throws {
     let (service, loop) = (try makeService(), EmbeddedEventLoop())
     let channels = WebChannels(service, on: loop)
-    func call(_ verb: String, _ query: String, _ body: String?) throws -> EmbeddedChannel {
-      let channel: EmbeddedChannel = try .connected(
-        CallHandler(
-          service, EmulatorCalls(ControlOrigins(isLoopback: true), channels), DeliveryTurn(loop),
-          ConnectionBudget(on: loop)),
-        loop: loop)
+    let calls = EmulatorCalls(ControlOrigins(isLoopback: true), channels)
+    let pipeline = CallPipeline(service, on: loop, .loopback, calls)
+    func call(_ verb: String, _ query: String, _ body: String?) throws -> TestConnection {
+      let connection = try TestConnection(pipeline, on: loop)
       let headers: HPACKHeaders = [
         ":method": verb, ":scheme": "http", ":path": server.address("Listen", query), ":authority": "localhost",
       ]
-      try channel.writeInbound(HTTP2Frame.FramePayload.headers(headers, isLast: body == nil))
-      if let body { try channel.writeInbound(HTTP2Frame.FramePayload.data(Array(body.utf8))) }
-      loop.run()
-      return channel
+      try connection.send(1, .headers(headers, isLast: body == nil))
+      if let body { try connection.send(1, .data(Array(body.utf8))) }
+      return connection
     }
     let opening = try call("POST", "RID=1", server.form(0, server.listen("c/a")))
-    let greeting = try opening.sentPayloads().flatMap(\.bytes).text
+    let answer = try opening.frames()
+    let greeting = answer.flatMap { $0.kind == .data ? $0.bytes : [] }.text
+    #expect(answer.first?.headers.first(name: ":status") == "200" && answer.last?.isLast == true)
     #expect(greeting.hasPrefix("60\n[[0,[\"c\",\""))
-    opening.close(promise: nil)
+    opening.channel.close(promise: nil)
     let session = String(try #require(greeting.split(separator: "\"").dropFirst(3).first))
     let back = try call("GET", "SID=\(session)&RID=rpc&AID=0&CI=0&TYPE=xmlhttp", nil)
-    #expect(try JSONArrays(try back.sentPayloads().flatMap(\.bytes)).elements.map(\.number) == Array(1...5))
-    back.close(promise: nil)
+    let told = try back.frames().flatMap { $0.kind == .data ? $0.bytes : [] }
+    #expect(try JSONArrays(told).elements.map(\.number) == Array(1...5))
+    back.channel.close(promise: nil)
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreService
-package import NIOCore
 
 /// A call of another service than Firestore's, served by a task of its own.
 package protocol AuxiliaryCall: Sendable {
@@ -14,9 +13,9 @@ package protocol AuxiliaryCall: Sendable {
 
 /// Requests on connections of HTTP/2 that a server answers besides the calls of google.firestore.v1 and its administration.
 package protocol OtherCalls: Sendable {
-  /// Makes the handlers of a request that is no call of gRPC, by its path.
+  /// Begins to serve a request that is no call of gRPC, by its path.
   /// - Returns: `nil` for every other path.
-  func handlers(for path: String, _ service: FirestoreService) -> [any ChannelHandler]?
+  func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)?
 
   /// Finds a call of another service by its path.
   /// - Parameter authorization: the text of that header.

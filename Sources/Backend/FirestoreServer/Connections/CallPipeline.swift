@@ -2,13 +2,11 @@
 import FirestoreBackend
 package import FirestoreService
 package import NIOCore
-import NIOHTTP2
 
-/// The handlers of a connection that speaks HTTP/2, with what all such connections share:
+/// The way of calls on a connection that speaks HTTP/2, with what all such connections share:
 /// ```
-/// bytes                 ─► NIOHTTP2Handler
-/// frames                ─► ConnectionEndHandler ─► BudgetHandler ─► PromptCallHandler ─► HTTP2StreamMultiplexer
-/// a channel per call    ─► ResponseEndHandler ─► CallHandler
+/// bytes ─► FrameConnection ─► ServedConnection ─┬─ a small request ──► PromptCall
+///                                ServedStream   └─ others ───────────► ListenCall, TaskCall, OtherCalls
 /// ```
 package struct CallPipeline: Sendable {
   /// One connection: the service as its client uses it, and what it may hold in memory.
@@ -19,8 +17,8 @@ package struct CallPipeline: Sendable {
   package let limits: ConnectionLimits
   /// The memory that all connections share.
   package let budget: ServerBudget
-  private let others: (any OtherCalls)?
-  private let commits: CommitTurn
+  let others: (any OtherCalls)?
+  let commits: CommitTurn
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop.
@@ -43,20 +41,9 @@ package struct CallPipeline: Sendable {
     (service.serving(ClientID()), ConnectionBudget(limits, budget, on: loop))
   }
 
-  /// Adds the handlers at the end of a channel's pipeline.
+  /// Adds the handler at the end of a channel's pipeline.
   package func configure(_ channel: any Channel, _ connection: Connection) throws {
-    let (service, held) = connection
-    try channel.pipeline.syncOperations.addHandlers(
-      NIOHTTP2Handler(
-        mode: .server, connectionConfiguration: limits.connection, streamConfiguration: limits.stream),
-      ConnectionEndHandler(idle: limits.idle), BudgetHandler(held, maximumWindowUpdates: limits.windowUpdates),
-      PromptCallHandler(service, held, commits, window: limits.windowBytes),
-      HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: limits.windowBytes) {
-        [turn, others] call in
-        call.eventLoop.makeCompletedFuture {
-          try call.pipeline.syncOperations.addHandlers(
-            ResponseEndHandler(), CallHandler(service, others, turn, held))
-        }
-      })
+    let served = ServedConnection(connection, self, on: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandler(served.frames)
   }
 }

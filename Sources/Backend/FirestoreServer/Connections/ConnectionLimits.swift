@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP2Frames
 package import NIOCore
-import NIOHTTP2
 
 /// The limits of one connection.
 package struct ConnectionLimits: Sendable {
   /// The most bytes of a request, the same as in Cloud Firestore.
   package static let requestMessageBytes = 11_534_336
-  /// The most bytes of the head of a request over HTTP/1.
+  /// The most bytes of the head of a request.
   package static let headBytes = 16 << 10
   /// The most bytes that all connections together may hold in memory.
   package static let totalBytes = 512 << 20
@@ -27,12 +27,11 @@ package struct ConnectionLimits: Sendable {
   let idle = TimeAmount.minutes(5)
 
   /// The limits on a port that only this machine reaches. One client's connection may carry thousands of listeners that
-  /// end together, and gRPC's core pings many times a second while it measures the line; the library's limits would
-  /// take that for an attack.
+  /// end together, and gRPC's core pings many times a second while it measures the line.
   package static let loopback = ConnectionLimits(
     streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
 
-  /// The limits on a port that other machines reach: the library's own.
+  /// The limits on a port that other machines reach.
   package static let network = ConnectionLimits(
     streams: 100, windowBytes: 65_535, requestBytes: 32 << 20, responseBytes: 8 << 20, windowUpdates: 1_000)
 
@@ -44,29 +43,12 @@ package struct ConnectionLimits: Sendable {
     self.windowUpdates = windowUpdates
   }
 
-  private var isGenerous: Bool { streams > Self.network.streams }
-
-  var connection: NIOHTTP2Handler.ConnectionConfiguration {
-    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
-    configuration.initialSettings = [
-      HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
-      HTTP2Setting(parameter: .initialWindowSize, value: windowBytes),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: 16 << 10),
-    ]
-    if isGenerous {
-      configuration.controlFrameRateLimit.maximumCount = streams
-      configuration.maximumRecentlyResetStreams = streams
-      configuration.maximumConnectionGlitches = streams
-    }
-    return configuration
-  }
-
-  var stream: NIOHTTP2Handler.StreamConfiguration {
-    var configuration = NIOHTTP2Handler.StreamConfiguration()
-    if isGenerous {
-      configuration.streamResetFrameRateLimit.maximumCount = 2 * streams
-      configuration.streamErrorRateLimit.maximumCount = streams
-    }
-    return configuration
+  /// The same as bounds of frames.
+  var frames: FrameLimits {
+    let isGenerous = streams > Self.network.streams
+    return FrameLimits(
+      streams: streams, streamWindow: windowBytes, connectionWindow: windowBytes, headerBytes: Self.headBytes,
+      controlFrames: isGenerous ? streams : 200, brokenStreams: isGenerous ? 2 * streams : 200,
+      windowUpdates: windowUpdates)
   }
 }

@@ -44,7 +44,6 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
       case UInt8(ascii: "h"):
         try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
       case UInt8(ascii: "P"):
-        try context.pipeline.syncOperations.addHandler(TurnFlushHandler())
         try kinds.calls.configure(context.channel, kinds.calls.connection(on: context.eventLoop))
       default: return context.close(promise: nil)
       }

@@ -3,8 +3,6 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreServer
 import FirestoreService
-import NIOCore
-import NIOHTTP2
 
 /// REST and WebChannel on streams of HTTP/2, health checks, reflection, and what controls an emulator over gRPC.
 struct EmulatorCalls: OtherCalls {
@@ -16,9 +14,8 @@ struct EmulatorCalls: OtherCalls {
     self.channels = channels
   }
 
-  func handlers(for path: String, _ service: FirestoreService) -> [any ChannelHandler]? {
-    guard PlainRequest.isData(path) else { return nil }
-    return [HTTP2FramePayloadToHTTP1ServerCodec(), HTTPRequestHandler(service, origins, channels, .stream)]
+  func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)? {
+    PlainRequest.isData(path) ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream)) : nil
   }
 
   func call(

@@ -16,6 +16,25 @@ enum HTTPConnection {
   var received: ReceivedBytesHandler? { if case .whole(_, _, let received) = self { received } else { nil } }
 }
 
+/// The way on which an exchange's requests come and its answers go. Used on the connections' thread.
+protocol HTTPCarrier: AnyObject {
+  var loop: any EventLoop { get }
+  /// Whether a piece written now would be read soon.
+  var isWritable: Bool { get }
+  /// The address of the client.
+  var address: String? { get }
+  func write(_ head: HTTPResponseHead)
+  /// Writes and sends a piece of an answer's body.
+  /// - Returns: when the client has read enough for more.
+  func write(_ body: ByteBuffer) -> EventLoopFuture<Void>
+  /// Writes and sends the end of an answer.
+  func end() -> EventLoopFuture<Void>
+  func flush()
+  /// Reads more, which it had been told not to.
+  func read()
+  func close(_ mode: CloseMode)
+}
+
 /// Compares the bytes of a connection with the requests that they turn out to be. The difference is the framing of
 /// chunks, whose extensions (RFC 9112 §7.1.1) are not used and could be sent without end.
 final class ReceivedBytesHandler: ChannelInboundHandler {

@@ -1,329 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import FirestoreREST
-import FirestoreServer
-import FirestoreService
+import FirestoreAccess
 import NIOCore
 import NIOHTTP1
 
-/// Serves requests of HTTP, one after the other: REST, and the control of an emulator. The requests are those of a
-/// connection that speaks HTTP/1, or the one of a stream of HTTP/2.
-///
-/// ```
-/// head, body … end ─┬─ REST, small and one step of the backend ──► answered at once
-///                   ├─ REST ──► a task: JSON is read and written off the connections' thread, piece by piece
-///                   ├─ WebChannel ──► WebChannels, which answer at once or for as long as the client stays
-///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
-/// ```
-///
-/// While a request is answered nothing more is read. A request that is refused before its end ends a connection of
-/// HTTP/1, and so does one that does not go on.
+/// A connection that speaks HTTP/1, as the carrier of its requests.
 final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  struct Request {
-    let head: HTTPRequestHead
-    let wish: PlainRequest
-    /// Whether a part of the answer has been written.
-    var hasBegun = false
+  private let exchange: HTTPExchange
+  let loop: any EventLoop
+  private var context: ChannelHandlerContext?
 
-    init(_ head: HTTPRequestHead) {
-      self.head = head
-      wish = PlainRequest(head)
-    }
-  }
-
-  private enum State {
-    /// No request is there; `isFirst`: the client may have sent something, though no head so far.
-    case waiting(isFirst: Bool)
-    case receiving(Request)
-    case answering(Request)
-    /// The connection ends, and further bytes are not read.
-    case closing
-  }
-
-  /// The size up to which requests and answers are small: reading and writing larger JSON would keep other connections
-  /// waiting.
-  static let smallBytes = 32 << 10
-  /// The time for the client to read why it was refused while it sends.
-  private static let lastPatience = TimeAmount.seconds(2)
-
-  let service: FirestoreService
-  let origins: ControlOrigins
-  let channels: WebChannels
-  let connection: HTTPConnection
-  private var state = State.waiting(isFirst: true)
-  /// The body of the request that is being received.
-  var body = ByteBuffer()
-  /// The number of bytes of requests that count at the connection's budget.
-  private var held = 0
-  private var deadline: Scheduled<Void>?
-  var context: ChannelHandlerContext?
-  var work: Task<Void, Never>?
-  /// The answer that goes on for as long as the client stays.
-  var streamed: StreamedAnswer?
-  /// The parts of requests that came while another one was being answered.
-  private var pending: CircularBuffer<HTTPServerRequestPart> = []
-  private var isTakingPending = false
-  private var owesRead = false
-  /// The error in the bytes behind the pending parts.
-  private var fault: HTTPParserError?
-  /// Whether the server shuts down.
-  private var isLast = false
-
-  /// - Parameter service: the service, whose backend runs on the event loop of the channel.
-  init(
-    _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ connection: HTTPConnection
-  ) {
-    self.service = service
-    self.origins = origins
-    self.channels = channels
-    self.connection = connection
-  }
+  /// - Parameter loop: that of the channel.
+  init(_ exchange: HTTPExchange, on loop: any EventLoop) { (self.exchange, self.loop) = (exchange, loop) }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    let channel = context.channel
-    // The end waits for the end of the write that was too much.
-    connection.budget?.open { channel.eventLoop.execute { channel.close(promise: nil) } }
-    wait(context)
+    exchange.begin(on: self)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    deadline?.cancel()
-    work?.cancel()
-    abandon()
-    connection.budget?.close()
+    exchange.end()
     self.context = nil
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    work?.cancel()
-    abandon()
-    state = .closing
+    exchange.lose()
     context.fireChannelInactive()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable { streamed?.resume() }
+    if context.channel.isWritable { exchange.resume() }
     context.fireChannelWritabilityChanged()
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let part = unwrapInboundIn(data)
-    connection.received?.explain(part)
-    if case .answering = state { pending.append(part) } else { receive(context, part) }
-  }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { exchange.receive(unwrapInboundIn(data)) }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    if connection.received?.isMostlyFrame == true {
-      switch state {
-      case .receiving(let request):
-        refuse(context, HTTPAnswer(400, "The chunks of the request are more frame than content.\n"), request)
-      case .waiting, .answering: context.close(promise: nil)
-      case .closing: break
-      }
-    }
+    exchange.check()
     context.fireChannelReadComplete()
   }
 
   func read(context: ChannelHandlerContext) {
-    if case .answering = state { owesRead = true } else { context.read() }
+    if exchange.wantsMore() { context.read() }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let fault = error as? HTTPParserError else { return context.close(promise: nil) }
-    switch state {
-    case .answering: self.fault = fault
-    case .waiting, .receiving: refuse(context, fault)
-    case .closing: break
-    }
+    exchange.receive(fault)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if event is ChannelShouldQuiesceEvent {
-      isLast = true
-      if case .waiting = state, connection.isWhole { context.close(promise: nil) }
-      streamed?.shutDown()
-    }
+    if event is ChannelShouldQuiesceEvent { exchange.shutDown() }
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Serves the parts that came in the meantime.
-  private func takePending(_ context: ChannelHandlerContext) {
-    if isTakingPending { return }
-    isTakingPending = true
-    defer { isTakingPending = false }
-    while true {
-      if case .answering = state { return }
-      guard let part = pending.popFirst() else { break }
-      receive(context, part)
-    }
-    if let fault, case .waiting = state { return refuse(context, fault) }
-    if owesRead {
-      owesRead = false
-      context.read()
-    }
+  /// Makes a WebSocket of the connection, which tells what rules decide.
+  func upgrade(_ head: HTTPRequestHead, _ rules: AccessRules) {
+    guard let context else { return }
+    RequestMonitor.upgrade(context, head, rules) { head in
+      self.write(head)
+      _ = self.end()
+      let pipeline = context.pipeline.syncOperations
+      return EventLoopFuture.andAllSucceed(
+        [
+          // Handlers that are not there need not be removed.
+          try? pipeline.context(handlerType: HTTPResponseEncoder.self),
+          try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self), context,
+        ].compactMap { $0 }.map { pipeline.removeHandler(context: $0) }, on: context.eventLoop)
+    }.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
   }
+}
 
-  // MARK: Requests
+extension HTTPRequestHandler: HTTPCarrier {
+  var isWritable: Bool { context?.channel.isWritable ?? false }
+  var address: String? { context?.channel.remoteAddress?.ipAddress }
 
-  private func receive(_ context: ChannelHandlerContext, _ part: HTTPServerRequestPart) {
-    switch (part, state) {
-    case (.head(let head), .waiting): begin(context, Request(head))
-    case (.body(var bytes), .receiving(let request)):
-      let count = bytes.readableBytes
-      if body.readableBytes + count > ConnectionLimits.requestMessageBytes {
-        return refuse(context, tooLarge(request.wish), request)
-      }
-      guard connection.budget?.addRequest(count) ?? true else {
-        let status = RPCStatus(.resourceExhausted, "This connection's requests hold too much memory.")
-        return refuse(context, HTTPAnswer(status, to: request.wish), request)
-      }
-      held += count
-      // Copied bytes do not keep alive the whole buffer that was read.
-      body.writeBuffer(&bytes)
-      wait(context)
-    case (.end, .receiving(let request)):
-      deadline?.cancel()
-      state = .answering(request)
-      serve(context, request)
-    default: break
-    }
-  }
+  func write(_ head: HTTPResponseHead) { context?.write(wrapOutboundOut(.head(head)), promise: nil) }
+  func write(_ body: ByteBuffer) -> EventLoopFuture<Void> { send(.body(.byteBuffer(body))) }
+  func end() -> EventLoopFuture<Void> { send(.end(nil)) }
+  func flush() { context?.flush() }
+  func read() { context?.read() }
+  func close(_ mode: CloseMode) { context?.close(mode: mode, promise: nil) }
 
-  private func wait(_ context: ChannelHandlerContext) {
-    guard case .whole(_, let patience, _) = connection else { return }
-    deadline?.cancel()
-    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { [weak self] in
-      guard let self, let context = self.context else { return }
-      switch self.state {
-      case .waiting(isFirst: true):
-        self.refuse(context, HTTPAnswer(408, "The request did not come to its end.\n"), nil)
-      case .receiving(let request):
-        self.refuse(context, HTTPAnswer(408, "The request did not come to its end.\n"), request)
-      case .waiting: context.close(promise: nil)
-      case .answering, .closing: break
-      }
-    }
-  }
-
-  private func begin(_ context: ChannelHandlerContext, _ request: Request) {
-    let length = request.head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-    if length > ConnectionLimits.requestMessageBytes {
-      state = .closing
-      return refuse(context, tooLarge(request.wish), request)
-    }
-    // A proxy on the way may have taken another of the Host fields for the name (RFC 9112 §3.2).
-    if connection.isWhole, request.head.headers["host"].count > 1 {
-      return refuse(context, HTTPAnswer(400, "A request has one Host.\n"), request)
-    }
-    state = .receiving(request)
-    wait(context)
-    if request.head.version == .http1_1, request.head.headers[canonicalForm: "expect"] == ["100-continue"] {
-      let go = HTTPResponseHead(version: .http1_1, status: .continue)
-      context.writeAndFlush(wrapOutboundOut(.head(go)), promise: nil)
-    }
-  }
-
-  private func tooLarge(_ request: PlainRequest) -> HTTPAnswer {
-    let text = "Request payload size exceeds the limit: \(ConnectionLimits.requestMessageBytes) bytes."
-    let answer = HTTPAnswer(RPCStatus(.invalidArgument, text), to: request, code: 413)
-    let isAllowed = origins.objection(host: request.host, origin: request.origin) == nil
-    return isAllowed ? answer.allowing(request.origin) : answer
-  }
-
-  // MARK: Answers
-
-  /// Ends a request with an answer that is complete.
-  func answer(_ answer: HTTPAnswer) { end(answer) }
-
-  /// Writes a piece of an answer, and before the first its head.
-  /// - Returns: when it is written; `nil` if no client is left to read it.
-  func send(_ answer: HTTPAnswer) -> EventLoopFuture<Void>? {
-    guard let context, case .answering(var request) = state else { return nil }
-    let isFirst = !request.hasBegun
-    request.hasBegun = true
-    state = .answering(request)
-    if isFirst {
-      let head = answer.head(isPersistent: isPersistent(request), request.head.version)
-      context.write(wrapOutboundOut(.head(head)), promise: nil)
-    }
-    let bytes = answer.body.readableBytes
-    guard bytes > 0, request.head.method != .HEAD else {
-      context.flush()
-      return context.eventLoop.makeSucceededVoidFuture()
-    }
-    connection.budget?.addResponse(bytes)
-    let written = context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(answer.body))))
-    written.assumeIsolated().whenComplete { _ in _ = self.connection.budget?.removeResponse(bytes) }
-    return written
-  }
-
-  /// Writes the last piece of an answer. The next request is served when the client has read most of it.
-  func end(_ answer: HTTPAnswer) {
-    guard let context, case .answering(let request) = state else { return }
-    guard let written = send(answer) else { return }
-    if context.channel.isWritable { return finish(request) }
-    written.assumeIsolated().whenComplete { _ in self.finish(request) }
-  }
-
-  private func finish(_ request: Request) {
-    guard let context, case .answering = state else { return }
-    letGo()
-    work = nil
-    let isPersistent = isPersistent(request)
-    state = isPersistent ? .waiting(isFirst: false) : .closing
-    let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-    if isPersistent {
-      wait(context)
-      takePending(context)
-    } else if connection.isWhole {
-      written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
-    }
-  }
-
-  func letGo() {
-    connection.budget?.removeRequest(held)
-    (held, body) = (0, ByteBuffer())
-  }
-
-  private func isPersistent(_ request: Request) -> Bool {
-    request.wish.isPersistent && !isLast && connection.isWhole
-  }
-
-  /// Ends an answer with a status: as the whole answer if nothing has been written, and in its last element otherwise.
-  func fail(_ status: RPCStatus) {
-    guard case .answering(let request) = state else { return }
-    let plain = request.wish
-    if !request.hasBegun { return end(HTTPAnswer(status, to: plain).allowing(plain.origin)) }
-    end(HTTPAnswer(streaming: RESTCall.end(with: status, to: plain.target)))
-  }
-
-  private func refuse(_ context: ChannelHandlerContext, _ fault: HTTPParserError) {
-    let isLarge = fault == .headerOverflow
-    let request: Request? = if case .receiving(let request) = state { request } else { nil }
-    let text = isLarge ? "The request's head is longer than 16 KiB.\n" : "This is neither HTTP nor gRPC without TLS.\n"
-    refuse(context, HTTPAnswer(isLarge ? 431 : 400, text), request)
-  }
-
-  /// Answers bytes that are no request, or not a whole one, and ends the connection.
-  private func refuse(_ context: ChannelHandlerContext, _ answer: HTTPAnswer, _ request: Request?) {
-    letGo()
-    deadline?.cancel()
-    state = .closing
-    let head = answer.head(isPersistent: false, request?.head.version ?? .http1_1)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
-    let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-    // A stream ends when its client has ended it; the rest of the request is dropped.
-    guard connection.isWhole else { return }
-    // The client might never see the answer if the connection closed while it sends.
-    let isSending = request != nil
-    let channel = context.channel
-    written.whenComplete { _ in channel.close(mode: isSending ? .output : .all, promise: nil) }
-    deadline = context.eventLoop.scheduleTask(in: Self.lastPatience) { channel.close(promise: nil) }
+  private func send(_ part: HTTPServerResponsePart) -> EventLoopFuture<Void> {
+    context?.writeAndFlush(wrapOutboundOut(part)) ?? loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
   }
 }

@@ -14,13 +14,13 @@ protocol AnswerSource: AnyObject {
 /// The answer to one request, which is written as it comes and for as long as the client stays. Used on the
 /// connections' thread.
 final class StreamedAnswer {
-  private var handler: HTTPRequestHandler?
+  private var exchange: HTTPExchange?
   /// The source of further pieces.
   private weak var source: (any AnswerSource)?
   let loop: any EventLoop
 
-  init(_ handler: HTTPRequestHandler, on loop: any EventLoop) {
-    self.handler = handler
+  init(_ exchange: HTTPExchange, on loop: any EventLoop) {
+    self.exchange = exchange
     self.loop = loop
   }
 
@@ -28,16 +28,16 @@ final class StreamedAnswer {
   func attach(_ source: any AnswerSource) { self.source = source }
 
   /// Whether a piece written now would be read soon.
-  var isWritable: Bool { handler?.isWritable ?? false }
+  var isWritable: Bool { exchange?.isWritable ?? false }
 
   /// Writes a piece; the first has the status and the headers of the answer.
-  func send(_ piece: HTTPAnswer) { handler?.stream(piece) }
+  func send(_ piece: HTTPAnswer) { exchange?.stream(piece) }
 
   /// Writes the last piece.
   func end(_ piece: HTTPAnswer) {
-    let handler = handler
-    (self.handler, source) = (nil, nil)
-    handler?.endStream(piece)
+    let exchange = exchange
+    (self.exchange, source) = (nil, nil)
+    exchange?.endStream(piece)
   }
 
   // MARK: For the connection
@@ -46,7 +46,7 @@ final class StreamedAnswer {
 
   func abandon() {
     let source = source
-    (handler, self.source) = (nil, nil)
+    (exchange, self.source) = (nil, nil)
     source?.abandon(self)
   }
 

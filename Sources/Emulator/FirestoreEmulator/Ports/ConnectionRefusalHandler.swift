@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP2Frames
 import NIOCore
 
 /// Ends a connection beyond the limit with a refusal in the client's protocol: in HTTP/2 (RFC 9113 §6.8), which gRPC's
@@ -34,7 +35,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
   /// Drops bytes that come after the answer: left unread, they would have the system take the answer back.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if hasAnswered { return }
-    let preface = SpokenProtocolHandler.preface
+    let preface = FrameReader.preface
     received += unwrapInboundIn(data).readableBytesView.prefix(preface.count - received.count)
     if preface.starts(with: received) {
       // The beginning tells HTTP/2 from every method of HTTP/1, and a client that goes on is not waited for.

@@ -7,11 +7,11 @@ import TransportSecurity
 
 /// The handlers of a connection to a port:
 /// ```
-/// bytes ─► (TLS) ─► TurnFlushHandler ─► SpokenProtocolHandler, and in its place:
+/// bytes ─► (TLS) ─► SpokenProtocolHandler, and in its place:
 ///
 /// HTTP/2                ─► CallPipeline: gRPC, and by EmulatorCalls REST, WebChannel and EmulatorCall
 ///
-/// HTTP/1                ─► HTTPResponseEncoder, HTTPRequestDecoder
+/// HTTP/1                ─► TurnFlushHandler ─► HTTPResponseEncoder, HTTPRequestDecoder
 /// parts of requests     ─► HTTPRequestHandler
 /// ```
 struct PortPipeline: Sendable {
@@ -60,11 +60,12 @@ struct PortPipeline: Sendable {
     let spoken = SpokenProtocolHandler(
       handshake: handshake, heard: heard,
       http1: { [origins, channels] channel in
+        try channel.pipeline.syncOperations.addHandler(TurnFlushHandler())
         try Self.addHTTP1(
           to: channel, connection.service, origins, channels, connection.budget, handshake: handshake)
       },
       http2: { [calls] channel in try calls.configure(channel, connection) })
-    try pipeline.addHandlers(TurnFlushHandler(), spoken)
+    try pipeline.addHandler(spoken)
   }
 
   /// - Parameter handshake: the time for which a client may send nothing while the server waits for it.
@@ -77,6 +78,7 @@ struct PortPipeline: Sendable {
     let received = ReceivedBytesHandler()
     try channel.pipeline.syncOperations.addHandlers(
       HTTPResponseEncoder(), received, ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
-      HTTPRequestHandler(service, origins, channels, .whole(budget, patience: handshake, received)))
+      HTTPRequestHandler(
+        HTTPExchange(service, origins, channels, .whole(budget, patience: handshake, received)), on: channel.eventLoop))
   }
 }

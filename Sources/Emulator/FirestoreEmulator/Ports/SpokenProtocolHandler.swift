@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP2Frames
 package import NIOCore
 
 /// Tells HTTP/1 from HTTP/2, which gRPC speaks, by the first bytes of a connection: HTTP/2 begins with a preface. The
@@ -14,8 +15,6 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
 
   /// Adds the handlers of a protocol at the end of a connection's pipeline.
   package typealias Configure = (any Channel) throws -> Void
-
-  static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private let handshake: TimeAmount
   private let silent: () -> Void
@@ -55,8 +54,8 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
     if isDecided { return context.fireChannelRead(data) }
     var bytes = unwrapInboundIn(data)
     received.writeBuffer(&bytes)
-    let common = zip(received.readableBytesView, Self.preface).prefix { $0 == $1 }.count
-    if common == Self.preface.count {
+    let common = zip(received.readableBytesView, FrameReader.preface).prefix { $0 == $1 }.count
+    if common == FrameReader.preface.count {
       goOn(context, http2)
     } else if common < received.readableBytes {
       goOn(context, http1)

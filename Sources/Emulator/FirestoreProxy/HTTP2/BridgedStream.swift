@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import HTTP2Frames
 import NIOCore
 
-/// One stream of a client's connection, and the stream of the server's that answers it.
+/// One stream of a client's connection, and the stream of the server's that answers it:
+/// ```
+/// client ── FrameConnection ── StreamEnd ── BridgedStream ── StreamEnd ── FrameConnection ── server
+/// ```
 final class BridgedStream {
+  let bridge: HTTP2Bridge
   let number: Int
   let request: RequestHead
   let began = NIODeadline.now()
@@ -35,8 +40,8 @@ final class BridgedStream {
   var outcome: RPCStatus?
   var httpStatus: Int?
 
-  init(_ number: Int, _ client: StreamEnd, _ request: RequestHead) {
-    (self.number, self.client, self.request) = (number, client, request)
+  init(_ bridge: HTTP2Bridge, _ number: Int, _ client: StreamEnd, _ request: RequestHead) {
+    (self.bridge, self.number, self.client, self.request) = (bridge, number, client, request)
   }
 
   var method: ProxiedMethod { request.method }
@@ -55,6 +60,30 @@ final class BridgedStream {
 
   /// Whether its requests are taken message by message, so that faults can hit one.
   var isAssembled: Bool { isGRPC && [.listen, .writes, .commit].contains(method.kind) }
+}
+
+extension BridgedStream: StreamOwner {
+  func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd) {
+    bridge.receive(block, isLast: isLast, on: end, self)
+  }
+
+  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd) {
+    bridge.receive(bytes, size: size, isLast: isLast, on: end, self)
+  }
+
+  func receive(_ code: HTTP2Code, on end: StreamEnd) { bridge.receive(code, on: end, self) }
+
+  /// Gives the peer at the other end back the room for bytes that have gone.
+  func hasSent(_ owed: Int, on end: StreamEnd) {
+    let other = end === client ? server : client
+    other?.connection.settle(owed, other ?? end)
+  }
+
+  func hasDrained(_ end: StreamEnd) {}
+
+  func hasSaidOut(_ end: StreamEnd) {
+    if end === client { bridge.finish(self) }
+  }
 }
 
 /// A connection to the server, and the streams that are to begin on it.
@@ -88,7 +117,7 @@ final class Upstream {
     while connection.ends.count < connection.mostStreams, let stream = beginning.popFirst() {
       if stream.isAnswerOver { continue }
       let end = connection.begin(stream)
-      (stream.server, end.other, stream.client.other) = (end, stream.client, end)
+      stream.server = end
       let pieces = stream.early
       stream.early = []
       for piece in pieces { connection.send(piece, on: end) }

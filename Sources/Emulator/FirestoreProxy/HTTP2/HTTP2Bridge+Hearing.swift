@@ -4,6 +4,7 @@ import FirestoreClientState
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreServer
+import HTTP2Frames
 import NIOCore
 
 // The news of the two sides.
@@ -23,8 +24,8 @@ extension HTTP2Bridge: FrameConnectionOwner {
   // MARK: The client
 
   func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {
-    let stream = BridgedStream(core.nextStream(), end, block.request)
-    end.stream = stream
+    let stream = BridgedStream(self, core.nextStream(), end, block.proxied.request)
+    end.owner = stream
     streams[end.id] = stream
     let method = stream.method
     core.tell(event(.opened, stream))
@@ -36,11 +37,10 @@ extension HTTP2Bridge: FrameConnectionOwner {
       core.tell(fault("the read is refused: \(code.name)", stream))
       return answer(stream, RPCStatus(code, "The read was refused by an injected fault."))
     }
-    begin(stream, core.target.isTLS ? block.addressed(core.addressed) : block, isLast: isLast)
+    begin(stream, core.target.isTLS ? block.proxied.addressed(core.addressed) : block, isLast: isLast)
   }
 
-  func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd) {
-    guard let stream = end.stream else { return }
+  func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd, _ stream: BridgedStream) {
     if end === stream.client {
       if !stream.isAnswerOver { toServer(.headers(block, isLast: isLast), stream, bytes: 0) }
       return
@@ -48,16 +48,15 @@ extension HTTP2Bridge: FrameConnectionOwner {
     if stream.isAnswerOver { return }
     if stream.method.kind == .commit, stream.losses.first == true { return loseAnswer(of: stream) }
     // A word that the answer is still to come is not the answer.
-    if let status = block.httpStatus {
+    if let status = block.proxied.httpStatus {
       if status < 200 { return }
       stream.httpStatus = status
     }
-    if isLast { (stream.isAnswerOver, stream.outcome) = (true, block.status) }
+    if isLast { (stream.isAnswerOver, stream.outcome) = (true, block.proxied.status) }
     toClient(.piece(.headers(block, isLast: isLast)), stream, bytes: 0)
   }
 
-  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd) {
-    guard let stream = end.stream else { return end.connection.settle(size, end) }
+  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd, _ stream: BridgedStream) {
     if end === stream.client {
       receiveRequest(bytes, size, isLast: isLast, stream)
     } else {
@@ -71,11 +70,6 @@ extension HTTP2Bridge: FrameConnectionOwner {
     }
     stream.server = nil
     self.end(stream, with: code)
-  }
-
-  func hasSaidOut(_ end: StreamEnd) {
-    guard let stream = end.stream, end === stream.client else { return }
-    finish(stream)
   }
 
   // MARK: Requests
@@ -158,9 +152,8 @@ extension HTTP2Bridge: FrameConnectionOwner {
   func goesAway(_ connection: FrameConnection, last: Int) {
     guard let upstream = upstreams.first(where: { $0.connection === connection }) else { return }
     upstream.isRetiring = true
-    let unknown = connection.ends.values.filter { $0.id > last }
-    for end in unknown {
-      guard let stream = end.stream else { continue }
+    for stream in streams.values.filter({ $0.server?.connection === connection }) {
+      guard let end = stream.server, end.id > last else { continue }
       stream.server = nil
       connection.drop(end, .cancel)
       // A client may send again what the server has not begun with.

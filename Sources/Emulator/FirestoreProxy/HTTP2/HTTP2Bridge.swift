@@ -4,7 +4,9 @@ import FirestoreClientState
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreServer
+import HTTP2Frames
 import NIOCore
+import TransportSecurity
 
 /// A client's connection over HTTP/2, and those to the server on which its streams go on. Pieces are passed on as they
 /// come; each side may send more when the other one has taken them.
@@ -26,7 +28,7 @@ final class HTTP2Bridge: ProxiedConnection {
   /// Adds the handler at the end of a client's pipeline.
   func begin(on channel: any Channel) throws {
     number = core.add(self)
-    let connection = FrameConnection(.client, self, handshake: core.handshake.client)
+    let connection = FrameConnection(.client, self, .proxied, handshake: core.handshake.client)
     client = connection
     core.tellClient(number, channel, speaks: "HTTP/2")
     try channel.pipeline.syncOperations.addHandler(connection)
@@ -77,7 +79,7 @@ final class HTTP2Bridge: ProxiedConnection {
     (upstream, upstreams) = (fresh, upstreams.filter { $0.state != .closed } + [fresh])
     core.connect { [weak self] channel in
       guard let self else { return }
-      let connection = FrameConnection(.server, self, handshake: core.handshake.server)
+      let connection = FrameConnection(.server, self, .proxied, handshake: core.handshake.server)
       fresh.attempts[ObjectIdentifier(channel)] = connection
       try channel.pipeline.syncOperations.addHandler(connection)
     }
@@ -119,9 +121,9 @@ final class HTTP2Bridge: ProxiedConnection {
 
   func failed(_ connection: FrameConnection, _ failure: ConnectionFailure) {
     if connection === client {
-      core.tell(connectionEvent("the client \(failure.words)"))
+      core.tell(connectionEvent("the client \(failure.proxiedWords)"))
     } else if let upstream = upstream(of: connection) {
-      let words = "\(core.target.text) \(failure.words)"
+      let words = "\(core.target.text) \(failure.proxiedWords)"
       upstream.failure = RPCStatus(.unavailable, words + ".")
       core.tell(connectionEvent(words))
     }
@@ -253,6 +255,24 @@ final class HTTP2Bridge: ProxiedConnection {
     token.expire()
     for stream in Array(streams.values) where [.listen, .writes].contains(stream.method.kind) {
       answer(stream, ExpiredToken.status)
+    }
+  }
+}
+
+extension FrameLimits {
+  /// The proxy passes on what it is sent; whose limits it meets is the server's affair.
+  fileprivate static let proxied = FrameLimits(
+    streams: 8_192, streamWindow: 1 << 20, connectionWindow: 8 << 20, headerBytes: 64 << 10, controlFrames: 100_000,
+    brokenStreams: 100_000, windowUpdates: 100_000)
+}
+
+extension ConnectionFailure {
+  /// The words with what the proxy can be told about TLS.
+  fileprivate var proxiedWords: String {
+    switch self {
+    case .violation(.tls): "\(words), for which the proxy needs --to-tls"
+    case .transport(let error as TLSFailure): "cannot be spoken with over TLS: \(error)"
+    default: words
     }
   }
 }

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import NIOCore
+package import NIOCore
 
-/// The end of a stream at one of its two connections:
-/// ```
-/// client ── FrameConnection ── StreamEnd ── BridgedStream ── StreamEnd ── FrameConnection ── server
-/// ```
-final class StreamEnd {
+/// A stream, as its connection has it.
+package final class StreamEnd {
   /// A piece on its way to the peer.
-  enum Piece {
+  package enum Piece {
     case headers(HeaderBlock, isLast: Bool)
-    /// Bytes, and how many bytes of room the peer of the other end gets back when they have gone.
+    /// Bytes, and how many of them the owner is told of when they have gone.
     case data(ByteBuffer, owed: Int, isLast: Bool)
   }
 
-  let id: Int
-  let connection: FrameConnection
-  /// `nil` as soon as the stream is over.
-  var stream: BridgedStream?
-  /// The end at which those bytes arrive that go out here.
-  weak var other: StreamEnd?
+  package let id: Int
+  package let connection: FrameConnection
+  /// The object that hears of the stream; `nil` as soon as the stream is over.
+  package var owner: (any StreamOwner)?
 
   /// The bytes that the peer takes.
   var room: Int
@@ -27,20 +22,24 @@ final class StreamEnd {
   /// Whether it has its turn to come when there is room in the connection.
   var isInLine = false
   /// Whether the last piece has gone.
-  var isSaidOut = false
+  package var isSaidOut = false
 
   /// The bytes that the peer may still send.
-  var allowance = FrameConnection.streamWindow
+  var allowance: Int
   /// The bytes that the peer has sent and that did not go on yet.
   var held = 0
   /// The bytes that went on, of which the peer has not been told yet.
   var credit = 0
   /// Whether the peer has ended its side.
-  var isHeardOut = false
+  package var isHeardOut = false
 
   init(_ id: Int, _ connection: FrameConnection, room: Int) {
     (self.id, self.connection, self.room) = (id, connection, room)
+    allowance = connection.limits.streamWindow
   }
+
+  /// Whether everything that was said has gone.
+  package var isDrained: Bool { waiting == nil }
 
   func wait(_ piece: Piece) {
     // Many small pieces would take much more memory than their bytes.
@@ -77,9 +76,22 @@ final class StreamEnd {
     if case .data(let bytes, _, _)? = waiting?.first { bytes.readableBytes > 0 } else { false }
   }
 
-  /// Lets go of all others.
-  func detach() {
-    other?.other = nil
-    (stream, other, waiting, held) = (nil, nil, nil, 0)
-  }
+  /// Lets go of its owner, and of what waits.
+  func detach() { (owner, waiting, held) = (nil, nil, 0) }
+}
+
+/// The object that a stream is about.
+package protocol StreamOwner: AnyObject {
+  func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd)
+  /// - Parameter size: the bytes with padding.
+  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd)
+  /// The peer has broken the stream off, which the connection knows no more.
+  func receive(_ code: HTTP2Code, on end: StreamEnd)
+  /// Bytes have gone.
+  /// - Parameter owed: so many of them, of those that were told with their pieces.
+  func hasSent(_ owed: Int, on end: StreamEnd)
+  /// Nothing waits any more that waited.
+  func hasDrained(_ end: StreamEnd)
+  /// The last piece has gone.
+  func hasSaidOut(_ end: StreamEnd)
 }

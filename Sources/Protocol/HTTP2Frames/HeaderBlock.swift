@@ -1,51 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
 import NIOCore
-import NIOHPACK
+package import NIOHPACK
 
-/// A list of headers, with what the proxy has found out about it. A block that comes again byte by byte is this same
-/// object, so that nothing is found out twice.
-final class HeaderBlock {
-  let headers: HPACKHeaders
+/// A list of headers. A block that comes again byte by byte is this same object, so that nothing is found out twice.
+package final class HeaderBlock {
+  package let headers: HPACKHeaders
 
-  init(_ headers: HPACKHeaders) { self.headers = headers }
+  package init(_ headers: HPACKHeaders) { self.headers = headers }
 
-  /// The request whose head this is.
-  private(set) lazy var request = RequestHead(headers)
-  /// The status in the trailers of a call; `nil` where there is none.
-  private(set) lazy var status = RPCStatus(trailers: headers)
-  /// The status of HTTP of an answer's head.
-  private(set) lazy var httpStatus = headers.first(name: ":status").flatMap { Int($0) }
-  /// The head as it goes to a server behind TLS.
-  private var addressed: HeaderBlock?
+  /// The object that the reader of these headers has made of them, if it has.
+  package var meaning: AnyObject?
   /// The bytes of these headers, which stand for them as long as a table is in this state.
   fileprivate var encoded: (state: TableState, bytes: ByteBuffer)?
-
-  /// The head with a server's name.
-  func addressed(_ rewrite: (HPACKHeaders) -> HPACKHeaders) -> HeaderBlock {
-    if let addressed { return addressed }
-    let block = HeaderBlock(rewrite(headers))
-    addressed = block
-    return block
-  }
-}
-
-/// The parts of a request's head that the proxy asks for.
-struct RequestHead {
-  let method: ProxiedMethod
-  let isGRPC: Bool
-  let token: String?
-
-  init(_ headers: HPACKHeaders) {
-    method = ProxiedMethod(headers.first(name: ":method") ?? "", headers.first(name: ":path") ?? "")
-    isGRPC = headers.first(name: "content-type")?.hasPrefix("application/grpc") == true
-    token = headers.first(name: "authorization")
-  }
 }
 
 /// A state of a table of headers (RFC 7541, 2.3.2); another one when the table changes.
 private final class TableState {}
-
 /// Reads the header blocks of one direction of a connection.
 ///
 /// A block that changes no table means the same until one does that changes it; clients and servers say the same again and
@@ -99,7 +69,7 @@ struct HeaderWriter {
     if let (state, bytes) = block.encoded, state === self.state { return bytes }
     var bytes = ByteBuffer()
     do { try encoder.encode(headers: block.headers, to: &bytes) } catch {
-      throw HTTP2Violation(.compressionError, "headers that cannot be passed on: \(error)")
+      throw HTTP2Violation(.compressionError, "headers that cannot be written: \(error)")
     }
     if bytes.changesTable {
       state = TableState()

@@ -4,10 +4,6 @@ import NIOCore
 // The frames that a connection hears from its peer.
 
 extension FrameConnection {
-  /// The frames without content, and the answers that the peer does not read, after which it is taken for an attacker.
-  private static let mostEmptyFrames = 64
-  private static let mostUnreadAnswers = 10_000
-
   func hear(_ frame: Frame) throws(HTTP2Violation) {
     if !hasSettings, frame.kind != .settings || frame.has(Frame.isAcknowledgement) {
       throw HTTP2Violation(.protocolError, "another frame before its settings")
@@ -25,7 +21,7 @@ extension FrameConnection {
     case .goAway: try goAway(frame)
     case .windowUpdate: try windowUpdate(frame)
     case .pushPromise: throw HTTP2Violation(.protocolError, "a push, which nobody allowed")
-    case .priority, nil: break
+    case .priority, nil: try countControl()
     }
   }
 
@@ -35,9 +31,10 @@ extension FrameConnection {
     var frame = frame
     let size = frame.content.readableBytes
     let isLast = frame.has(Frame.endsStream)
-    try frame.unwrap()
+    if frame.has(Frame.isPadded) { try frame.unwrap() }
+    windowUpdates = min(windowUpdates, 0)
     emptyFrames = size == 0 && !isLast ? emptyFrames + 1 : 0
-    if emptyFrames > Self.mostEmptyFrames { throw HTTP2Violation(.enhanceYourCalm, "frames without content") }
+    if emptyFrames > FrameLimits.emptyFrames { throw HTTP2Violation(.enhanceYourCalm, "frames without content") }
     allowance -= size
     if allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than it was given room for") }
     guard let end = ends[frame.stream] else {
@@ -49,13 +46,18 @@ extension FrameConnection {
     if end.allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than it was given room for") }
     end.held += size
     if isLast { end.isHeardOut = true }
-    owner?.receive(frame.content, size: size, isLast: isLast, on: end)
+    if let stream = end.owner {
+      stream.receive(frame.content, size: size, isLast: isLast, on: end)
+    } else {
+      settle(size, end)
+    }
   }
 
   private func startHeaders(_ frame: Frame) throws(HTTP2Violation) {
     var frame = frame
     try frame.unwrap()
     emptyFrames = 0
+    windowUpdates = min(windowUpdates, 0)
     let isLast = frame.has(Frame.endsStream)
     if frame.has(Frame.endsHeaders) { return try headers(frame.content, frame.stream, isLast: isLast) }
     unfinished = UnfinishedHeaders(stream: frame.stream, isLast: isLast, bytes: frame.content)
@@ -68,8 +70,8 @@ extension FrameConnection {
     unfinished = nil
     headers.bytes.writeImmutableBuffer(frame.content)
     emptyFrames = frame.content.readableBytes == 0 ? emptyFrames + 1 : emptyFrames
-    if headers.bytes.readableBytes > Self.mostHeaderBytes || emptyFrames > Self.mostEmptyFrames {
-      throw HTTP2Violation(.enhanceYourCalm, "more than \(Self.mostHeaderBytes) bytes of headers")
+    if headers.bytes.readableBytes > limits.headerBytes || emptyFrames > FrameLimits.emptyFrames {
+      throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.headerBytes) bytes of headers")
     }
     if frame.has(Frame.endsHeaders) {
       try self.headers(headers.bytes, headers.stream, isLast: headers.isLast)
@@ -84,14 +86,16 @@ extension FrameConnection {
     if let end = ends[id] {
       if end.isHeardOut { throw HTTP2Violation(.streamClosed, "headers behind the end of a stream") }
       if isLast { end.isHeardOut = true }
-      owner?.receive(block, isLast: isLast, on: end)
+      end.owner?.receive(block, isLast: isLast, on: end)
     } else if peer == .client, id > lastID {
       if id.isMultiple(of: 2) { throw HTTP2Violation(.protocolError, "a stream with the number \(id) of a server") }
       lastID = id
-      guard ends.count < Self.mostStreams else {
+      guard ends.count < limits.streams, ending != .ending else {
         gathered.writeReset(.refusedStream, stream: id)
-        return touch()
+        touch()
+        return try countBroken()
       }
+      wasUsed = true
       let end = StreamEnd(id, self, room: initialRoom)
       end.isHeardOut = isLast
       ends[id] = end
@@ -106,11 +110,12 @@ extension FrameConnection {
       frame.content.readableBytes == 4
     else { throw .size(frame) }
     guard let end = ends.removeValue(forKey: frame.stream) else { return try checkIsKnown(frame.stream) }
-    let stream = end.stream
     (end.isHeardOut, end.isSaidOut) = (true, true)
-    if let stream { owner?.receive(HTTP2Code(rawValue: code), on: end, stream) }
+    end.owner?.receive(HTTP2Code(rawValue: code), on: end)
     settle(end.held)
     end.detach()
+    try countBroken()
+    closeIfDone()
   }
 
   /// A frame of a stream that is over may still be on its way; one of a stream that never was may not.
@@ -131,31 +136,42 @@ extension FrameConnection {
     }
     guard size.isMultiple(of: 6) else { throw .size(frame) }
     hasSettings = true
+    try countControl()
     var content = frame.content
+    var window: Int?
     while let number = content.readInteger(as: UInt16.self), let value = content.readInteger(as: UInt32.self) {
       let value = Int(value)
       switch Frame.Setting(rawValue: number) {
       case .headerTableSize: try writer.limitTable(value)
       case .initialWindowSize:
         if value > Frame.largest { throw HTTP2Violation(.flowControlError, "a window of \(value) bytes") }
-        for end in ends.values {
-          end.room += value - initialRoom
-          queue(end)
-        }
-        initialRoom = value
+        window = value
       case .maxConcurrentStreams: mostStreams = value
       case .enablePush, .maxFrameSize, .maxHeaderListSize, nil: break
       }
     }
+    // One frame has the setting thousands of times.
+    if let window { try changeRoom(to: window) }
     gathered.writeFrame(.settings, Frame.isAcknowledgement, stream: 0, length: 0)
     try countAnswer()
     owner?.changedSettings(self)
     pump()
   }
 
+  private func changeRoom(to window: Int) throws(HTTP2Violation) {
+    for end in ends.values {
+      end.room += window - initialRoom
+      if end.room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(end.room) bytes") }
+      queue(end)
+    }
+    initialRoom = window
+  }
+
   private func ping(_ frame: Frame) throws(HTTP2Violation) {
     guard frame.content.readableBytes == 8 else { throw .size(frame) }
-    if frame.has(Frame.isAcknowledgement) || owner?.isSilent == true { return }
+    try countControl()
+    if frame.has(Frame.isAcknowledgement) { return receiveAnswer(frame.content) }
+    if owner?.isSilent == true { return }
     gathered.writeFrame(.ping, Frame.isAcknowledgement, stream: 0, length: 8)
     gathered.writeImmutableBuffer(frame.content)
     try countAnswer()
@@ -166,9 +182,21 @@ extension FrameConnection {
     touch()
     if isWritable { return }
     unreadAnswers += 1
-    if unreadAnswers > Self.mostUnreadAnswers {
+    if unreadAnswers > FrameLimits.unreadAnswers {
       throw HTTP2Violation(.enhanceYourCalm, "pings and settings without reading their answers")
     }
+  }
+
+  private func countControl() throws(HTTP2Violation) {
+    guard let now = channel?.eventLoop.now, controlFrames.exceeds(limits.controlFrames, at: now) else { return }
+    throw HTTP2Violation(
+      .enhanceYourCalm, "more than \(limits.controlFrames) pings, settings and priorities in 30 seconds")
+  }
+
+  /// Counts a stream that the peer has broken off, or that it made this side break off.
+  func countBroken() throws(HTTP2Violation) {
+    guard let now = channel?.eventLoop.now, brokenStreams.exceeds(limits.brokenStreams, at: now) else { return }
+    throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.brokenStreams) streams in 30 seconds that it took back")
   }
 
   private func goAway(_ frame: Frame) throws(HTTP2Violation) {
@@ -184,6 +212,10 @@ extension FrameConnection {
     else { throw .size(frame) }
     let bytes = Int(word & 0x7fff_ffff)
     if bytes == 0 { throw HTTP2Violation(.protocolError, "room for no bytes") }
+    windowUpdates += 1
+    if windowUpdates > limits.windowUpdates {
+      throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.windowUpdates) window updates and nothing else")
+    }
     if frame.stream == 0 {
       room += bytes
       if room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(room) bytes") }

@@ -16,7 +16,7 @@ struct Frame {
   }
 
   static let front = 9
-  /// The most bytes of a frame's content, which no setting of the proxy's raises.
+  /// The most bytes of a frame's content, which no setting raises.
   static let mostBytes = 16_384
   /// The largest window, and the largest number of a stream.
   static let largest = Int(Int32.max)
@@ -51,44 +51,5 @@ struct Frame {
       throw HTTP2Violation(.protocolError, "a frame with more padding than content")
     }
     content = content.getSlice(at: content.readerIndex, length: content.readableBytes - padding) ?? content
-  }
-}
-
-/// The reason for which a stream or a connection ends (RFC 9113, 7).
-struct HTTP2Code: RawRepresentable, Hashable, CustomStringConvertible {
-  let rawValue: UInt32
-
-  static let noError = Self(rawValue: 0)
-  static let protocolError = Self(rawValue: 1)
-  static let flowControlError = Self(rawValue: 3)
-  static let settingsTimeout = Self(rawValue: 4)
-  static let streamClosed = Self(rawValue: 5)
-  static let frameSizeError = Self(rawValue: 6)
-  static let refusedStream = Self(rawValue: 7)
-  static let cancel = Self(rawValue: 8)
-  static let compressionError = Self(rawValue: 9)
-  static let enhanceYourCalm = Self(rawValue: 11)
-
-  private static let names = [
-    "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
-    "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
-    "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
-  ]
-
-  var description: String {
-    Self.names.indices.contains(Int(rawValue)) ? Self.names[Int(rawValue)] : "error \(rawValue)"
-  }
-}
-
-/// A thing that a peer sent and that HTTP/2 does not allow, in words that go on from "it sent".
-struct HTTP2Violation: Error, CustomStringConvertible {
-  let code: HTTP2Code
-  let description: String
-
-  init(_ code: HTTP2Code, _ description: String) { (self.code, self.description) = (code, description) }
-
-  static func size(_ frame: Frame) -> HTTP2Violation {
-    let kind = frame.kind.map { "\($0)" } ?? "unknown"
-    return HTTP2Violation(.frameSizeError, "a frame of the kind \(kind) whose length is wrong")
   }
 }

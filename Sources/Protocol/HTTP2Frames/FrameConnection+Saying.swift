@@ -4,8 +4,11 @@ import NIOCore
 // The frames that a connection says to its peer.
 
 extension FrameConnection {
+  /// The bytes of data that explain a window update of the peer's.
+  private static let explainingBytes = 1 << 10
+
   /// Sends a piece, after those before it, as soon as the peer has room.
-  func send(_ piece: StreamEnd.Piece, on end: StreamEnd) {
+  package func send(_ piece: StreamEnd.Piece, on end: StreamEnd) {
     if isClosed || end.isSaidOut { return }
     if end.waiting == nil, isWritable, hasRoom(for: piece, on: end) { return write(piece, on: end) }
     end.wait(piece)
@@ -29,7 +32,7 @@ extension FrameConnection {
   func pump() {
     while isWritable, !isClosed, let end = line.popFirst() {
       end.isInLine = false
-      if end.stream == nil { continue }
+      if end.owner == nil { continue }
       var most = Frame.mostBytes
       if end.needsRoom {
         if room <= 0 {
@@ -41,7 +44,7 @@ extension FrameConnection {
         most = min(most, room, end.room)
       }
       if let piece = end.next(mostBytes: most) { write(piece, on: end) }
-      queue(end)
+      if end.isDrained { end.owner?.hasDrained(end) } else { queue(end) }
     }
   }
 
@@ -60,25 +63,26 @@ extension FrameConnection {
       gathered.writeImmutableBuffer(bytes)
       room -= size
       end.room -= size
-      if owed > 0, let other = end.other { other.connection.settle(owed, other) }
+      windowUpdates = min(windowUpdates, 0) - size / Self.explainingBytes
+      if owed > 0 { end.owner?.hasSent(owed, on: end) }
     }
     if isLast {
       end.isSaidOut = true
       touch()
-      owner?.hasSaidOut(end)
+      end.owner?.hasSaidOut(end)
     } else {
       touch()
     }
   }
 
   /// Gives the peer back the room for bytes that have gone on.
-  func settle(_ bytes: Int, _ end: StreamEnd) {
+  package func settle(_ bytes: Int, _ end: StreamEnd) {
     guard bytes > 0, !isClosed else { return }
     end.held -= bytes
     settle(bytes)
     if end.isHeardOut { return }
     end.credit += bytes
-    if end.credit < Self.streamWindow / 4 { return }
+    if end.credit < limits.streamWindow / 4 { return }
     gathered.writeWindowUpdate(end.credit, stream: end.id)
     end.allowance += end.credit
     end.credit = 0
@@ -88,7 +92,7 @@ extension FrameConnection {
   /// Gives the peer back room on the connection alone.
   func settle(_ bytes: Int) {
     credit += bytes
-    if credit < Self.connectionWindow / 4 || isClosed { return }
+    if credit < limits.connectionWindow / 4 || isClosed { return }
     gathered.writeWindowUpdate(credit, stream: 0)
     allowance += credit
     credit = 0
@@ -96,16 +100,22 @@ extension FrameConnection {
   }
 
   /// Begins a stream with the server.
-  func begin(_ stream: BridgedStream) -> StreamEnd {
+  package func begin(_ stream: any StreamOwner) -> StreamEnd {
     lastID += 2
     let end = StreamEnd(lastID, self, room: initialRoom)
-    end.stream = stream
+    end.owner = stream
     ends[lastID] = end
     return end
   }
 
+  /// Breaks a stream off because of what the peer sent on it.
+  package func breakOff(_ end: StreamEnd, _ code: HTTP2Code) {
+    drop(end, code)
+    do throws(HTTP2Violation) { try countBroken() } catch { fail(error) }
+  }
+
   /// Forgets a stream; breaks it off if one side of it has not ended.
-  func drop(_ end: StreamEnd, _ code: HTTP2Code) {
+  package func drop(_ end: StreamEnd, _ code: HTTP2Code) {
     guard ends.removeValue(forKey: end.id) != nil else { return }
     if !isClosed, !(end.isHeardOut && end.isSaidOut) {
       gathered.writeReset(code, stream: end.id)
@@ -114,5 +124,6 @@ extension FrameConnection {
     // Unwanted bytes take no room.
     settle(end.held)
     end.detach()
+    closeIfDone()
   }
 }

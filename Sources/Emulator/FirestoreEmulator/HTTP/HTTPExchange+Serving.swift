@@ -7,8 +7,8 @@ import NIOCore
 import NIOHTTP1
 
 /// The choice of the part that answers a whole request.
-extension HTTPRequestHandler {
-  func serve(_ context: ChannelHandlerContext, _ request: Request) {
+extension HTTPExchange {
+  func serve(_ request: Request) {
     let plain = request.wish
     switch plain.wish {
     case .status: return answer(HTTPAnswer(200, "Ok\n"))
@@ -29,15 +29,16 @@ extension HTTPRequestHandler {
       answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))
     case (_, let objection?): answer(HTTPAnswer(403, objection + "\n"))
     case (.preflight, nil): answer(HTTPAnswer(preflightOf: request.head).allowing(plain.origin))
-    case (.control(let wish), nil): control(context, wish, plain)
-    case (.channel, nil): channel(context, request)
-    case (.monitor, nil): monitor(context, request)
-    default: call(context, request)
+    case (.control(let wish), nil): control(wish, plain)
+    case (.channel, nil): channel(request)
+    case (.monitor, nil): monitor(request)
+    default: call(request)
     }
   }
 
-  private func control(_ context: ChannelHandlerContext, _ wish: ControlRequest, _ plain: PlainRequest) {
-    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
+  private func control(_ wish: ControlRequest, _ plain: PlainRequest) {
+    guard let carrier else { return }
+    let promise = carrier.loop.makePromise(of: HTTPAnswer.self)
     let (control, body) = (ControlWork(service, origins), Array(body.readableBytesView))
     promise.completeWithTask { await control.answer(wish, body, to: plain) }
     promise.futureResult.assumeIsolated().whenSuccess { self.answer($0.allowing(plain.origin)) }
@@ -45,7 +46,7 @@ extension HTTPRequestHandler {
 
   // MARK: Monitor
 
-  private func monitor(_ context: ChannelHandlerContext, _ request: Request) {
+  private func monitor(_ request: Request) {
     guard let rules = service.securityRules, connection.isWhole else {
       return answer(HTTPAnswer(404, "Decisions of rules are told on a port, over HTTP/1.1.\n"))
     }
@@ -55,33 +56,25 @@ extension HTTPRequestHandler {
     if let refusal = ControlWork(service, origins).refusal(of: request.wish.authorization) {
       return answer(HTTPAnswer(refusal, to: request.wish))
     }
+    guard let handler = carrier as? HTTPRequestHandler else { return }
     letGo()
-    RequestMonitor.upgrade(context, request.head, rules) { head in
-      context.write(self.wrapOutboundOut(.head(head)), promise: nil)
-      context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: nil)
-      let pipeline = context.pipeline.syncOperations
-      return EventLoopFuture.andAllSucceed(
-        [
-          // Handlers that are not there need not be removed.
-          try? pipeline.context(handlerType: HTTPResponseEncoder.self),
-          try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self), context,
-        ].compactMap { $0 }.map { pipeline.removeHandler(context: $0) }, on: context.eventLoop)
-    }.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
+    handler.upgrade(request.head, rules)
   }
 
   // MARK: WebChannel
 
-  private func channel(_ context: ChannelHandlerContext, _ request: Request) {
-    let (answer, body) = (StreamedAnswer(self, on: context.eventLoop), Array(body.readableBytesView))
+  private func channel(_ request: Request) {
+    guard let carrier else { return }
+    let (answer, body) = (StreamedAnswer(self, on: carrier.loop), Array(body.readableBytesView))
     self.body = ByteBuffer()
     streamed = answer
     let caller = WebChannels.Caller(
-      origin: request.wish.origin, address: (context.channel.parent ?? context.channel).remoteAddress?.ipAddress,
+      origin: request.wish.origin, address: carrier.address,
       authorization: request.head.headers.first(name: "authorization"))
     channels.serve(request.wish.method, request.wish.target, body, from: caller, to: answer)
   }
 
-  var isWritable: Bool { context?.channel.isWritable ?? false }
+  var isWritable: Bool { carrier?.isWritable ?? false }
 
   /// Writes a piece of the answer that is written as it comes.
   func stream(_ piece: HTTPAnswer) { _ = send(piece) }
@@ -98,30 +91,31 @@ extension HTTPRequestHandler {
 
   // MARK: REST
 
-  private func call(_ context: ChannelHandlerContext, _ request: Request) {
+  private func call(_ request: Request) {
     let (plain, body) = (request.wish, Array(body.readableBytesView))
     self.body = ByteBuffer()
-    if let call = DatabasesCall(plain.method, plain.target) { return databases(context, call, plain) }
+    if let call = DatabasesCall(plain.method, plain.target) { return databases(call, plain) }
     do throws(RPCStatus) {
       if let call = DeploymentCall(plain.method, plain.target) {
         let text = try call.answer(by: try service.serving(as: plain.authorization))
         return answer(HTTPAnswer(200, json: text).allowing(plain.origin))
       }
-      if body.count > Self.smallBytes { return work(context, plain, .request(body)) }
+      if body.count > Self.smallBytes { return work(plain, .request(body)) }
       let call = try RESTCall(plain.method, plain.target, body: body)
       let service = service.isRestricted ? try service.serving(as: plain.authorization) : service
       guard call.method.isPrompt, let messages = try service.answerAtOnce(call.method, call.message) else {
-        return work(context, plain, .call(call))
+        return work(plain, .call(call))
       }
       if messages.reduce(0, { $0 + $1.count }) > Self.smallBytes {
-        return work(context, plain, .messages(call, messages))
+        return work(plain, .messages(call, messages))
       }
       answer(try RESTWork.answer(call, messages, to: plain))
     } catch { answer(HTTPAnswer(error, to: plain).allowing(plain.origin)) }
   }
 
-  private func databases(_ context: ChannelHandlerContext, _ call: DatabasesCall, _ plain: PlainRequest) {
-    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
+  private func databases(_ call: DatabasesCall, _ plain: PlainRequest) {
+    guard let carrier else { return }
+    let promise = carrier.loop.makePromise(of: HTTPAnswer.self)
     let service = service
     promise.completeWithTask {
       do throws(RPCStatus) {
@@ -132,21 +126,22 @@ extension HTTPRequestHandler {
     promise.futureResult.assumeIsolated().whenSuccess { self.answer($0.allowing(plain.origin)) }
   }
 
-  private func work(_ context: ChannelHandlerContext, _ plain: PlainRequest, _ start: RESTWork.Start) {
-    let loop = context.eventLoop
-    let handler = NIOLoopBound(self, eventLoop: loop)
+  private func work(_ plain: PlainRequest, _ start: RESTWork.Start) {
+    guard let carrier else { return }
+    let loop = carrier.loop
+    let exchange = NIOLoopBound(self, eventLoop: loop)
     let rest = RESTWork(service, plain)
     work = Task {
       do {
         try await rest.run(start) { piece in
           // The task waits here while the client does not read.
           try await loop.flatSubmit {
-            handler.value.take(piece) ?? loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+            exchange.value.take(piece) ?? loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
           }.get()
         }
       } catch {
         let status = error as? RPCStatus ?? RPCStatus(.internal, "The request could not be answered: \(error).")
-        loop.execute { handler.value.fail(status) }
+        loop.execute { exchange.value.fail(status) }
       }
     }
   }
@@ -156,9 +151,9 @@ extension HTTPRequestHandler {
     switch piece {
     case .part(let answer): return send(answer)
     case .last(let answer):
-      guard let context else { return nil }
+      guard let carrier else { return nil }
       end(answer)
-      return context.eventLoop.makeSucceededVoidFuture()
+      return carrier.loop.makeSucceededVoidFuture()
     }
   }
 }

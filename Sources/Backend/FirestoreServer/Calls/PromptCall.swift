@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreService
+import NIOCore
+
+/// Answers a small request where its frames arrive. A task to serve it would cost several times as much as reading a
+/// document.
+///
+/// ```
+/// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
+///          │      or, while the client leaves too much of earlier ones unread, waits for it to read
+///          │      Commit: a step together with others that came at the same time
+///          └─ one of these that turns out to be large, or to take more than a step ──► TaskCall
+/// ```
+final class PromptCall: StreamedCall {
+  /// The size up to which a request is small.
+  private static let smallBytes = 32 << 10
+
+  private let stream: ServedStream
+  private let method: FirestoreService.Method
+  private var body = ByteBuffer()
+
+  init(_ stream: ServedStream, _ method: FirestoreService.Method) { (self.stream, self.method) = (stream, method) }
+
+  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool) {
+    stream.settle(size)
+    // Copied bytes do not keep alive the whole buffer that was read.
+    if body.readableBytes == 0, isLast { body = bytes } else { body.writeImmutableBuffer(bytes) }
+    if isLast {
+      stream.connection.answer(self)
+    } else if body.readableBytes > Self.smallBytes {
+      handOn()
+    }
+  }
+
+  /// Answers the request, which is whole.
+  func answer() {
+    if stream.isOver { return }
+    do throws(RPCStatus) {
+      var rest = body
+      // Messages that are not whole or too long are the slower way's to refuse.
+      guard let message = try? GRPCFraming.nextMessage(&rest, limit: Self.smallBytes), rest.readableBytes == 0 else {
+        return handOn()
+      }
+      let service = try stream.connection.service(for: stream.head.call.authorization)
+      if method == .commit, let order = try service.commitOrder(message) {
+        let stream = stream
+        return stream.connection.commit(order) { result in
+          switch result {
+          case .success(let message): Self.respond(stream, [message])
+          case .failure(let status): stream.end(status)
+          }
+        }
+      }
+      guard let messages = try service.answerAtOnce(method, message) else { return handOn() }
+      Self.respond(stream, messages)
+    } catch { stream.end(error) }
+  }
+
+  private static func respond(_ stream: ServedStream, _ messages: [[UInt8]]) {
+    stream.send(messages)
+    stream.end(nil)
+  }
+
+  /// Leaves the call to a task.
+  private func handOn() {
+    let body = body
+    stream.begin(body)
+  }
+
+  func resume() {}
+  func abandon() { body = ByteBuffer() }
+  func shutDown() {}
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreService
+import HTTP2Frames
+import NIOCore
+
+/// One client's connection: what its calls share. Used on the connections' thread.
+final class ServedConnection: FrameConnectionOwner {
+  /// The service as this client uses it.
+  let service: FirestoreService
+  let budget: ConnectionBudget
+  let turn: DeliveryTurn
+  let commits: CommitTurn
+  let others: (any OtherCalls)?
+  let loop: any EventLoop
+  private let limits: ConnectionLimits
+  private(set) lazy var frames = FrameConnection(
+    .client, self, limits.frames, handshake: limits.handshake, idle: limits.idle)
+  private(set) var isInTurn = false
+
+  /// The headers that most responses begin with, and those that end them.
+  let headers = HeaderBlock(GRPCFraming.headers)
+  let success = HeaderBlock(GRPCFraming.success)
+  /// Streams that have more to say when the connection takes bytes again.
+  var blocked: [ServedStream] = []
+  /// Whole requests that wait for room, in the order in which they came.
+  private var waiting: CircularBuffer<PromptCall> = []
+  private var lastCaller: LastCaller?
+  /// The number of commits that are not answered yet.
+  private var commitCount = 0
+
+  init(_ connection: CallPipeline.Connection, _ pipeline: CallPipeline, on loop: any EventLoop) {
+    (service, budget) = connection
+    (turn, commits, others) = (pipeline.turn, pipeline.commits, pipeline.others)
+    (limits, self.loop) = (pipeline.limits, loop)
+    let loop = loop.assumeIsolated()
+    budget.open { [weak self] in
+      // The end waits for the end of the write that was too much.
+      loop.execute { self?.frames.fail(HTTP2Violation(.enhanceYourCalm, "too_much_held")) }
+    }
+  }
+
+  // MARK: Turns
+
+  func beginTurn() { isInTurn = true }
+
+  func endTurn() {
+    isInTurn = false
+    frames.flush()
+  }
+
+  func hasRoom(_ connection: FrameConnection) {
+    let streams = blocked
+    blocked = []
+    for stream in streams { stream.resume() }
+  }
+
+  /// Notes that bytes of responses have gone, or never will. Requests that waited are answered as long as there is room.
+  func removeResponse(_ bytes: Int) {
+    guard budget.removeResponse(bytes) else { return }
+    while !budget.isFull, let call = waiting.popFirst() { call.answer() }
+  }
+
+  // MARK: Calls
+
+  func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {
+    let head = block.call
+    let stream = ServedStream(self, end, head, isRequestWhole: isLast)
+    end.owner = stream
+    let length = head.call.contentLength ?? 0
+    if head.isMalformed || isLast && length > 0 { return stream.breakOff(.protocolError) }
+    if let method = head.promptMethod, !isLast {
+      stream.serve(PromptCall(stream, method))
+    } else {
+      stream.begin()
+    }
+  }
+
+  /// Answers a prompt call that has come as a whole, if there is room for its response, or else when there is.
+  func answer(_ call: PromptCall) {
+    if !budget.isFull, waiting.isEmpty { call.answer() } else { waiting.append(call) }
+  }
+
+  /// The service as the caller may use it.
+  func service(for authorization: String?) throws(RPCStatus) -> FirestoreService {
+    guard service.isRestricted else { return service }
+    return try service.serving(as: authorization, &lastCaller)
+  }
+
+  /// Has a commit done in this turn of the thread. The answers to all that the connection waits for leave together.
+  func commit(_ order: CommitOrder, answer: @escaping CommitTurn.Answer) {
+    commitCount += 1
+    commits.add(order) { result in
+      self.commitCount -= 1
+      // While something is read, or commits are left, what is said waits for the rest.
+      let wasInTurn = self.isInTurn
+      self.isInTurn = true
+      answer(result)
+      self.isInTurn = wasInTurn
+      if self.commitCount == 0, !wasInTurn { self.frames.flush() }
+    }
+  }
+
+  // MARK: The end
+
+  func quiesce(_ connection: FrameConnection) {
+    for end in Array(frames.ends.values) { (end.owner as? ServedStream)?.shutDown() }
+    frames.endInOrder()
+  }
+
+  func closed(_ connection: FrameConnection) {
+    for end in Array(connection.ends.values) { end.owner?.receive(.cancel, on: end) }
+    (waiting, blocked) = ([], [])
+    budget.close()
+  }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package import NIOCore
+
+/// A connection that speaks HTTP/2 with its peer, as a server to a client or as a client to a server:
+/// ```
+/// bytes ─► FrameConnection ─┬─ news of the connection ──► FrameConnectionOwner
+///                           └─ StreamEnd ──► StreamOwner
+/// ```
+/// Everything about the connection stays between it and its peer: the numbers of streams, the tables of headers, the room
+/// for bytes, settings and pings. A stream is no more than two objects. A block of headers that comes again costs two
+/// look-ups (`HeaderReader`, `HeaderWriter`), and data are copied once, to the bytes that go, which leave with one system
+/// call at the end of what was read.
+///
+/// The peer gets room for more bytes when its owner says that those it sent have gone on (`settle`). Where the system does
+/// not take bytes, because the peer does not read, they wait here (`StreamEnd`).
+package final class FrameConnection: ChannelInboundHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias OutboundOut = ByteBuffer
+
+  package enum Peer { case client, server }
+
+  /// The bytes of one turn beyond which nothing is gained by waiting for its end.
+  private static let mostGathered = 256 << 10
+
+  package let peer: Peer
+  package let limits: FrameLimits
+  /// The object that hears of it, until it is closed.
+  package private(set) var owner: (any FrameConnectionOwner)?
+  private let handshake: TimeAmount
+  private(set) var context: ChannelHandlerContext?
+  /// Whether nothing is heard or said any more.
+  package private(set) var isClosed = false
+  /// The reason why it could not go on.
+  package private(set) var failure: ConnectionFailure?
+
+  // MARK: The state of hearing
+
+  var reader: FrameReader
+  var headers: HeaderReader
+  var unfinished: UnfinishedHeaders?
+  package var ends: [Int: StreamEnd] = [:]
+  /// The highest number of a stream: of the client's own choice, or of this side's.
+  var lastID = -1
+  var hasSettings = false
+  var allowance: Int
+  var credit = 0
+  var emptyFrames = 0
+  var unreadAnswers = 0
+  var controlFrames = FrameRate()
+  var brokenStreams = FrameRate()
+  /// The number of window updates that no other frame explains, less those that data explain in advance.
+  var windowUpdates = 0
+  private var isGreeted = false
+  private var deadline: Scheduled<Void>?
+
+  // MARK: The state of saying
+
+  var writer = HeaderWriter()
+  var gathered = ByteBuffer()
+  private var isFlushScheduled = false
+  package private(set) var isWritable = true
+  var room = FrameLimits.initialWindow
+  var initialRoom = FrameLimits.initialWindow
+  /// The most streams that the peer takes at a time.
+  package var mostStreams = Int.max
+  var line: CircularBuffer<StreamEnd> = []
+
+  // MARK: The state of its end
+
+  var ending = Ending.none
+  let idle: TimeAmount?
+  var wasUsed = true
+  var watch: Scheduled<Void>?
+
+  /// - Parameters:
+  ///   - handshake: the time within which the peer has to send its settings.
+  ///   - idle: the time for which a connection without a stream is kept, and up to twice that; `nil` for ever.
+  package init(
+    _ peer: Peer, _ owner: any FrameConnectionOwner, _ limits: FrameLimits, handshake: TimeAmount,
+    idle: TimeAmount? = nil
+  ) {
+    (self.peer, self.owner, self.limits, self.handshake, self.idle) = (peer, owner, limits, handshake, idle)
+    reader = FrameReader(awaitsPreface: peer == .client)
+    headers = HeaderReader(mostBytes: limits.headerBytes)
+    allowance = max(limits.connectionWindow, FrameLimits.initialWindow)
+  }
+
+  /// `nil` when it is no more.
+  package var channel: (any Channel)? { context?.channel }
+
+  // MARK: The channel
+
+  package func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if context.channel.isActive { greet(context) }
+  }
+
+  package func channelActive(context: ChannelHandlerContext) {
+    greet(context)
+    context.fireChannelActive()
+  }
+
+  private func greet(_ context: ChannelHandlerContext) {
+    if isGreeted { return }
+    isGreeted = true
+    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: handshake) { self.missSettings() }
+    if peer == .server { gathered.writeBytes(FrameReader.preface) }
+    gathered.writeSettings([
+      (.initialWindowSize, limits.streamWindow), (.maxHeaderListSize, limits.headerBytes),
+      peer == .client ? (.maxConcurrentStreams, limits.streams) : (.enablePush, 0),
+    ])
+    if allowance > FrameLimits.initialWindow {
+      gathered.writeWindowUpdate(allowance - FrameLimits.initialWindow, stream: 0)
+    }
+    touch()
+    watchUse()
+  }
+
+  private func missSettings() {
+    if hasSettings { return }
+    let seconds = handshake.nanoseconds / 1_000_000_000
+    fail(HTTP2Violation(.settingsTimeout, "nothing that HTTP/2 begins with within \(seconds) seconds"))
+  }
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isClosed { return }
+    reader.append(unwrapInboundIn(data))
+    owner?.beginTurn()
+    do throws(HTTP2Violation) {
+      while !isClosed, let frame = try reader.next() { try hear(frame) }
+      if hasSettings, let deadline {
+        deadline.cancel()
+        self.deadline = nil
+      }
+    } catch { fail(error) }
+  }
+
+  package func channelReadComplete(context: ChannelHandlerContext) {
+    owner?.endTurn()
+    context.fireChannelReadComplete()
+  }
+
+  package func channelWritabilityChanged(context: ChannelHandlerContext) {
+    isWritable = context.channel.isWritable
+    if isWritable {
+      unreadAnswers = 0
+      pump()
+      owner?.hasRoom(self)
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if !isClosed { note(.transport(error)) }
+    end()
+    context.close(promise: nil)
+  }
+
+  package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is ChannelShouldQuiesceEvent { owner?.quiesce(self) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  package func channelInactive(context: ChannelHandlerContext) {
+    let isCut = reader.isWithin || unfinished != nil || !hasSettings
+    if !isClosed, isCut { note(.cut(isWithin: hasSettings)) }
+    lose()
+    context.fireChannelInactive()
+  }
+
+  package func handlerRemoved(context: ChannelHandlerContext) { lose() }
+
+  /// Lets go of everything: the channel is no more.
+  private func lose() {
+    end()
+    watch?.cancel()
+    context = nil
+    guard let owner else { return }
+    self.owner = nil
+    owner.closed(self)
+    for end in ends.values { end.detach() }
+    ends = [:]
+  }
+
+  // MARK: The end
+
+  /// Ends the connection because of what the peer sent, and tells it why.
+  package func fail(_ violation: HTTP2Violation) {
+    if isClosed { return }
+    gathered.writeGoAway(violation.code, violation.description, last: peer == .client ? max(0, lastID) : 0)
+    flush()
+    note(.violation(violation))
+    close()
+  }
+
+  private func note(_ failure: ConnectionFailure) {
+    self.failure = failure
+    owner?.failed(self, failure)
+  }
+
+  package func close() {
+    flush()
+    end()
+    context?.close(promise: nil)
+  }
+
+  func end() {
+    isClosed = true
+    deadline?.cancel()
+    gathered = ByteBuffer()
+    line = []
+    // A connection that is closed while it is read from does not say that its reading is complete.
+    owner?.endTurn()
+  }
+
+  // MARK: Bytes that go
+
+  /// Sees to it that what is gathered is sent: at the end of what is being read, or at the next turn of the loop.
+  func touch() {
+    if gathered.readableBytes >= Self.mostGathered { return flush() }
+    if owner?.isInTurn == true || isFlushScheduled { return }
+    guard let context else { return }
+    isFlushScheduled = true
+    context.eventLoop.assumeIsolated().execute {
+      self.isFlushScheduled = false
+      self.flush()
+    }
+  }
+
+  package func flush() {
+    guard gathered.readableBytes > 0, !isClosed, let context else { return }
+    let bytes = gathered
+    gathered = ByteBuffer()
+    context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+  }
+}
+
+/// A block of headers whose end has not come (RFC 9113, 6.10).
+struct UnfinishedHeaders {
+  var stream: Int
+  var isLast: Bool
+  var bytes: ByteBuffer
+}
