@@ -24,8 +24,8 @@ let groups: KeyValuePairs = [
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
-    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
-    "HearthTesting",
+    "FirestoreLocal", "FirestoreSync", "FirestoreSpec", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing",
+    "Hearth", "HearthTesting",
   ],
   "Emulator": [
     "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator", "FirestoreProxy",
@@ -35,7 +35,7 @@ let groups: KeyValuePairs = [
     "DashboardView",
   ],
   "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "HearthCommand"],
-  "Tools": ["FirestoreSpec", "SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
+  "Tools": ["SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
 ]
 
 /// The folder of a module of `Sources/`.
@@ -213,6 +213,12 @@ let package = Package(
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ]),
     module(
+      "FirestoreSpec",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
+      ]),
+    module(
       "FirestoreSimulation",
       [
         "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", "FirestoreBackend",
@@ -314,7 +320,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
         "FirestoreProtocol",
         "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "Spelling",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "FirestoreSpec", "Spelling",
       ],
       exclude: ["Shipped"]),
     .target(
@@ -354,12 +360,6 @@ let package = Package(
         .embedInCode("Library.md"),
       ],
       swiftSettings: swift),
-    module(
-      "FirestoreSpec",
-      [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
-      ]),
     executable(
       "SpecRunner",
       [
