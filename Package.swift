@@ -24,7 +24,8 @@ let groups: KeyValuePairs = [
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
-    "FirestoreLocal", "FirestoreSync", "FirestoreSpec", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing",
+    "FirestoreLocal", "FirestoreSync", "FirestoreSpec", "FirestoreSimulation", "FirestoreInspection",
+    "FirestoreSharing",
     "Hearth", "HearthTesting",
   ],
   "Emulator": [
@@ -583,7 +584,7 @@ let package = Package(
       "ScenarioTests",
       [
         "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreSimulation", "FirestoreSQLite",
+        "FirestoreSimulation", "FirestoreSQLite", "FirestoreSpec",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

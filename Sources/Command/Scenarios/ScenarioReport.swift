@@ -21,7 +21,7 @@ package struct ScenarioReport: Sendable {
   package enum Ending: Hashable, Sendable {
     case passed
     case failed(CommandFailure)
-    /// What is played here cannot be what it is about, for this reason.
+    /// The reason why it cannot be played here.
     case skipped(String)
 
     package init(_ failure: CommandFailure?) { self = failure.map { .failed($0) } ?? .passed }

@@ -20,7 +20,8 @@ package struct SpecScenario: Sendable {
   /// The tests of a file.
   /// - Parameter part: the name of a test, or a part of it; `nil` for all.
   /// - Throws: `badData` with the line and the column of what is no spec test; `noInput` for a name that no test has.
-  package static func read(_ text: String, of file: String, only part: String?) throws(CommandFailure) -> [SpecScenario] {
+  package static func read(_ text: String, of file: String, only part: String?) throws(CommandFailure) -> [SpecScenario]
+  {
     let tests: [SpecTest]
     do throws(SpecFormatError) { tests = try SpecTest.parse(text, file: file) } catch {
       throw CommandFailure(.badData, error.message)

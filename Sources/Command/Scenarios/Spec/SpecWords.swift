@@ -30,7 +30,8 @@ struct SpecWords {
     case .waitForPendingWrites: "wait for the pending writes"
     case .loadBundle(let text): "load a bundle of \(text.utf8.count) bytes"
     case .changeUser(let user): "user \(user ?? "none")"
-    case .watch(let changes, _): changes.map(text(of:)).joined(separator: "; ")
+    case .watch(let changes, _):
+      changes.isEmpty ? "the server sends nothing" : changes.map(text(of:)).joined(separator: "; ")
     case .closeWatchStream(let status, let waits):
       "the watch stream breaks, \(status.code.name)\(waits ? "" : ", and its pause is left out")"
     case .acknowledgeWrite(let version, let keeps):
