@@ -283,7 +283,7 @@ let package = Package(
       "Dashboard",
       [
         "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText",
-        "FirestoreClientState",
+        "FirestoreClientState", "Spelling",
       ]),
     module(
       "DashboardView",

@@ -6,7 +6,9 @@ import CommandTransfer
 import DashboardHost
 import FirestoreBackend
 import FirestoreModel
+import FirestoreText
 import Foundation
+import Glibc
 import Scenarios
 
 /// `hearth play`: scenarios.
@@ -40,6 +42,11 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       A file of published spec tests (JSON) is played over the core alone, with a server and a clock that its steps move: \
       all its tests, or those whose name has the text of --only. --show prints their steps in words.
 
+      --live plays one scenario in the dashboard: its clients are those on the screen, and a strip above them tells its \
+      steps, each shown for --pace before it is done. space stops it, n does a step, + and - change the pace, q leaves; \
+      the exit status is that of the run without a screen, and 1 if it was left before its end. --step waits for a key \
+      before each step: space on the screen, enter without one.
+
       --watch plays files, and one again whenever it changes, with a line that tells how it went, until it is interrupted.
 
       --from FILE makes a scenario of a session that hearth record kept, or of the lines of hearth proxy --json --values: \
@@ -64,6 +71,17 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   @Flag(help: "Play in real time, on the data that other commands use.")
   var realTime = false
+
+  @Flag(help: "Play one scenario in the dashboard, at a pace that people can follow.")
+  var live = false
+
+  @Flag(help: "Wait for a key before each step: space with --live, else enter on the terminal.")
+  var step = false
+
+  @Option(
+    help: ArgumentHelp("With --live: show each step for so long before it is done. Default: 1s.", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  var pace: Duration?
 
   @Flag(help: "Play the files again whenever they change, until interrupted; a line tells how each time went.")
   var watch = false
@@ -91,6 +109,8 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   var output: String?
 
   @OptionGroup var disturbance: FaultOptions
+  @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
@@ -118,6 +138,35 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       throw ValidationError("--only chooses among the tests of a spec file; name one.")
     }
     if watch { try checkWatch() }
+    if live { try checkLive() }
+    if pace != nil, !live { throw ValidationError("--pace is about --live; give both.") }
+    if step { try checkStep() }
+  }
+
+  private func checkLive() throws {
+    if show { throw ValidationError("--live plays and --show prints. Leave one of them out.") }
+    if scenarios.count != 1 || all { throw ValidationError("--live plays one scenario; name one.") }
+    if scenarios == ["-"] { throw ValidationError("--live reads keys from the terminal; name a file in place of -.") }
+    if format != .text { throw ValidationError("--live prints nothing but its screen. Leave out --format.") }
+    if headless.quiet { throw ValidationError("--live is a screen. Leave out --quiet.") }
+  }
+
+  private func checkStep() throws {
+    if live { return }
+    if show { throw ValidationError("--step plays and --show prints. Leave one of them out.") }
+    if watch {
+      throw ValidationError("--step without --live waits for enter, and --watch for the file. Leave one out.")
+    }
+    if scenarios.contains("-") {
+      throw ValidationError(
+        "--step waits for enter on standard input, which has the scenario; name a file in place of -.")
+    }
+    if isatty(STDIN_FILENO) == 0 {
+      throw ValidationError("--step waits for enter on the terminal, and standard input is none.")
+    }
+    if format != .text || headless.quiet {
+      throw ValidationError("--step is for people: leave out --format and --quiet.")
+    }
   }
 
   private func checkWatch() throws {
@@ -144,6 +193,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     let parser = ScenarioParser(database: locations.database)
     let texts = try scenarios.map { try PlayedText.read($0) }
     try checkSpecs(texts)
+    if live { return try await playLive(texts[0], parser, locations) }
     if watch { return try await PlayWatch(parser: parser, part: only, run: playing(locations)).watch(watched(texts)) }
     var chosen: [PlayedCase] = []
     for text in texts {
@@ -160,9 +210,32 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   private func playing(_ locations: StorageOptions.Locations) -> PlayRun {
     let command = self
-    return PlayRun(form: form, headless: headless, seed: seed, tellsSteps: !watch) { scenario throws(CommandFailure) in
+    return PlayRun(form: form, headless: headless, seed: seed, tellsSteps: !watch, asks: step) {
+      scenario throws(CommandFailure) in
       try command.world(scenario, locations)
     }
+  }
+
+  private func playLive(
+    _ text: PlayedText, _ parser: ScenarioParser, _ locations: StorageOptions.Locations
+  ) async throws {
+    guard case .scenario(var scenario)? = try text.cases(parser, only: only).first else {
+      throw CommandFailure(
+        .usage, "--live plays a scenario, and \(text.name) has spec tests, which have no clients to show.")
+    }
+    if let seed { scenario.seed = seed }
+    let (command, isReal) = (self, isReal)
+    let place = isReal ? "real time, at the place that was named" : "a backend in memory, and a time of its own"
+    var live = LiveScenario(scenario, in: place) { scenario in
+      try command.world(scenario, locations)
+    }
+    live.isReal = isReal
+    live.isStepped = step
+    if let pace { live.pace = pace }
+    let file = watch ? try watched([text])[0].name : nil
+    let screen = PlayScreen(
+      storage: locations, appearance: appearance, log: log, parser: parser, watched: file)
+    try await screen.run(live)
   }
 
   /// - Throws: for one that is shipped.

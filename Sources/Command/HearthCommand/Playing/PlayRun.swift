@@ -12,6 +12,8 @@ struct PlayRun: Sendable {
   let seed: UInt64?
   /// Whether steps, and tests among others, are told as they are done.
   var tellsSteps = true
+  /// Whether each step waits for enter on the terminal.
+  var asks = false
   /// The place where a scenario is played.
   let world: @Sendable (Scenario) throws(CommandFailure) -> ScenarioWorld
 
@@ -42,7 +44,9 @@ struct PlayRun: Sendable {
     for line in isQuiet ? [] : report.begin(scenario, isAlone: isAlone) { try Self.print(line) }
     let (headless, writer, played, isQuiet) = (headless, report, scenario, isQuiet)
     let last = LastStep()
-    let run = ScenarioRun(scenario, in: try world(scenario)) { done in
+    var place = try world(scenario)
+    if asks { place.follower = StepQuestion(scenario: scenario).follower }
+    let run = ScenarioRun(scenario, in: place) { done in
       last.note(done.elapsed)
       if isQuiet { return }
       // One at a time, as it happens.
