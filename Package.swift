@@ -25,8 +25,9 @@ let groups: KeyValuePairs = [
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
-    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
-    "HearthTesting",
+    "FirestoreLocal", "FirestoreSync", "FirestoreSpec", "FirestoreSimulation", "FirestoreInspection",
+    "FirestoreSharing",
+    "Hearth", "HearthTesting",
   ],
   "Emulator": [
     "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator", "FirestoreProxy",
@@ -36,7 +37,7 @@ let groups: KeyValuePairs = [
     "DashboardView",
   ],
   "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "HearthCommand"],
-  "Tools": ["FirestoreSpec", "SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
+  "Tools": ["SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
 ]
 
 /// The folder of a module of `Sources/`.
@@ -221,6 +222,12 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity", "HTTP2Frames", hpack,
       ]),
     module(
+      "FirestoreSpec",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
+      ]),
+    module(
       "FirestoreSimulation",
       [
         "SerialExecutors", "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
@@ -286,7 +293,7 @@ let package = Package(
       "Dashboard",
       [
         "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText",
-        "FirestoreClientState",
+        "FirestoreClientState", "Spelling",
       ]),
     module(
       "DashboardView",
@@ -324,7 +331,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
         "FirestoreProtocol",
         "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "Spelling",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "FirestoreSpec", "Spelling",
       ],
       exclude: ["Shipped"]),
     .target(
@@ -365,12 +372,6 @@ let package = Package(
         .embedInCode("Library.md"),
       ],
       swiftSettings: swift),
-    module(
-      "FirestoreSpec",
-      [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
-      ]),
     executable(
       "SpecRunner",
       [
@@ -592,7 +593,7 @@ let package = Package(
       [
         "SerialExecutors", "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery",
         "FirestoreClientState",
-        "FirestoreSimulation", "FirestoreSQLite",
+        "FirestoreSimulation", "FirestoreSQLite", "FirestoreSpec",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

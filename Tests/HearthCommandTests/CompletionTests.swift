@@ -65,6 +65,8 @@ import Testing
     #expect(await engine.complete(["get", "a", "--data"], "").files == .directory)
     #expect(await engine.complete(["export", "a", "-o"], "").files == .file)
     #expect(await engine.complete(["theme", "check", "a"], "").files == .file)
+    #expect(await engine.complete(["play", "--live"], "./x").files == .file)
+    #expect(await engine.complete(["play", "--live"], "confl").candidates.map(\.value).contains("conflict"))
   }
 
   @Test("Collections, ids and subcollections")

@@ -11,7 +11,7 @@ import SerialExecutors
 /// make the same events in the same order.
 package struct SimulatedWorld: Sendable {
   /// The time at which every simulation begins: the first moment of 2026.
-  private static let beginning = Timestamp(seconds: 1_767_225_600)
+  package static let beginning = Timestamp(seconds: 1_767_225_600)
 
   package let database: DatabaseID
   package let seed: UInt64

@@ -172,7 +172,7 @@ package struct ScenarioParser {
 
 extension ScenarioStep.Action {
   /// Whether the step is one client's: others are of all, if no client is named.
-  fileprivate var needsClient: Bool {
+  var needsClient: Bool {
     switch self {
     case .open, .caption, .pause, .synchronize, .snapshot: false
     case .expectState(.same, _): false

@@ -47,13 +47,16 @@ package struct ScenarioRun: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       var stage = ScenarioStage(name, in: world)
       do {
-        for step in scenario.steps {
+        for (index, step) in scenario.steps.enumerated() {
+          try await world.standingStill { try await $0.before(index) }
           let output = try await perform(step, on: &stage, &group)
           try report(Done(step: step, elapsed: stage.elapsed(), output: output))
         }
         try await finish(stage)
+        await world.standingStill { await $0.ended(nil) }
         await stage.close()
       } catch {
+        await world.standingStill { await $0.ended(error) }
         await stage.close()
         group.cancelAll()
         throw error

@@ -32,6 +32,8 @@ package struct ScenarioWorld: Sendable {
   private let seed: UInt64
   private let plan: Inspection.Plan?
   private let faults: FaultInjector?
+  /// The one who looks while a scenario is played.
+  package var follower: ScenarioFollower?
 
   /// The loop of a simulation; `nil` in the real world.
   var loop: VirtualLoop? { simulation?.loop }
@@ -65,6 +67,12 @@ package struct ScenarioWorld: Sendable {
     self.store = store.location == .memory ? nil : store
     (self.plan, self.faults) = (plan, faults)
   }
+
+  /// The time of day with which a simulated world begins.
+  package static var beginning: Timestamp { SimulatedWorld.beginning }
+
+  /// The time of day of a simulated world; `nil` in the real one.
+  package var now: Timestamp? { simulation?.now }
 
   func end() {
     simulation?.end()
@@ -101,6 +109,7 @@ package struct ScenarioWorld: Sendable {
       datastore: FaultyDatastore(server, faults: faults, clock: clock), user: user, in: surroundings,
       inspectedAs: name == nil ? plan : nil)
     if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
+    follower?.opened(name, client, faults)
     return Opened(client: client, faults: faults, keepsCache: kept != nil)
   }
 

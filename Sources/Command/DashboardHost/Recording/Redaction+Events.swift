@@ -59,6 +59,7 @@ extension Redaction {
           commitTime: conflict.commitTime))
     case .answered(let write): .answered(answered(write))
     case .contested(let conflict): .contested(self.conflict(conflict))
+    case .marked(let text): .marked(self.text(text))
     case .editConflict(let conflict): .editConflict(self.conflict(conflict))
     case .undoConflict(let conflict): .undoConflict(self.conflict(conflict))
     case .editorFailed(let request, let line, let column, let reason):

@@ -71,6 +71,7 @@ extension Session {
     }
 
     package var attachment: Attachment? { if case .program(let attachment) = subject { attachment } else { nil } }
+    package var live: LiveScenario? { if case .scenario(let live) = subject { live } else { nil } }
     package var replay: ReplayRequest? { if case .recording(let replay) = subject { replay } else { nil } }
   }
 
@@ -82,5 +83,7 @@ extension Session {
     case program(Attachment)
     /// A recorded session.
     case recording(ReplayRequest)
+    /// A scenario that is played.
+    case scenario(LiveScenario)
   }
 }

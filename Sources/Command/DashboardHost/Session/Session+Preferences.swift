@@ -156,7 +156,9 @@ extension Session {
   func adoptGlyphs() { configure { $0.glyphs = screen.ownGlyphs } }
 
   /// Lets a choice of one client hold for the others, which share its screen.
-  func share(_ change: (inout DashboardPreferences) -> Void) { if stage.isShared { configure(change) } }
+  func share(_ change: (inout DashboardPreferences) -> Void) {
+    if stage.isShared || scenario != nil { configure(change) }
+  }
 
   private func configure(_ change: (inout DashboardPreferences) -> Void) {
     var now = DashboardPreferences(

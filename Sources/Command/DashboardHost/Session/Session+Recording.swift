@@ -63,7 +63,9 @@ extension Session {
   package func record(_ request: RecordingRequest) throws(CommandFailure) {
     let past = dashboard.log.all
     let first = past?.base ?? dashboard.live
-    let header = RecordingHeader(start: first.now, size: first.size, configuration: first.configuration)
+    var configuration = first.configuration
+    configuration.scenarios = nil
+    let header = RecordingHeader(start: first.now, size: first.size, configuration: configuration)
     let recorder = try FileRecorder(request, header) { [weak self] reason in
       self?.recorder = nil
       self?.notify(.error, "The recording \(request.path) ended: \(reason). The session goes on.")

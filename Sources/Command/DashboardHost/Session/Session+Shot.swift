@@ -35,7 +35,7 @@ extension Session {
         throw CommandFailure(.software, "\(file): the cast cannot be encoded: \(error)")
       }
     } else {
-      text = shot.text(of: redacted.map { view($0.end) } ?? view(stage), as: format)
+      text = shot.text(of: redacted.map { view($0.end) } ?? view(shownStage), as: format)
     }
     try TextFile.write(text, to: path, mode: 0o600)
     // History and values are those of one client; a picture is of the whole screen.

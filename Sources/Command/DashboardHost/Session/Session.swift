@@ -16,6 +16,7 @@ import FirestoreSharing
 import Foundation
 import Glibc
 import Logging
+import Scenarios
 package import Terminal
 import TerminalCanvas
 package import TerminalTheme
@@ -46,6 +47,10 @@ package final class Session {
   var clients: [ClientNumber: StagedClient] = [:]
   /// The clients that were taken off the screen and have not ended yet.
   var leaving: [Task<Void, Never>] = []
+  /// The scenario that the screen shows in place of the user's clients; `nil` without one.
+  var scenario: ScenarioShow?
+  /// The failure with which the scenario of the command line ended; `nil` if it passed.
+  package internal(set) var scenarioFailure: CommandFailure?
   /// Whether the clients of the command line are being opened.
   var isBeginning = false
   /// The listeners that come back at the next start; `nil` before they are read, and if none come back.
@@ -89,7 +94,7 @@ package final class Session {
       preferences: TerminalPreferences(
         depth: options.appearance.depth(options.preferences), glyphs: options.preferences.file.glyphs?.choice,
         usesMouse: mouse, isSlow: options.isSlow, showsLinks: options.preferences.file.links ?? false))
-    let configuration = DashboardConfiguration(
+    var configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
@@ -104,9 +109,11 @@ package final class Session {
       reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
       beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside,
       isLinkSlow: options.isSlow ? true : nil)
+    configuration.scenarios = ShippedScenario.all.map { ScenarioTitle(name: $0.name, summary: $0.summary) }
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     stage = ClientStage(options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh))
     frames = FramePacer(screen)
+    scenario = options.live.map(shown)
     do {
       if let request = options.keeping.recording { try record(request) }
       if let path = options.keeping.cast { try startCast(path, replaces: options.keeping.replaces) }
@@ -145,16 +152,19 @@ package final class Session {
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       openClients()
+      scenario?.begin()
       for command in options.commands { apply(.run(command, at: .now)) }
       if let tap { group.addTask { await self.followMessages(tap) } }
       if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
       let code = await ending.wait()
       let deadline = await leaveScreen(code)
       source.close()
+      scenario?.close()
       for client in clients.values { client.close() }
       group.cancelAll()
       await group.waitForAll()
       await source.end()
+      await scenario?.end()
       await endClients()
       deadline.cancel()
       journal.end(code)
@@ -181,7 +191,7 @@ package final class Session {
       process: getpid(), name: ProgramName.ofProcess, project: state.configuration.backend.project)
     do throws(InspectionFolder.Failure) {
       mirror = try ScreenMirror(in: InspectionFolder(environment), greeting)
-      mirror?.show(view(stage))
+      mirror?.show(view(shownStage))
     } catch {
       notify(.warning, "The screen cannot be mirrored: \(error.message)")
     }
@@ -193,6 +203,7 @@ package final class Session {
   /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
   /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal or the program.
   package func apply(_ action: Action, from client: ClientNumber? = nil) {
+    if client == nil, passes(action) { return }
     switch action {
     case .input, .configured, .listen, .open, .adopt, .caption, .run, .staged:
       perform(happen(action, from: client))
@@ -221,7 +232,7 @@ package final class Session {
   private static let rootOptions = ListenerOptions(includeMetadataChanges: true)
 
   func setNeedsFrame(for cause: FrameGate.Cause) {
-    screen.limitNews(to: state.showsWall ? Self.wallFrames : nil)
+    screen.limitNews(to: shownStage.focused.session.shown.showsWall ? Self.wallFrames : nil)
     frames.request(for: cause) { [weak self] in self?.show() }
   }
 
@@ -232,11 +243,11 @@ package final class Session {
     let now = FrameGate.Moment.now
     if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { releaseNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
-    let canvas = view(stage)
+    let canvas = view(shownStage)
     screen.present(canvas)
     mirror?.show(canvas)
     if screen.lastFrameBytes > 0 { frameCount += 1 }
-    ticker.schedule(at: stage.nextTick) { [weak self] in self?.tick() }
+    ticker.schedule(at: nextTick) { [weak self] in self?.tick() }
   }
 
   /// Lets the news happen that waited for this frame; the rows of the feed that it has no place for are counted.
@@ -348,6 +359,7 @@ package final class Session {
       screen.invalidate()
       setNeedsFrame(for: .input)
     case .quit(let code): exit(code)
+    case .playScenario(let name): playScenario(named: name)
     }
   }
 

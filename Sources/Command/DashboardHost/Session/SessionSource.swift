@@ -16,7 +16,7 @@ enum SessionSource {
   case client(ClientSource)
   /// Another program's client; when the program ends, what was last known of it stays.
   case program(AttachedBridge)
-  /// A recorded session, which plays by itself and can be asked for nothing.
+  /// A recorded session, which plays by itself and can be asked for nothing, or a scenario, whose clients are its own.
   case recording
 
   /// - Parameters:
@@ -29,7 +29,7 @@ enum SessionSource {
     case .client: self = .client(try ClientSource(options, tap) { apply(.client($0, at: .now)) })
     case .program(let attachment):
       self = .program(AttachedBridge(attachment.link, attachment.program, attachment.greeting, apply: apply))
-    case .recording: self = .recording
+    case .recording, .scenario: self = .recording
     }
   }
 

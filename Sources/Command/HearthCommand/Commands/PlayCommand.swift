@@ -6,9 +6,10 @@ import CommandTransfer
 import DashboardHost
 import FirestoreBackend
 import FirestoreModel
+import FirestoreText
 import Foundation
+import Glibc
 import Scenarios
-import Synchronization
 
 /// `hearth play`: scenarios.
 struct PlayCommand: AsyncParsableCommand, WritingCommand {
@@ -38,6 +39,16 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       not sent because it ends offline, and 65 for a line that is no step. Of several scenarios all are played; the \
       status is that of the first that failed.
 
+      A file of published spec tests (JSON) is played over the core alone, with a server and a clock that its steps move: \
+      all its tests, or those whose name has the text of --only. --show prints their steps in words.
+
+      --live plays one scenario in the dashboard: its clients are those on the screen, and a strip above them tells its \
+      steps, each shown for --pace before it is done. space stops it, n does a step, + and - change the pace, q leaves; \
+      the exit status is that of the run without a screen, and 1 if it was left before its end. --step waits for a key \
+      before each step: space on the screen, enter without one.
+
+      --watch plays files, and one again whenever it changes, with a line that tells how it went, until it is interrupted.
+
       --from FILE makes a scenario of a session that hearth record kept, or of the lines of hearth proxy --json --values: \
       writes, network, faults and listeners are steps, what listeners were told and how writes were answered are \
       expectations, and what others wrote are writes of the server. Remarks in it and lines on standard error name what \
@@ -61,6 +72,25 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   @Flag(help: "Play in real time, on the data that other commands use.")
   var realTime = false
 
+  @Flag(help: "Play one scenario in the dashboard, at a pace that people can follow.")
+  var live = false
+
+  @Flag(help: "Wait for a key before each step: space with --live, else enter on the terminal.")
+  var step = false
+
+  @Option(
+    help: ArgumentHelp("With --live: show each step for so long before it is done. Default: 1s.", valueName: "time"),
+    transform: { try DurationText.parse($0) })
+  var pace: Duration?
+
+  @Flag(help: "Play the files again whenever they change, until interrupted; a line tells how each time went.")
+  var watch = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Of a file of spec tests, play the one of that name, or those whose name contains it.", valueName: "name"))
+  var only: String?
+
   @Option(help: "Print steps as text or json, or results as tap or junit.")
   var format: Form = .text
 
@@ -79,6 +109,8 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   var output: String?
 
   @OptionGroup var disturbance: FaultOptions
+  @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
@@ -102,6 +134,48 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     if realTime, storage.inMemory, scenarios.count > 1 || all {
       throw ValidationError("--real-time with --in-memory plays one scenario.")
     }
+    if only != nil, scenarios.isEmpty {
+      throw ValidationError("--only chooses among the tests of a spec file; name one.")
+    }
+    if watch { try checkWatch() }
+    if live { try checkLive() }
+    if pace != nil, !live { throw ValidationError("--pace is about --live; give both.") }
+    if step { try checkStep() }
+  }
+
+  private func checkLive() throws {
+    if show { throw ValidationError("--live plays and --show prints. Leave one of them out.") }
+    if scenarios.count != 1 || all { throw ValidationError("--live plays one scenario; name one.") }
+    if scenarios == ["-"] { throw ValidationError("--live reads keys from the terminal; name a file in place of -.") }
+    if format != .text { throw ValidationError("--live prints nothing but its screen. Leave out --format.") }
+    if headless.quiet { throw ValidationError("--live is a screen. Leave out --quiet.") }
+  }
+
+  private func checkStep() throws {
+    if live { return }
+    if show { throw ValidationError("--step plays and --show prints. Leave one of them out.") }
+    if watch {
+      throw ValidationError("--step without --live waits for enter, and --watch for the file. Leave one out.")
+    }
+    if scenarios.contains("-") {
+      throw ValidationError(
+        "--step waits for enter on standard input, which has the scenario; name a file in place of -.")
+    }
+    if isatty(STDIN_FILENO) == 0 {
+      throw ValidationError("--step waits for enter on the terminal, and standard input is none.")
+    }
+    if format != .text || headless.quiet {
+      throw ValidationError("--step is for people: leave out --format and --quiet.")
+    }
+  }
+
+  private func checkWatch() throws {
+    if all { throw ValidationError("--watch plays files that change; those that are shipped do not. Leave out --all.") }
+    if show { throw ValidationError("--watch plays and --show prints. Leave one of them out.") }
+    if scenarios.contains("-") { throw ValidationError("--watch plays files that change; standard input does not.") }
+    if form == .tap || form == .junit {
+      throw ValidationError("--watch never ends, and \(format) needs an end. It prints text, or json.")
+    }
   }
 
   mutating func run() async throws {
@@ -117,17 +191,72 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
     let locations = storage.locations
     let parser = ScenarioParser(database: locations.database)
-    var chosen: [Scenario] = []
-    for name in scenarios {
-      let (text, shown) = try Self.text(of: name)
-      if show { try OutputFile.print(data: text.hasSuffix("\n") ? text : text + "\n") }
-      chosen.append(try parser.scenario(text, of: shown))
+    let texts = try scenarios.map { try PlayedText.read($0) }
+    try checkSpecs(texts)
+    if live { return try await playLive(texts[0], parser, locations) }
+    if watch { return try await PlayWatch(parser: parser, part: only, run: playing(locations)).watch(watched(texts)) }
+    var chosen: [PlayedCase] = []
+    for text in texts {
+      let cases = try text.cases(parser, only: only)
+      if show { try OutputFile.print(data: text.shown(cases)) }
+      chosen += cases
     }
-    if all {
-      for shipped in ShippedScenario.all { chosen.append(try parser.scenario(shipped.text, of: shipped.name)) }
-    }
+    if all { chosen += try ShippedScenario.all.map { .scenario(try parser.scenario($0.text, of: $0.name)) } }
     if show { return }
-    try await play(chosen, locations)
+    if let failure = try await playing(locations).play(chosen) { throw failure }
+  }
+
+  private var form: ScenarioReport.Form { ScenarioReport.Form(rawValue: format.rawValue) ?? .text }
+
+  private func playing(_ locations: StorageOptions.Locations) -> PlayRun {
+    let command = self
+    return PlayRun(form: form, headless: headless, seed: seed, tellsSteps: !watch, asks: step) {
+      scenario throws(CommandFailure) in
+      try command.world(scenario, locations)
+    }
+  }
+
+  private func playLive(
+    _ text: PlayedText, _ parser: ScenarioParser, _ locations: StorageOptions.Locations
+  ) async throws {
+    guard case .scenario(var scenario)? = try text.cases(parser, only: only).first else {
+      throw CommandFailure(
+        .usage, "--live plays a scenario, and \(text.name) has spec tests, which have no clients to show.")
+    }
+    if let seed { scenario.seed = seed }
+    let (command, isReal) = (self, isReal)
+    let place = isReal ? "real time, at the place that was named" : "a backend in memory, and a time of its own"
+    var live = LiveScenario(scenario, in: place) { scenario in
+      try command.world(scenario, locations)
+    }
+    live.isReal = isReal
+    live.isStepped = step
+    if let pace { live.pace = pace }
+    let file = watch ? try watched([text])[0].name : nil
+    let screen = PlayScreen(
+      storage: locations, appearance: appearance, log: log, parser: parser, watched: file)
+    try await screen.run(live)
+  }
+
+  /// - Throws: for one that is shipped.
+  private func watched(_ texts: [PlayedText]) throws(CommandFailure) -> [PlayedText] {
+    for text in texts where !FileManager.default.fileExists(atPath: text.name) {
+      throw CommandFailure(
+        .usage, "--watch plays files that change, and \(text.name) is shipped: --show prints it, for a file of yours.")
+    }
+    return texts
+  }
+
+  /// - Throws: for options that mean nothing to a spec test.
+  private func checkSpecs(_ texts: [PlayedText]) throws(CommandFailure) {
+    guard let file = texts.first(where: \.isSpec)?.name else { return }
+    let others = [
+      (isReal, "the place, and --real-time"), (seed != nil, "--seed"), (!disturbance.faults.isEmpty, "--fault"),
+    ]
+    if let other = others.first(where: \.0) {
+      throw CommandFailure(
+        .usage, "\(file) has spec tests, whose steps say what their server does and when; leave \(other.1) out.")
+    }
   }
 
   /// Makes a scenario of a record, plays it, and prints it.
@@ -152,33 +281,6 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
   }
 
-  private func play(_ chosen: [Scenario], _ locations: StorageOptions.Locations) async throws {
-    var report = ScenarioReport(ScenarioReport.Form(rawValue: format.rawValue) ?? .text)
-    var first: CommandFailure?
-    for var scenario in chosen {
-      if let seed { scenario.seed = seed }
-      for line in report.begin(scenario, isAlone: chosen.count == 1) { try Self.print(line) }
-      let (headless, writer, played) = (headless, report, scenario)
-      let isQuiet = headless.quiet && format == .text
-      let last = LastStep()
-      let run = ScenarioRun(scenario, in: try world(scenario, locations)) { done in
-        last.note(done.elapsed)
-        if isQuiet { return }
-        // One at a time, as it happens.
-        for line in writer.lines(done, of: played) { try Self.print(line) }
-      } note: {
-        headless.note(ShownText($0))
-      }
-      var failure: CommandFailure?
-      do { try await run.run() } catch let error as CommandFailure { failure = error }
-      for line in report.end(scenario, after: last.elapsed, failure) { try Self.print(line) }
-      if let failure, chosen.count > 1, format == .text { headless.note(ShownText(failure.message)) }
-      first = first ?? failure
-    }
-    for line in report.finish() { try Self.print(line) }
-    if let first { throw first }
-  }
-
   private func world(
     _ scenario: Scenario, _ locations: StorageOptions.Locations
   ) throws(CommandFailure) -> ScenarioWorld {
@@ -191,25 +293,4 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       at: connection, locations.commandStore(for: connection), inspectedAs: locations.inspection(faults),
       disturbedBy: faults, seed: scenario.seed)
   }
-
-  /// The text of a file, of standard input, or of a shipped scenario, with its name in messages.
-  private static func text(of name: String) throws(CommandFailure) -> (text: String, name: String) {
-    if name == "-" { return (try DocumentArgument.text(ofFile: name), "standard input") }
-    if !FileManager.default.fileExists(atPath: name), !name.contains("/") {
-      if let shipped = ShippedScenario.all.first(where: { $0.name == name }) { return (shipped.text, name) }
-      if !name.contains(".") {
-        throw CommandFailure(.noInput, "there is no file \(name), and no such scenario is shipped; --list names those.")
-      }
-    }
-    return (try DocumentArgument.text(ofFile: name), name)
-  }
-
-  private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
-}
-
-/// The time of the last step of a run, which is told by the step itself.
-private final class LastStep: Sendable {
-  private let time = Mutex(Duration.zero)
-  var elapsed: Duration { time.withLock { $0 } }
-  func note(_ elapsed: Duration) { time.withLock { $0 = elapsed } }
 }

@@ -4,6 +4,7 @@ import CommandOutput
 import DashboardHost
 import FirestoreInspection
 import Foundation
+import Scenarios
 import TerminalTheme
 
 /// Finds the candidates for an unfinished word, for `hearth shell` and for the scripts of other shells.
@@ -119,6 +120,9 @@ struct CompletionEngine: Sendable {
       return matching(catalog.slugs.map { Candidate($0, note: catalog.name(of: $0)) })
     case .program: return matching(Self.programs())
     case .file, .directory: return Result(files: kind)
+    case .scenario:
+      let shipped = matching(ShippedScenario.all.map { Candidate($0.name, note: $0.summary) })
+      return shipped.candidates.isEmpty ? Result(files: .file) : shipped
     case .unknown: return Result()
     case .path, .field, .assignment, .fields, .order, .condition:
       guard let place = place(shape.storage) else { return Result() }

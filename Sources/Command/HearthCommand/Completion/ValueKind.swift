@@ -15,6 +15,8 @@ enum ValueKind: Hashable, Sendable {
   case theme
   /// A program that can be watched.
   case program
+  /// A file of a scenario, or the name of one that is shipped.
+  case scenario
   case values([String])
   case file
   case directory
@@ -41,6 +43,7 @@ enum ValueKind: Hashable, Sendable {
     case ("file", _), ("in", _), ("out", _), ("files", _): self = .file
     case ("dir", _), ("directory", _): self = .directory
     case ("program", _): self = .program
+    case ("scenario", nil): self = .scenario
     default: self = .unknown
     }
   }

@@ -7,7 +7,7 @@ import DashboardHost
 import Foundation
 import Glibc
 
-/// A text file with settings for a server.
+/// A text file that is read again when it changes: settings of a server, or what is played.
 struct ServedFile {
   /// The protection that a file needs from other users.
   enum Protection {

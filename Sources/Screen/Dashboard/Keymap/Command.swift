@@ -115,6 +115,8 @@ package enum KeyContext: Hashable, Sendable {
   case screen
   /// While the screen shows an earlier moment of this session, or a recorded session.
   case past, replay
+  /// While the client is one of a scenario that is played.
+  case scenario
   case pane(Pane)
   /// Pane 4 while it shows the requests; the commands of its events do not apply then.
   case requests
@@ -125,6 +127,7 @@ package enum KeyContext: Hashable, Sendable {
     case .always, .screen: "Everywhere"
     case .past: "Earlier moment"
     case .replay: "Replay"
+    case .scenario: "Scenario"
     case .pane(let pane): pane.title
     case .requests: "Requests"
     case .overlay(let kind): kind.title

@@ -34,7 +34,8 @@ extension KeyContext {
   package var section: String? {
     switch self {
     case .always, .screen: nil
-    case .past, .replay, .pane, .requests, .overlay: title.lowercased().split(separator: " ").joined(separator: "-")
+    case .past, .replay, .scenario, .pane, .requests, .overlay:
+      title.lowercased().split(separator: " ").joined(separator: "-")
     }
   }
 

@@ -146,7 +146,7 @@ extension Keymap {
 
   /// The commands that are in the palette only.
   static let unbound: [Command] =
-    withArgument + recording + [
+    withArgument + recording + scenarioWords + [
       Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),
       Command(
         "connections", "", in: .screen, "connections: which there are, and how another one is opened",

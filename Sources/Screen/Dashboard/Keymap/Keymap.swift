@@ -10,7 +10,8 @@ package struct Keymap: Sendable {
 
   private let index: [KeyContext: [Key: Command]]
 
-  package static let standard = Keymap(commands: always + screen + panes + timeline + overlays, unbound: unbound)
+  package static let standard = Keymap(
+    commands: always + screen + panes + timeline + scenario + overlays, unbound: unbound)
 
   init(commands: [Command], unbound: [Command]) {
     self.commands = commands
@@ -42,7 +43,7 @@ package struct Keymap: Sendable {
 /// The keymap as text for people.
 package enum KeyReference {
   private static let order: [KeyContext] =
-    [.screen, .past, .replay, .always] + [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
+    [.screen, .past, .replay, .scenario, .always] + [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
     + [.requests, .pane(.detail)]
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 

@@ -13,6 +13,7 @@ extension ClientStage {
     case .focus(let name): if let index = members.firstIndex(where: { $0.name == name }) { focusIndex = index }
     case .focusNext: focusIndex = (focusIndex + 1) % members.count
     case .toggleZoom: isZoomed.toggle()
+    case .scenario(let control): perform(control)
     }
   }
 

@@ -23,12 +23,15 @@ package struct ClientStage: Sendable {
     package var happened: [OfClient<Action>] = []
     /// The clients to end after all effects.
     package var closed: [ClientNumber] = []
+    /// The requests about the scenario that is played.
+    package var scenario: [ScenarioControl] = []
 
     package mutating func append(_ later: Turn) {
       opened += later.opened
       effects += later.effects
       happened += later.happened
       closed += later.closed
+      scenario += later.scenario
     }
   }
 
@@ -41,6 +44,8 @@ package struct ClientStage: Sendable {
   package internal(set) var isZoomed = false
   var conflicts = StageConflicts()
   var lastNumber = 1
+  /// The scenario whose clients these are; `nil` without one.
+  package internal(set) var play: ScenarioPlay?
   /// The result of the action that is being applied.
   var turn = Turn()
 
@@ -57,11 +62,16 @@ package struct ClientStage: Sendable {
   package var focused: Member { members[focusIndex] }
   /// Whether several clients share the screen.
   package var isShared: Bool { members.count > 1 }
+  /// Whether a client has less than all of the screen.
+  private var isDivided: Bool { isShared || play != nil }
 
   package var layout: StageLayout {
     let hasDialog = focused.session.shown.overlay.map { $0.kind != .filter } ?? false
+    var room = size
+    room.height -= strip.height
     return StageLayout(
-      size: size, count: members.count, focus: focusIndex, fills: isZoomed, hasDialog: hasDialog)
+      size: room, count: members.count, focus: focusIndex, fills: isZoomed, hasDialog: hasDialog
+    ).moved(down: strip.height)
   }
 
   /// The next time at which the screen changes by itself.
@@ -77,7 +87,7 @@ package struct ClientStage: Sendable {
   package mutating func apply(_ action: Action, from client: ClientNumber? = nil) -> Turn {
     turn = Turn()
     if let client { happen(action, to: client) } else { route(action) }
-    if isShared { arrange(at: action.time) }
+    if isDivided { arrange(at: action.time) }
     return turn
   }
 
@@ -85,8 +95,8 @@ package struct ClientStage: Sendable {
     switch action {
     case .input(.resize(let size), _):
       self.size = size
-      if !isShared { happen(action, to: first.number) }
-    case .input(.mouse(let mouse), let time) where isShared: route(mouse, at: time)
+      if !isDivided { happen(action, to: first.number) }
+    case .input(.mouse(let mouse), let time) where isDivided: route(mouse, at: time)
     case .input, .run:
       tellFacts(to: focused.number, at: action.time)
       happen(action, to: focused.number)

@@ -8,6 +8,9 @@ enum ClientWords {
 
   static func meaning(of text: String, _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
     let words = text.split(separator: " ").map(String.init)
+    if state.isInScenario, words.first == "add" || words.first == "remove" {
+      throw TextError(column: 1, "scenario: its steps alone open and end clients")
+    }
     switch words.first {
     case "add": return try add(words, state)
     case "remove": return try remove(words, state)

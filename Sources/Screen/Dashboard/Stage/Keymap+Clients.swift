@@ -26,11 +26,14 @@ extension Keymap {
 
 extension DashboardState {
   var reasonAgainstOtherClients: String? {
-    reasonAgainstClients ?? (stage == nil ? "there is one client; :client add NAME opens another beside it" : nil)
+    if isInScenario { return stage == nil ? "the scenario has one client" : nil }
+    return reasonAgainstClients
+      ?? (stage == nil ? "there is one client; :client add NAME opens another beside it" : nil)
   }
 
   /// The reason why this screen can have no other clients.
   fileprivate var reasonAgainstClients: String? {
+    if isInScenario { return nil }
     if let program = configuration.attached { return "attached: the client is \(program.name)'s, and alone here" }
     return past?.isReplay == true ? "this is a replay: there is no client here" : nil
   }

@@ -10,11 +10,11 @@ package struct StageLayout: Hashable, Sendable {
   private static let leastWidth = 79
 
   /// The row about the clients; empty where there is one client, or no row for it.
-  package let line: Rect
+  package private(set) var line: Rect
   /// The place of each client; empty for those that are hidden behind the one that fills the screen.
-  package let places: [Rect]
+  package private(set) var places: [Rect]
   /// The columns between clients side by side.
-  package let separators: [Rect]
+  package private(set) var separators: [Rect]
 
   /// - Parameters:
   ///   - fills: whether the client with the focus fills the screen.
@@ -34,6 +34,18 @@ package struct StageLayout: Hashable, Sendable {
     }
     places = divided.indices.map { $0 == focus ? body : .zero }
     self.separators = []
+  }
+
+  /// The same places, so many rows further down.
+  func moved(down rows: Int) -> StageLayout {
+    func moved(_ rect: Rect) -> Rect {
+      rect.isEmpty ? rect : Rect(x: rect.x, y: rect.y + rows, width: rect.width, height: rect.height)
+    }
+    var layout = self
+    layout.line = moved(line)
+    layout.places = places.map(moved)
+    layout.separators = separators.map(moved)
+    return layout
   }
 
   /// The client whose place has a point.

@@ -2,7 +2,7 @@
 import DashboardModel
 import TerminalCanvas
 
-/// Another program, whose client the dashboard shows instead of its own.
+/// Another program, or a scenario that is played, whose client the dashboard shows instead of its own.
 package struct AttachedProgram: Codable, Hashable, Sendable {
   package var process: Int32
   /// The number of the client in its process, from 2 on.
@@ -10,6 +10,8 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
   package var name: String
   /// Whether the dashboard may control the program's client.
   package var allowsControl: Bool
+  /// Whether it is a scenario of this process; `nil` for a program.
+  package internal(set) var isScenario: Bool?
 
   package init(process: Int32, client: Int = 1, name: String, allowsControl: Bool) {
     self.process = process
@@ -19,20 +21,29 @@ package struct AttachedProgram: Codable, Hashable, Sendable {
   }
 
   /// The name with the process number: `shop 4711`.
-  package var title: String { "\(name) \(number)" }
+  package var title: String { isOfScenario ? name : "\(name) \(number)" }
 
   /// The number by which `hearth attach` knows it: `4711`, `4711-2` for the second client of the process.
   package var number: String { client.map { "\(process)-\($0)" } ?? "\(process)" }
 
   // MARK: Refusals with another program's client
 
-  var documentsReason: String { "attached: \(name) alone writes its documents" }
-  var listenersReason: String { "attached: the listeners are \(name)'s" }
-  var indexesReason: String { "attached: the indexes are \(name)'s" }
-  var cacheReason: String { "attached: the cache is \(name)'s" }
-  var asideReason: String { "attached: \(name) keeps its own writes; x cancels one" }
-  var transferReason: String { "attached: the backend is \(name)'s to ask" }
-  var controlReason: String { "attached to look only: hearth attach --control may change it" }
+  var documentsReason: String { reason("\(owner) alone writes its documents") }
+  var listenersReason: String { reason("the listeners are \(owner)'s") }
+  var indexesReason: String { reason("the indexes are \(owner)'s") }
+  var cacheReason: String { reason("the cache is \(owner)'s") }
+  var asideReason: String { reason("\(owner) keeps its own writes; x cancels one") }
+  var transferReason: String { reason("the backend is \(owner)'s to ask") }
+  var controlReason: String {
+    isOfScenario
+      ? reason("its steps alone change network and faults")
+      : "attached to look only: hearth attach --control may change it"
+  }
+  var recordingReason: String { reason("its file is what repeats it; cast FILE keeps the screen") }
+
+  /// The subject of refusals and of remarks in the feed.
+  var owner: String { isOfScenario ? "the scenario" : name }
+  private func reason(_ text: String) -> String { (isOfScenario ? "scenario: " : "attached: ") + text }
 }
 
 extension AttachedProgram {
@@ -58,6 +69,7 @@ extension AttachedProgram {
     if command.name == "make-index" { return indexesReason }
     if ["pin", "evict", "purge", "lifetime", "end-retention"].contains(command.name) { return cacheReason }
     if command.name == "set-aside" { return asideReason }
+    if isOfScenario, command.name == "record" { return recordingReason }
     if Self.transferCommands.contains(command.name) { return transferReason }
     return command.writes ? documentsReason : nil
   }
@@ -84,7 +96,19 @@ extension Effect {
     case .client(let effect): effect.reason(attachedTo: program)
     case .terminal(.edit): program.documentsReason
     case .terminal(.openListeners): program.listenersReason
-    case .terminal, .timeline, .recording, .stage: nil
+    case .recording(let effect): program.isOfScenario && effect.keepsSession ? program.recordingReason : nil
+    case .terminal, .timeline, .stage: nil
+    }
+  }
+}
+
+extension RecordingEffect {
+  /// Whether it keeps what a client did, rather than what the screen shows.
+  fileprivate var keepsSession: Bool {
+    switch self {
+    case .start, .shot(_, without: .some): true
+    case .shot(let file, without: nil): file.lowercased().hasSuffix(".cast")
+    case .stop, .startCast, .stopCast, .mark: false
     }
   }
 }

@@ -17,7 +17,9 @@ extension DashboardState {
   /// The contexts in which keys are looked up while no overlay is open.
   var screenContexts: [KeyContext] {
     let timeline: [KeyContext] = past.map { $0.isReplay ? [.replay] : [.past] } ?? []
-    return timeline + [focus == .feed && showsRequests ? .requests : .pane(focus), .screen, .always]
+    return timeline + (isInScenario ? [.scenario] : []) + [
+      focus == .feed && showsRequests ? .requests : .pane(focus), .screen, .always,
+    ]
   }
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }

@@ -127,6 +127,8 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var inside: InsideSettings?
   /// Whether the line to the terminal is known to be slow.
   package var isLinkSlow: Bool?
+  /// The scenarios that can be played; `nil` where none can.
+  package var scenarios: [ScenarioTitle]?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,

@@ -58,7 +58,8 @@ extension ClientEvent {
     case .snapshotsMissed(let count, _): count > 0
     case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
       .writeAcknowledged, .writeRejected, .writeCancelled,
-      .rejectedWritesForgotten, .conflict, .contested, .editConflict, .undoConflict, .editorFailed, .editorGaveUp,
+      .rejectedWritesForgotten, .conflict, .contested, .marked, .editConflict, .undoConflict, .editorFailed,
+      .editorGaveUp,
       .created,
       .explained,
       .transferred, .listenersRead, .question, .notice:

@@ -11,7 +11,7 @@ extension DashboardState {
     if feed.onlyListener == tag { feed.onlyListener = nil }
     wall.forget(tag)
     noteReconnection { $0.forget(tag) }
-    let who = configuration.attached?.name ?? "the program"
+    let who = configuration.attached?.owner ?? "the program"
     var row = FeedRow(time: now, kind: .synced, listener: tag, listenerName: removed.name, summary: "")
     row.summary = "\(who) stopped listening"
     row.isLocal = true

@@ -69,6 +69,7 @@ extension DashboardState {
     case .conflict(let conflict): receive(conflict)
     case .answered: break
     case .contested(let conflict): receive(conflict)
+    case .marked(let text): feed.append(FeedRow(time: now, kind: .divider, summary: text))
     case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
     case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
     case .editorFailed(let request, let line, let column, let reason):

@@ -99,6 +99,8 @@ extension DashboardState {
           title: "Quit", body: ["\(transfer.request.title) is under way.", rest], action: "Quit", subject: .quit))
       return []
     }
+    // Writes that are lost with a scenario are its own.
+    if isInScenario { return [.terminal(.quit(code: 0))] }
     if let question = quitQuestion {
       overlay = .confirm(question)
       return []

@@ -69,6 +69,8 @@ package enum ClientEvent: Codable, Sendable {
   case answered(AnsweredWrite)
   /// Another client of the screen and this one have written the same: told to both, once it is known.
   case contested(ClientConflict)
+  /// A line for the feed that tells where a played scenario is.
+  case marked(String)
   /// An edited document was changed in the same fields while the editor was open: nothing is written yet.
   case editConflict(EditConflict)
   /// A write cannot be undone, or redone, without overwriting later changes: nothing is written yet.

@@ -124,6 +124,8 @@ package enum TerminalEffect: Equatable, Sendable {
   /// Paint every cell again.
   case redraw
   case quit(code: Int32)
+  /// Play a shipped scenario on this screen, in a world of its own.
+  case playScenario(String)
 }
 
 /// A text for the user's editor, and the purpose of its result.

@@ -11,4 +11,6 @@ package enum StageEffect: Equatable, Sendable {
   case focusNext
   /// Fill the screen with the client that has the focus, or show all again.
   case toggleZoom
+  /// Stop the scenario that is played, let it go on, or change its pace.
+  case scenario(ScenarioControl)
 }

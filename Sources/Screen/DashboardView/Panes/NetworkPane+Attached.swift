@@ -12,7 +12,9 @@ extension NetworkPane {
     if let end = state.attachment.end {
       lines.append(fact("client", "\(end): what was last known", .warn))
     } else {
-      let way = program.allowsControl ? "looked at and controlled from here" : "looked at only"
+      let way =
+        program.isScenario == true
+        ? "which a scenario moves" : program.allowsControl ? "looked at and controlled from here" : "looked at only"
       lines.append(fact("client", "of \(program.title), \(way)", .text))
     }
     if state.attachment.missedSnapshots > 0 {

@@ -61,6 +61,7 @@ struct NetworkPane {
   }
 
   static func count(_ state: DashboardState) -> String {
+    if state.isInScenario { return "scenario" }
     if state.configuration.attached != nil { return !state.attachment.isOver ? "attached" : "ended" }
     if let name = state.configuration.backend.name { return SafeText.truncated(name, to: 16) }
     return switch state.configuration.backend.kind {

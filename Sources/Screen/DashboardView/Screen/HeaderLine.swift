@@ -105,7 +105,8 @@ struct HeaderLine {
       }
       if let program = state.configuration.attached {
         line.add(gap, role)
-        line.add(name || kind ? "ATTACHED \(program.number) \(program.name)" : program.name, role)
+        let standing = program.isScenario == true ? "SCENARIO" : "ATTACHED \(program.number)"
+        line.add(name || kind ? "\(standing) \(program.name)" : program.name, role)
       } else if kind {
         line.add(gap, role)
         line.add(kindText, role)

@@ -5,11 +5,15 @@ package import TerminalCanvas
 
 /// Draws the screen of one client, or of several that share it. Pure and total.
 package func view(_ stage: ClientStage) -> Canvas {
-  guard stage.isShared else { return view(stage.focused.session.shown) }
+  guard stage.isShared || stage.play != nil else { return view(stage.focused.session.shown) }
   let layout = stage.layout
   let glyphs = stage.focused.session.shown.borderedGlyphs
   var canvas = Canvas(size: stage.size)
-  StageLineView(stage: stage, glyphs: glyphs).draw(on: &canvas, layout.line)
+  if let play = stage.play {
+    let keymap = stage.focused.session.shown.configuration.keymap
+    ScenarioStrip(play, keymap, glyphs).draw(on: &canvas, stage.strip)
+  }
+  if stage.isShared { StageLineView(stage: stage, glyphs: glyphs).draw(on: &canvas, layout.line) }
   for (index, place) in layout.places.enumerated() where !place.isEmpty {
     let state = stage.members[index].session.shown
     var part = view(state)

@@ -55,6 +55,7 @@ package struct Footer {
 
   private static func isOffered(_ command: Command, _ state: DashboardState) -> Bool {
     if command.name == "next-client", state.stage == nil { return false }
+    if state.isInScenario, state.overlay == nil, !state.canUse(command) { return false }
     guard state.past != nil, state.overlay == nil else { return true }
     return [.past, .replay].contains(command.context) || looking.contains(command.name)
   }
@@ -69,7 +70,8 @@ package struct Footer {
       .sorted { $0.priority < $1.priority }
     let start = isTight ? 0 : 1
     let end = room - start
-    guard state.overlay == nil, state.past == nil, width >= 72 else {
+    // A scenario has more keys than the columns of a pane's.
+    guard state.overlay == nil, state.past == nil, !state.isInScenario, width >= 72 else {
       return row(of: commands, state, from: start, to: end, isTight)
     }
     // A large pane has a row of its keys of its own: the first of them is enough here.

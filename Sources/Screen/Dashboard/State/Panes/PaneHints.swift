@@ -29,7 +29,9 @@ package struct PaneHints {
     let hidden = pane == .writes && state.writes.selected?.isRejected != true ? "edit" : nil
     let names = pane == .collections && state.browser.result != nil ? Self.ofResults : Self.names(in: pane)
     for name in names where name != hidden {
-      guard let command = state.configuration.keymap.command(named: name, in: [.pane(pane), .screen]) else { continue }
+      guard let command = state.configuration.keymap.command(named: name, in: [.pane(pane), .screen]),
+        !state.isInScenario || state.canUse(command)
+      else { continue }
       let key = command.keyText(glyphs, limit: 1)
       let word = command.word(state)
       let columns = SafeText.columns(of: key) + 1 + SafeText.columns(of: word)

@@ -33,7 +33,7 @@ package struct SpecEvent: Hashable, Sendable {
     }
   }
 
-  static let kinds: [(String, DocumentChange.Kind)] = [
+  package static let kinds: [(String, DocumentChange.Kind)] = [
     ("removed", .removed), ("added", .added), ("modified", .modified), ("metadata", .metadata),
   ]
 

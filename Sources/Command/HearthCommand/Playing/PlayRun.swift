@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+import Scenarios
+import Synchronization
+
+/// Plays scenarios and spec tests one after the other, and prints what comes of them.
+struct PlayRun: Sendable {
+  let form: ScenarioReport.Form
+  let headless: HeadlessOptions
+  /// The seed of chance in place of that in the scenario.
+  let seed: UInt64?
+  /// Whether steps, and tests among others, are told as they are done.
+  var tellsSteps = true
+  /// Whether each step waits for enter on the terminal.
+  var asks = false
+  /// The place where a scenario is played.
+  let world: @Sendable (Scenario) throws(CommandFailure) -> ScenarioWorld
+
+  private var isQuiet: Bool { (headless.quiet || !tellsSteps) && form == .text }
+
+  /// - Returns: the first failure.
+  func play(_ chosen: [PlayedCase]) async throws -> CommandFailure? {
+    var report = ScenarioReport(form)
+    var first: CommandFailure?
+    for item in chosen {
+      let failure: CommandFailure?
+      switch item {
+      case .scenario(let scenario): failure = try await play(scenario, isAlone: chosen.count == 1, &report)
+      case .spec(let spec): failure = try play(spec, isAlone: chosen.count == 1, &report)
+      }
+      if let failure, chosen.count > 1, form == .text, tellsSteps { headless.note(ShownText(failure.message)) }
+      first = first ?? failure
+    }
+    for line in report.finish() { try Self.print(line) }
+    return first
+  }
+
+  private func play(
+    _ given: Scenario, isAlone: Bool, _ report: inout ScenarioReport
+  ) async throws -> CommandFailure? {
+    var scenario = given
+    if let seed { scenario.seed = seed }
+    for line in isQuiet ? [] : report.begin(scenario, isAlone: isAlone) { try Self.print(line) }
+    let (headless, writer, played, isQuiet) = (headless, report, scenario, isQuiet)
+    let last = LastStep()
+    var place = try world(scenario)
+    if asks { place.follower = StepQuestion(scenario: scenario).follower }
+    let run = ScenarioRun(scenario, in: place) { done in
+      last.note(done.elapsed)
+      if isQuiet { return }
+      // One at a time, as it happens.
+      for line in writer.lines(done, of: played) { try Self.print(line) }
+    } note: {
+      headless.note(ShownText($0))
+    }
+    var failure: CommandFailure?
+    do { try await run.run() } catch let error as CommandFailure { failure = error }
+    for line in report.end(scenario, after: last.elapsed, failure) { try Self.print(line) }
+    return failure
+  }
+
+  private func play(_ spec: SpecScenario, isAlone: Bool, _ report: inout ScenarioReport) throws -> CommandFailure? {
+    let outcome = spec.play()
+    let steps = spec.steps
+    let (count, ending): (Int, ScenarioReport.Ending) =
+      switch outcome {
+      case .passed: (steps.count, .passed)
+      case .failed(let done, let failure): (done, .failed(failure))
+      case .skipped(let reason): (0, .skipped(reason))
+      }
+    if form == .json || isAlone, !isQuiet {
+      for step in steps.prefix(count) {
+        for line in report.lines(of: step, in: spec) { try Self.print(line) }
+      }
+    }
+    for line in report.end(spec.name, after: .zero, ending) { try Self.print(line) }
+    if form == .text, !isQuiet, let line = Self.line(of: spec, steps.count, ending, isAlone) { try Self.print(line) }
+    if case .failed(let failure) = ending { return failure }
+    return nil
+  }
+
+  /// The line of a test among others, or of one that was not played.
+  private static func line(
+    of spec: SpecScenario, _ steps: Int, _ ending: ScenarioReport.Ending, _ isAlone: Bool
+  ) -> String? {
+    switch ending {
+    case .passed: isAlone ? nil : "ok       \(spec.name) (\(steps) step\(steps == 1 ? "" : "s"))"
+    case .failed: isAlone ? nil : "not ok   \(spec.name)"
+    case .skipped(let reason): "skipped  \(spec.name): \(reason)"
+    }
+  }
+
+  private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
+}
+
+/// The time of the last step of a run, which is told by the step itself.
+private final class LastStep: Sendable {
+  private let time = Mutex(Duration.zero)
+  var elapsed: Duration { time.withLock { $0 } }
+  func note(_ elapsed: Duration) { time.withLock { $0 = elapsed } }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Dashboard
+package import DashboardModel
+package import TerminalCanvas
+
+/// The rows above the clients of a scenario: its sentence and how far it is, and the steps around the present one.
+package struct ScenarioStrip {
+  private let play: ScenarioPlay
+  private let glyphs: Glyphs
+  /// The key that does the next step, for a step that waits for it.
+  private let nextKey: String
+  private let leaveKey: String
+
+  package init(_ play: ScenarioPlay, _ keymap: Keymap, _ glyphs: Glyphs) {
+    (self.play, self.glyphs) = (play, glyphs)
+    func key(_ name: String, _ context: KeyContext) -> String {
+      let command = keymap.command(named: name, in: [context])
+      return command?.keys.first.map { Command.text(of: $0, glyphs) } ?? ":\(name)"
+    }
+    nextKey = key(play.isStepped ? "scenario-play" : "scenario-next", .scenario)
+    leaveKey = key("quit", .screen)
+  }
+
+  package func draw(on canvas: inout Canvas, _ area: Rect) {
+    guard !area.isEmpty else { return }
+    canvas.fill(Rect(x: area.x, y: area.y, width: area.width, height: 1), role: .header)
+    if area.height == 1 {
+      canvas.put(single(area.width), x: area.x, y: area.y, width: area.width)
+      return
+    }
+    canvas.put(title(area.width), x: area.x, y: area.y, width: area.width)
+    let rest = area.height - 1
+    let last = closing(area.width, rows: rest)
+    let count = rest - last.count
+    for (row, index) in shownSteps(count).enumerated() {
+      canvas.put(line(of: index), x: area.x, y: area.y + 1 + row, width: area.width)
+    }
+    for (row, line) in last.enumerated() {
+      canvas.put(line, x: area.x, y: area.maxY - last.count + row, width: area.width)
+    }
+  }
+
+  // MARK: The first row
+
+  private func title(_ width: Int) -> Line {
+    var line = Line(glyphs)
+    let figures = figures(width)
+    line.add(" \(play.name) ", .header, .bold)
+    let room = width - figures.width - line.width - 2
+    if room >= 12, !play.summary.isEmpty {
+      line.add(SafeText.truncated(" \(play.summary)", to: room, ellipsis: glyphs.ellipsis), .header)
+    }
+    line.skip(to: width - figures.width)
+    line.add(figures)
+    return line
+  }
+
+  /// The number of steps that are done, the time of the world, and the pace, as far as there is room.
+  private func figures(_ width: Int) -> Line {
+    var line = Line(glyphs)
+    let count = "\(play.doneCount)/\(play.steps.count)"
+    if width >= 72, !play.steps.isEmpty {
+      let columns = width >= 150 ? 16 : 8
+      let full = play.doneCount * columns / play.steps.count
+      line.add(String(repeating: glyphs.barFull, count: full), .header)
+      line.add(String(repeating: glyphs.bullet, count: columns - full) + " ", .header)
+    }
+    line.add("\(width >= 72 ? "step " : "")\(count) ", .header)
+    if width >= 50 { line.add(" \(play.timeText) ", .header) }
+    switch play.ending {
+    case .passed?: line.add(" \(glyphs.check) passed ", .stateOnline)
+    case .failed?: line.add(" \(glyphs.cross) failed ", .headerOffline)
+    case nil where play.isStepped: line.add(" \(nextKey) does a step ", .headerPaused)
+    case nil where !play.isPlaying: line.add(" stopped ", .headerPaused)
+    case nil: if width >= 72 { line.add(" a step each \(play.paceText) ", .header) }
+    }
+    return line
+  }
+
+  /// All in one row: the present step, or the end.
+  private func single(_ width: Int) -> Line {
+    var line = Line(glyphs)
+    line.add(" \(play.doneCount)/\(play.steps.count) ", .header, .bold)
+    switch play.ending {
+    case .passed?: line.add("\(glyphs.check) passed: \(play.name)", .header)
+    case .failed(let reason)?: line.add("\(glyphs.cross) failed: \(reason)", .headerOffline)
+    case nil:
+      guard play.steps.indices.contains(play.doneCount) else { break }
+      line.add("\(glyphs.folded) \(play.steps[play.doneCount].text)", .header)
+    }
+    return line
+  }
+
+  // MARK: Steps
+
+  /// The places of the steps that are shown: the present one below the last that are done.
+  private func shownSteps(_ count: Int) -> Range<Int> {
+    guard count > 0 else { return 0..<0 }
+    let before = count == 1 ? 0 : (count - 1) / 2
+    let isOver = play.ending == .passed
+    let present = isOver ? play.steps.count - 1 : min(play.doneCount, play.steps.count - 1)
+    let start = max(0, min(isOver ? present - count + 1 : present - before, play.steps.count - count))
+    return start..<min(play.steps.count, start + count)
+  }
+
+  private func line(of index: Int) -> Line {
+    let step = play.steps[index]
+    let mark = play.mark(of: index)
+    let (sign, signRole, role): (String, Role, Role) =
+      switch mark {
+      case .done: (glyphs.check, .writeAcked, .textMuted)
+      case .now: (glyphs.folded, .key, .text)
+      case .failed: (glyphs.cross, .writeRejected, .text)
+      case .toCome: (glyphs.bullet, .textMuted, .textMuted)
+      }
+    var line = Line(glyphs)
+    line.add(" \(sign) ", signRole)
+    let number = "\(step.line)"
+    line.skip(4 - number.count)
+    line.add(number + "  ", .textMuted)
+    line.add(step.text, role, mark == .now ? .bold : [])
+    return line
+  }
+
+  /// The last rows: why it failed, what came of it, what the file is like, or the caption.
+  private func closing(_ width: Int, rows: Int) -> [Line] {
+    var lines: [Line] = []
+    func add(_ text: String, _ role: Role) {
+      var line = Line(glyphs)
+      line.add(" " + text, role)
+      lines.append(line)
+    }
+    switch play.ending {
+    case .failed(let reason)?:
+      let end = "\(leaveKey) leaves"
+      let room = max(1, width - 2)
+      let text = "\(glyphs.cross) \(reason)"
+      if rows >= 3, SafeText.columns(of: text) > room {
+        for part in WrappedText.lines(text, width: room, glyphs.ellipsis).prefix(min(3, rows - 1)) { add(part, .warn) }
+      } else {
+        add(text, .warn)
+      }
+      if rows >= 4 { add("\(end); the clients are as they were", .textMuted) }
+    case .passed?:
+      if rows >= 2 {
+        add(
+          "\(glyphs.check) all \(play.steps.count) steps hold; \(leaveKey) leaves, the clients can be looked at",
+          .writeAcked)
+      }
+    case nil:
+      if !play.notice.isEmpty { break }
+      if !play.caption.isEmpty, rows >= 2 {
+        add("\u{201C}\(play.caption)\u{201D}", .hint)
+      } else if rows >= 7 {
+        add(play.place, .textMuted)
+      }
+    }
+    if !play.notice.isEmpty, rows >= 1, lines.count < rows { add(play.notice, .warn) }
+    return Array(lines.prefix(rows))
+  }
+}

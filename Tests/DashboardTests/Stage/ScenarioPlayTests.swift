@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardView
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+/// A scenario on the screen: its keys, and the strip at the sizes of terminals.
+@Suite struct ScenarioPlayTests {
+  private static let lines = [
+    "client ada", "client bob", "ada: listen counters", "bob: offline", "bob: update counters/a n={\"$increment\": 1}",
+    "ada: expect nothing within 5s", "bob: online", "ada: expect modified counters/a", "expect same",
+  ]
+
+  private func play(isStepped: Bool = false) -> ScenarioPlay {
+    ScenarioPlay(
+      name: "counters", summary: "Two clients count while one of them is offline.",
+      steps: Self.lines.enumerated().map { ScenarioPlay.Step(line: $0.offset + 2, text: $0.element) },
+      place: "a world of its own", isStepped: isStepped)
+  }
+
+  private func stage(
+    _ size: Size = Size(width: 120, height: 36), _ names: [String] = ["ada", "bob"], isStepped: Bool = false
+  ) -> ClientStage {
+    let configuration = DashboardConfiguration(
+      database: database, backend: .init(.embedded, project: database.project))
+    return ClientStage(playing: play(isStepped: isStepped), names, configuration, size: size, at: at(0))
+  }
+
+  private func press(_ name: String, _ stage: inout ClientStage) -> ClientStage.Turn {
+    guard let key = Key(name) else { return ClientStage.Turn() }
+    return stage.apply(.input(.key(key), at: at(1)))
+  }
+
+  /// A stage after so many steps, which ended perhaps.
+  private func stage(_ size: Size, _ names: [String] = ["ada", "bob"], done: Int, _ ending: ScenarioPlay.Ending? = nil)
+    -> ClientStage
+  {
+    var stage = stage(size, names)
+    for index in 0..<done {
+      stage.note(.begun(stage.play!.steps[index]), at: at(1))
+      stage.note(.finished(after: .milliseconds(250 * (index + 1)), caption: nil), at: at(1))
+    }
+    if let ending { stage.note(.ended(ending), at: at(2)) }
+    return stage
+  }
+
+  private func rows(_ stage: ClientStage) -> [String] {
+    let text = view(stage).text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return text.prefix(stage.strip.height).map { row in
+      String(row.reversed().drop { $0 == " " }.reversed())
+    }
+  }
+
+  // MARK: Keys
+
+  @Test("space stops and goes on, + and - change the pace, n does the step that waits")
+  func keys() {
+    var stage = stage()
+    #expect(stage.play?.isPlaying == true && stage.play?.paceText == "1 s")
+    #expect(press("space", &stage).scenario.isEmpty && stage.play?.isPlaying == false)
+    #expect(press("n", &stage).scenario == [.next] && stage.play?.isPlaying == false)
+    #expect(press("space", &stage).scenario.isEmpty && stage.play?.isPlaying == true)
+    _ = press("+", &stage)
+    #expect(stage.play?.paceText == "500 ms")
+    for _ in 0..<9 { _ = press("+", &stage) }
+    #expect(stage.play?.paceText == "100 ms")
+    for _ in 0..<9 { _ = press("-", &stage) }
+    #expect(stage.play?.paceText == "10 s")
+    #expect(press("r", &stage).scenario == [.again])
+    _ = stage.apply(.run("pace 3s", at: at(1)))
+    #expect(stage.play?.paceText == "3 s")
+  }
+
+  @Test("With --step, space does a step each time")
+  func stepped() {
+    var stage = stage(isStepped: true)
+    #expect(stage.play?.isPlaying == false)
+    #expect(press("space", &stage).scenario == [.next] && press("space", &stage).scenario == [.next])
+  }
+
+  @Test("After the end no key plays on, and q asks nothing")
+  func ended() {
+    var stage = stage(Size(width: 120, height: 36), done: 9, .passed)
+    #expect(press("space", &stage).scenario.isEmpty && press("n", &stage).scenario.isEmpty)
+    #expect(press("q", &stage).effects.map(\.item) == [.terminal(.quit(code: 0))])
+  }
+
+  @Test("Documents, listeners, faults and the network are the scenario's: keys that change them say so")
+  func refusals() {
+    for command in ["toggle-network", "listen a", "client add carol", "calm", "record x"] {
+      var stage = stage()
+      let turn = stage.apply(.run(command, at: at(1)))
+      let told = stage.focused.session.shown.toasts.map(\.text)
+      #expect(turn.effects.isEmpty && told.contains { $0.contains("scenario: ") }, "\(command): \(told)")
+    }
+    var stage = stage()
+    _ = press("ctrl-n", &stage)
+    #expect(stage.focused.name == "bob")
+  }
+
+  @Test("scenario NAME plays one that is shipped; another name is no scenario, and says which is meant")
+  func palette() {
+    var driver = Driver()
+    driver.state.configuration.scenarios = [ScenarioTitle(name: "conflict", summary: "Two write.")]
+    driver.send(.run("scenario conflict", at: at(0)))
+    #expect(driver.effects == [.terminal(.playScenario("conflict"))])
+    driver.send(.run("scenario conflikt", at: at(0)))
+    #expect(driver.effects.isEmpty)
+    #expect(driver.state.toasts.map(\.text).contains { $0.contains("did you mean conflict?") })
+    driver.send(.run("pace 1s", at: at(0)))
+    #expect(driver.state.toasts.map(\.text).contains { $0.contains("no scenario is played here") })
+  }
+
+  // MARK: The feed
+
+  @Test("Each step has a line in the feed of every client, and so has the end")
+  func feed() {
+    let stage = stage(Size(width: 120, height: 36), done: 2, .failed("it did not hold"))
+    for member in stage.members {
+      let rows = member.session.live.feed.rows.map(\.summary)
+      #expect(rows == ["line 2  client ada", "line 3  client bob", "failed: it did not hold"])
+    }
+  }
+
+  // MARK: The strip
+
+  @Test("The strip at 120×36: the sentence, how far it is, and the present step between its neighbours")
+  func medium() {
+    #expect(
+      rows(stage(Size(width: 120, height: 36), done: 4)) == [
+        " counters  Two clients count while one of them is offline.                  ███····· step 4/9  1.000 s  a step each 1 s",
+        " ✓    5  bob: offline",
+        " ▸    6  bob: update counters/a n={\"$increment\": 1}",
+        " ·    7  ada: expect nothing within 5s",
+        " ·    8  bob: online",
+      ])
+  }
+
+  @Test("Its rows at other sizes leave the clients what they need")
+  func sizes() {
+    let heights = [(200, 60, 8), (120, 36, 5), (80, 24, 3), (60, 16, 2), (24, 4, 1), (10, 2, 1), (1, 1, 0)]
+    for (width, height, rows) in heights {
+      let stage = stage(Size(width: width, height: height), done: 3)
+      #expect(stage.strip.height == rows, "\(width)×\(height)")
+      let canvas = view(stage)
+      #expect(canvas.size == Size(width: width, height: height))
+    }
+    let small = rows(stage(Size(width: 60, height: 16), done: 4))
+    #expect(small[1] == " ▸    6  bob: update counters/a n={\"$increment\": 1}")
+    let line = rows(stage(Size(width: 24, height: 6), done: 4))
+    #expect(line.count == 1 && line[0].hasPrefix(" 4/9 ▸ bob: update"), "\(line)")
+  }
+
+  @Test("A failure stays, with its reason in full where there is room, and so does a pass")
+  func endings() {
+    let reason = "counters, line 9, ada: expect modified counters/a: it did not happen within 10.0 seconds."
+    let failed = rows(stage(Size(width: 80, height: 24), done: 7, .failed(reason)))
+    #expect(failed[0].contains("✗ failed") && failed[1].hasPrefix(" ✗    9  ada: expect modified"), "\(failed)")
+    #expect(failed[2].hasPrefix(" ✗ counters, line 9"), "\(failed)")
+    let large = rows(stage(Size(width: 200, height: 60), done: 7, .failed(reason)))
+    #expect(large.contains(" ✗ " + reason) && large.last == " q leaves; the clients are as they were", "\(large)")
+    let passed = rows(stage(Size(width: 120, height: 36), done: 9, .passed))
+    #expect(passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps hold; q leaves") == true, "\(passed)")
+  }
+
+  @Test("A caption stays below the steps until the next, and a stopped scenario says so")
+  func captions() {
+    var stage = stage()
+    stage.note(.finished(after: .zero, caption: "Ada counts."), at: at(1))
+    #expect(rows(stage).last == " \u{201C}Ada counts.\u{201D}")
+    _ = press("space", &stage)
+    #expect(rows(stage)[0].contains(" stopped"))
+    stage.note(.notice("own.scenario, line 3: no step"), at: at(1))
+    #expect(rows(stage).last == " own.scenario, line 3: no step")
+  }
+
+  @Test("One client has all below the strip, and a click in it goes where the client is")
+  func single() {
+    var stage = stage(Size(width: 80, height: 24), ["client"])
+    #expect(stage.layout.places == [Rect(x: 0, y: 3, width: 80, height: 21)])
+    _ = stage.apply(.input(.mouse(MouseEvent(kind: .press, x: 60, y: 21)), at: at(1)))
+    #expect(stage.focused.session.shown.focus == .feed)
+  }
+
+  @Test(
+    "The time of the world is read as people read times",
+    arguments: [
+      (0.25, "0.250 s"), (59, "59.000 s"), (65, "00:01:05"), (3_600, "01:00:00"), (259_210, "3 d 00:00:10"),
+    ] as [(Double, String)])
+  func time(seconds: Double, text: String) {
+    var play = play()
+    play.finish(after: .milliseconds(Int(seconds * 1000)))
+    #expect(play.timeText == text)
+  }
+}

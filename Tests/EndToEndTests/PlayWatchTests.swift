@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests.InPipes {
+  @Suite(.serialized) struct PlayWatchTests {
+    private let surroundings: Surroundings
+    private let file: String
+
+    init() throws {
+      surroundings = try Surroundings()
+      file = surroundings.folder.appending(path: "own.scenario").path
+      try surroundings.write("own.scenario", "listen a\nexpect synced\n")
+    }
+
+    @Test("A file is played again when it is written, replaced by another, and there again; errors end nothing")
+    func again() async throws {
+      let hearth = try ChildProcess(
+        [Surroundings.hearth, "play", "--watch", file], environment: surroundings.environment, streams: .pipes)
+      #expect(try await hearth.line().hasSuffix("  passed   \(file): 2 steps"))
+
+      try surroundings.write("own.scenario", "listen a\nexpect results 3 within 1h\n")
+      let late = try await hearth.line()
+      #expect(late.contains("  failed   \(file), line 2, expect results 3 within 1h: it did not hold"), "\(late)")
+
+      try surroundings.write("own.scenario", "sing\n")
+      let wrong = try await hearth.line()
+      #expect(wrong.contains("  failed   \(file), line 1") && wrong.contains("\"sing\" is not a step."), "\(wrong)")
+
+      // Editors write a file of another name, and give it the name.
+      try surroundings.write("other", "listen b\n")
+      #expect(rename(surroundings.folder.appending(path: "other").path, file) == 0)
+      #expect(try await hearth.line().hasSuffix("  passed   \(file): 1 step"))
+
+      unlink(file)
+      #expect(try await hearth.line().contains("  waiting  The steps in \(file) cannot be read: No such file"))
+      try surroundings.write("own.scenario", "listen c\nexpect synced\nsnapshot\n")
+      #expect(try await hearth.line().hasSuffix("  passed   \(file): 3 steps"))
+
+      kill(hearth.id, SIGINT)
+      #expect(try await hearth.exitStatus() == 0)
+    }
+
+    @Test("As JSON, steps and ends come as without it, and then how the file went; it ends when its reader goes")
+    func json() async throws {
+      let run = try await HeadlessRun(
+        ["play", "--watch", "--format", "json", file], redirection: "| head -n 4", surroundings)
+      let kinds = run.lines.map { line in
+        ["step", "end", "watch"].first { line.contains("\"type\": \"\($0)\"") } ?? line
+      }
+      #expect(kinds == ["step", "step", "end", "watch"])
+      #expect(run.status == 0)
+    }
+
+    @Test(
+      "What cannot change, cannot be watched or has no end is refused with 64; a file that is not there is 66",
+      arguments: [
+        (["--watch", "-"], 64, "standard input does not"), (["--watch", "--all"], 64, "--all"),
+        (["--watch", "conflict"], 64, "conflict is shipped"),
+        (["--watch", "--format", "tap", "x"], 64, "needs an end"),
+        (["--watch", "--show", "x"], 64, "--show"), (["--watch", "./nowhere.scenario"], 66, "nowhere.scenario"),
+        (["--only", "x", "conflict"], 64, "conflict is a scenario"), (["--only", "x", "--all"], 64, "--only"),
+      ] as [([String], CInt, String)])
+    func refused(arguments: [String], status: CInt, part: String) async throws {
+      let run = try await HeadlessRun(["play"] + arguments, surroundings)
+      #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(part), "\(run.errors)")
+    }
+
+    @Test("A file of spec tests is played, shown and chosen from, in the forms of scenarios")
+    func specTests() async throws {
+      let test = { (name: String, isCached: Bool) in
+        """
+        "\(name)": {"describeName": "", "itName": "\(name)", "tags": [],
+          "config": {"numClients": 1, "useEagerGCForMemory": true}, "steps": [{"enableNetwork": false},
+          {"userListen": {"query": "notes", "targetId": 2}, "expectedSnapshotEvents": [{"query": "notes",
+            "fromCache": \(isCached), "hasPendingWrites": false}]}]}
+        """
+      }
+      try surroundings.write("own.json", "{\(test("good", true)),\n\(test("bad", false))}")
+      let spec = surroundings.folder.appending(path: "own.json").path
+      let all = try await HeadlessRun(["play", spec, "--format", "tap"], surroundings)
+      #expect(
+        all.status == 1 && all.lines.contains("ok 1 - good") && all.lines.contains("not ok 2 - bad"), "\(all.output)")
+      #expect(all.errors.contains("own.json, line 7, bad, step 2 userListen"), "\(all.errors)")
+      let one = try await HeadlessRun(["play", spec, "--only", "good"], surroundings)
+      #expect(one.status == 0 && one.lines.count == 3, "\(one.output)")
+      #expect(one.lines[1] == "    line 3  ok  listen notes, target 2", "\(one.output)")
+      let shown = try await HeadlessRun(["play", spec, "--show"], surroundings)
+      #expect(shown.status == 0 && shown.output.contains("# bad\noffline\nlisten notes, target 2\n  expect a snapshot"))
+      let wrong = try await HeadlessRun(["play", "-"], input: "{\"a\": {}}", surroundings)
+      #expect(wrong.status == 65 && wrong.errors.contains("standard input, line 1, column 7"), "\(wrong.errors)")
+      let seeded = try await HeadlessRun(["play", spec, "--seed", "4"], surroundings)
+      #expect(seeded.status == 64 && seeded.errors.contains("leave --seed out"), "\(seeded.errors)")
+    }
+  }
+}
