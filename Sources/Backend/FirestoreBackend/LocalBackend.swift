@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreSQLite
-package import SerialExecutors
+import SerialExecutors
 
 /// The embedded server: several databases of authoritative documents, and the watch streams on them.
 ///

@@ -5,7 +5,7 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreSQLite
+import FirestoreSQLite
 package import SerialExecutors
 import Synchronization
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 import NIOPosix
-package import SerialExecutors
+import SerialExecutors
 import Synchronization
 
 /// A thread of one client: for its connections, and for its engine and its streams (`Datastore.loop`). An answer is then dealt with on the thread that read it, and a request is written by the thread that made it. Each
