@@ -54,8 +54,8 @@ package actor SyncEngine {
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
-  /// - Parameter loop: runs the engine and its jobs in place of a queue of its own, for a cache that it does not share;
-  ///   `run` is to be called there, too.
+  /// - Parameter loop: runs the engine and its jobs in place of a queue of its own, as it does for all clients of a cache
+  ///   that is shared; `run` is to be called there, too.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
@@ -287,7 +287,7 @@ package actor SyncEngine {
     finishAll(status)
   }
 
-  private func finishAll(_ status: RPCStatus) {
+  func finishAll(_ status: RPCStatus) {
     for mailbox in mailboxes.values { mailbox.fail(status) }
     for handle in writes.values { handle.answered.resolve(.failure(status)) }
     for wait in pendingWaits.values { wait.resolve(.failure(status)) }

@@ -25,11 +25,15 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
         listen PATH [where CONDITION] [order FIELD] [limit N] [as NAME] [with metadata] [from cache]
         offline | online | restart | kill | user UID | fault WORDS | calm
         set PATH JSON | merge | create | update PATH FIELD=VALUE ... | delete PATH | batch ... commit
-        client NAME [user UID], then NAME: STEP; server: WRITE
+        client NAME [user UID] [shares NAME], then NAME: STEP; server: WRITE
+        rules FILE | rules ... end | rules none; bundle NAME from QUERY | bundle NAME ... end; load NAME; listen named NAME
+        index COLLECTION FIELD [desc|contains], ... | indexes automatic|manual|none
+        cache size BYTES | evict [PATH|QUERY] | clock ahead TIME|behind TIME|right
         expect added|modified|removed|metadata|acknowledged|rejected [PATH] [on NAME] [with CODE] [within TIME]
         expect synced|cached|failed|nothing [on NAME]; expect pending N, results N, online, offline, same
         expect [no] document PATH [where CONDITION] [on NAME|at server|in cache]
-        wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N ... end
+        expect index|scan QUERY; expect [not] cached PATH; expect [no] estimate PATH; expect [no] streams
+        wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N [as NAME] ... end
 
       Events wait until a step expects them; those before the expected one are passed over. TIME is 10s by default.
 
@@ -69,6 +73,11 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Play each so often, and fail where not the same happens each time, byte by byte.", valueName: "times"))
+  var `repeat`: Int?
+
+  @Option(
+    help: ArgumentHelp(
       "Print the scenario that a recorded session, or the lines of proxy --json --values, make; - reads standard input.",
       valueName: "file"))
   var from: String?
@@ -98,6 +107,10 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
     if output != nil { throw ValidationError("--output is about --from; give both.") }
     if list { return }
+    if let times = `repeat` {
+      if !(2...10_000).contains(times) { throw ValidationError("--repeat takes a number from 2 to 10000.") }
+      if isReal { throw ValidationError("--repeat plays in a time of its own; name no place.") }
+    }
     if scenarios.isEmpty, !all { throw ValidationError("Name a scenario, a file of one, or --all; --list lists some.") }
     if realTime, storage.inMemory, scenarios.count > 1 || all {
       throw ValidationError("--real-time with --in-memory plays one scenario.")
@@ -127,6 +140,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       for shipped in ShippedScenario.all { chosen.append(try parser.scenario(shipped.text, of: shipped.name)) }
     }
     if show { return }
+    if let times = `repeat` { return try await play(chosen, times, locations) }
     try await play(chosen, locations)
   }
 
@@ -172,6 +186,26 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       var failure: CommandFailure?
       do { try await run.run() } catch let error as CommandFailure { failure = error }
       for line in report.end(scenario, after: last.elapsed, failure) { try Self.print(line) }
+      if let failure, chosen.count > 1, format == .text { headless.note(ShownText(failure.message)) }
+      first = first ?? failure
+    }
+    for line in report.finish() { try Self.print(line) }
+    if let first { throw first }
+  }
+
+  /// Plays scenarios several times each, and compares what they print.
+  private func play(_ chosen: [Scenario], _ times: Int, _ locations: StorageOptions.Locations) async throws {
+    var report = ScenarioReport(ScenarioReport.Form(rawValue: format.rawValue) ?? .text)
+    var first: CommandFailure?
+    for var scenario in chosen {
+      if let seed { scenario.seed = seed }
+      let repetition = ScenarioRepetition(scenario, in: locations.database, faults: disturbance.faults)
+      var (lines, failure) = ([String](), CommandFailure?.none)
+      do throws(CommandFailure) { lines = try await repetition.play(times) } catch { failure = error }
+      if format == .text, failure == nil, !headless.quiet {
+        try Self.print("\(scenario.name): \(times) times the same \(lines.count) lines.")
+      }
+      for line in report.end(scenario, after: .zero, failure) { try Self.print(line) }
       if let failure, chosen.count > 1, format == .text { headless.note(ShownText(failure.message)) }
       first = first ?? failure
     }
