@@ -261,7 +261,7 @@ let package = Package(
       "HearthTesting",
       [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom",
       ]),
 
     module("TerminalCanvas"),
@@ -329,7 +329,7 @@ let package = Package(
       [
         "CommandOutput", "CommandOptions", "CommandTransfer", "ShippedScenarios", "Hearth", "HearthTesting",
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
-        "FirestoreProtocol",
+        "FirestoreProtocol", "FirestoreRules", "FirestoreAccess",
         "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "FirestoreSpec", "Spelling",
       ],
@@ -338,7 +338,8 @@ let package = Package(
       name: "ShippedScenarios", path: "Sources/Command/Scenarios/Shipped",
       resources: [
         .embedInCode("listening.scenarios"), .embedInCode("writing.scenarios"), .embedInCode("offline.scenarios"),
-        .embedInCode("together.scenarios"), .embedInCode("faults.scenarios"),
+        .embedInCode("together.scenarios"), .embedInCode("faults.scenarios"), .embedInCode("rules.scenarios"),
+        .embedInCode("caches.scenarios"),
       ],
       swiftSettings: swift),
     module(

@@ -8,10 +8,19 @@ import FirestoreQuery
 package struct InProcessDatastore: AnsweringDatastore {
   private let backend: LocalBackend
   private let database: DatabaseID
+  private let commitCheck: CommitCheck?
+  private let pipelineCheck: PipelineCheck?
 
-  package init(backend: LocalBackend, database: DatabaseID) {
+  /// - Parameters:
+  ///   - commitCheck: decides whether a commit may happen.
+  ///   - pipelineCheck: decides whether a pipeline may read.
+  package init(
+    backend: LocalBackend, database: DatabaseID, commitCheck: CommitCheck? = nil, pipelineCheck: PipelineCheck? = nil
+  ) {
     self.backend = backend
     self.database = database
+    self.commitCheck = commitCheck
+    self.pipelineCheck = pipelineCheck
   }
 
   /// Both ends are in one process.
@@ -74,7 +83,8 @@ package struct InProcessDatastore: AnsweringDatastore {
     func token() -> [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
     await deliver(.opened(streamToken: token()))
     for await request in requests {
-      let response = try await backend.commit(request.mutations, in: database, request: request.requestID)
+      let response = try await backend.commit(
+        request.mutations, in: database, request: request.requestID, check: commitCheck)
       position += 1
       if Task.isCancelled { break }
       await deliver(.committed(streamToken: token(), response))
@@ -83,14 +93,14 @@ package struct InProcessDatastore: AnsweringDatastore {
   }
 
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
-    try await backend.commit(mutations, in: database)
+    try await backend.commit(mutations, in: database, check: commitCheck)
   }
 
   /// - Parameter request: makes the commit happen once, however often it is asked for.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID
   ) async throws(RPCStatus) -> CommitResponse {
-    try await backend.commit(mutations, in: database, request: request)
+    try await backend.commit(mutations, in: database, request: request, check: commitCheck)
   }
 
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
@@ -144,7 +154,8 @@ package struct InProcessDatastore: AnsweringDatastore {
   }
 
   package func answer(_ read: PipelineExecution) async throws(RPCStatus) -> PipelineResponse {
-    var executed = try await backend.execute(try Pipeline(read.pipeline, in: database), in: database)
+    var executed = try await backend.execute(
+      try Pipeline(read.pipeline, in: database), in: database, check: pipelineCheck, commitCheck: commitCheck)
     var response = PipelineResponse(executionTime: executed.time)
     while let slice = try await executed.results.next() { response.results += slice }
     return response

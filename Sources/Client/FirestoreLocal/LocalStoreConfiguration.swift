@@ -42,6 +42,8 @@ package struct LocalStoreConfiguration: Sendable {
   package var claim: CacheClaim?
   /// Whether other stores, of this process or of others, may use a durable cache at the same time.
   package var isShared: Bool
+  /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel tells of them.
+  package var company: SharedCompany?
   /// Takes one sentence or two for the user while the store is opened and nothing has failed.
   package var report: @Sendable (String) -> Void
 

@@ -16,6 +16,7 @@ package struct SimulatedWorld: Sendable {
   package let database: DatabaseID
   package let seed: UInt64
   package let loop: VirtualLoop
+  package let backend: LocalBackend
   /// The backend without faults.
   package let server: any Datastore
   /// The folder of the clients' caches; it is removed with the world.
@@ -31,7 +32,7 @@ package struct SimulatedWorld: Sendable {
     let loop = VirtualLoop()
     self.loop = loop
     do throws(StoreError) {
-      let backend = try LocalBackend(
+      backend = try LocalBackend(
         BackendConfiguration(location: .memory, now: { Self.time(of: loop) }),
         on: QueueExecutor(label: "simulated-backend", on: loop))
       server = InProcessDatastore(backend: backend, database: database)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreModel
 import FirestoreSimulation
 public import Foundation
@@ -135,9 +136,11 @@ public final class TestStage: Sendable {
   /// - Parameters:
   ///   - name: letters, digits and `-`; no other client of the stage has it.
   ///   - user: the user who is signed in; `nil` for none.
-  /// - Throws: ``StageFailure`` for a name that is taken or is none, or if the stage is over.
+  ///   - cache: the cache, which may be that of another client, as two tabs of a browser have one.
+  /// - Throws: ``StageFailure`` for a name that is taken or is none, for the cache of a client that does not share it, or if
+  ///   the stage is over.
   public func client(
-    _ name: String = "client", user: String? = nil, file: String = #fileID, line: Int = #line
+    _ name: String = "client", user: String? = nil, cache: TestCache = .own, file: String = #fileID, line: Int = #line
   ) async throws -> TestClient {
     let place = CallPlace(file: file, line: line)
     try check(place)
@@ -147,7 +150,17 @@ public final class TestStage: Sendable {
     if clients.contains(where: { $0.name == name }) {
       throw failure(.misuse, "there is a client \(name) already; give the other one another name.", place)
     }
-    let client = try TestClient(name, user: user, on: self)
+    let opened: OpenedCache
+    switch cache {
+    case .own: opened = OpenedCache(owner: name)
+    case .shared: opened = OpenedCache(owner: name, company: SharedCompany())
+    case .of(let other):
+      guard other.stage === self, other.cache.company != nil else {
+        throw failure(.misuse, "\(other.name) does not share its cache; open it with cache: .shared.", place)
+      }
+      opened = other.cache
+    }
+    let client = try TestClient(name, user: user, on: opened, self)
     state.withLock { $0.clients.append(client) }
     return client
   }

@@ -25,6 +25,8 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
   case inputOutput = 74
   /// EX_TEMPFAIL: out of time, or refused for now; worth trying again.
   case tryAgain = 75
+  /// EX_PROTOCOL: the other end does not speak the protocol.
+  case protocolError = 76
   /// EX_NOPERM, EX_CONFIG.
   case permissionDenied = 77
   case configuration = 78
@@ -48,7 +50,7 @@ extension CommandFailure {
   /// A refusal by the backend.
   /// - Parameter subject: the thing that was asked for, such as a document's path.
   package init(_ status: RPCStatus, _ subject: String? = nil) {
-    self.init(ExitStatus(status.code), (subject.map { "\($0): " } ?? "") + "\(status)")
+    self.init(ExitStatus(status), (subject.map { "\($0): " } ?? "") + "\(status)")
   }
 
   package static let cacheHasNoPast = CommandFailure(
@@ -69,6 +71,8 @@ extension CommandFailure {
 }
 
 extension ExitStatus {
+  package init(_ status: RPCStatus) { self = status.isForeign == true ? .protocolError : ExitStatus(status.code) }
+
   package init(_ code: StatusCode) {
     switch code {
     case .notFound: self = .notFound

@@ -47,6 +47,12 @@ final class ScenarioClient: Sendable {
     await opened.client.terminate()
   }
 
+  /// Ends as a process that is killed does: clients that share the cache are told nothing.
+  func abandon() async {
+    state.withLock { $0.isClosed = true }
+    await opened.client.abandon()
+  }
+
   var listeners: [ListenerProbe] { state.withLock(\.listeners) }
 
   /// The newest listener of that name; of any for `nil`.

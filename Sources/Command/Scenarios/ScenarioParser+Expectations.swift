@@ -9,7 +9,8 @@ import FirestoreText
 extension ScenarioParser {
   private static let events =
     "added, modified, removed, metadata, synced, cached, acknowledged, rejected, failed or nothing; pending, results, "
-    + "document, no document, online, offline or same"
+    + "document, no document, online, offline or same; index, scan, cached, not cached, estimate, no estimate, streams or "
+    + "no streams"
 
   func expectation(_ text: String) throws(TextError) -> ScenarioStep.Action {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -18,6 +19,7 @@ extension ScenarioParser {
     if first == "document" || words.starts(with: ["no", "document"]) {
       return .expectState(try document(words, first == "document"), within: limit)
     }
+    if let state = try stateOfCache(words) { return .expectState(state, within: limit) }
     let code = try Self.code(&words)
     let listener = Self.taken("on", &words)
     switch first {

@@ -13,7 +13,9 @@ import Spelling
 extension ScenarioParser {
   static let verbs = [
     "client", "listen", "stop", "offline", "online", "set", "merge", "create", "update", "delete", "batch", "commit",
-    "user", "fault", "calm", "restart", "kill", "snapshot", "caption", "wait", "expect", "repeat",
+    "user", "fault", "calm", "restart", "kill", "snapshot", "caption", "wait", "expect", "repeat", "rules", "bundle",
+    "load",
+    "index", "indexes", "cache", "evict", "clock",
   ]
 
   func action(_ line: String) throws(TextError) -> ScenarioStep.Action {
@@ -44,6 +46,14 @@ extension ScenarioParser {
     case "caption": return .caption(rest)
     case "wait": return try wait(rest)
     case "expect": return try expectation(rest)
+    case "rules": return try rules(rest)
+    case "bundle": return try bundle(rest)
+    case "load": return .setting(.load(bundle: try name(rest, "a bundle")))
+    case "index": return try index(rest)
+    case "indexes": return try indexes(rest)
+    case "cache": return try cache(rest)
+    case "evict": return try evict(rest)
+    case "clock": return try clock(rest)
     default:
       if let meant = NearestName.suggestion(for: verb, among: Self.verbs) {
         throw TextError("\"\(verb)\" is not a step. Did you mean \(meant)?")
@@ -75,11 +85,18 @@ extension ScenarioParser {
     guard let name = words.first, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }),
       name != ScenarioStep.server
     else { throw TextError(column: 1, "Expected a name of letters and digits for the client.") }
-    if words.count == 1 { return .open(user: nil) }
-    guard words.count == 3, words[1] == "user" else {
-      throw TextError("Expected \"user\" and a uid, or nothing, after the client's name.")
+    var (user, other) = (String?.none, String?.none)
+    for index in stride(from: 1, to: words.count, by: 2) {
+      switch (words[index], words.count > index + 1 ? words[index + 1] : nil) {
+      case ("user", let uid?) where user == nil: user = uid
+      case ("shares", let client?) where other == nil: other = client
+      default:
+        throw TextError(
+          "Expected \"user\" and a uid, \"shares\" and the client whose cache it is, or nothing, after the client's name."
+        )
+      }
     }
-    return .open(user: words[2])
+    return other.map { .openTab(of: $0, user: user) } ?? .open(user: user)
   }
 
   private func listen(_ text: String) throws(TextError) -> ScenarioStep.Action {
@@ -95,6 +112,7 @@ extension ScenarioParser {
       }
       words.removeLast(2)
     }
+    if words.count == 2, words[0] == "named" { return .listenNamed(words[1], name: name, options) }
     // The text as it was typed, for the places of errors.
     let isWhole = name == nil && !options.includeMetadataChanges && options.source == .default
     return .listen(
@@ -133,7 +151,7 @@ extension ScenarioParser {
 
   // MARK: Writes
 
-  private func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
+  func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
     let (path, json) = Self.firstWord(text)
     let key = try key(path)
     do throws(JSONError) {

@@ -27,25 +27,11 @@ package struct ScenarioParser {
 
   package init(database: DatabaseID) { self.database = database }
 
-  private struct Line {
-    var number: Int
-    var text: String
-  }
-
   /// - Throws: `CommandFailure` with the number of the line that is wrong, and why.
   package func scenario(_ text: String, of name: String) throws(CommandFailure) -> Scenario {
-    var scenario = Scenario(name: name, summary: "", seed: 1, steps: [])
-    var lines: [Line] = []
-    var isFirst = true
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = String(line.trimming())
-      if line.hasPrefix("#") {
-        if isFirst { scenario.summary = String(line.drop { $0 == "#" }.trimming()) }
-        isFirst = false
-      } else if !line.isEmpty {
-        lines.append(Line(number: index + 1, text: line))
-      }
-    }
+    let (summary, read) = try ScenarioLine.read(text, of: name)
+    var scenario = Scenario(name: name, summary: summary, seed: 1, steps: [])
+    var lines = read
     if let first = lines.first, first.text.hasPrefix("seed ") {
       guard let seed = UInt64(first.text.dropFirst(5).trimming()) else {
         throw CommandFailure(.badData, "\(name), line \(first.number), column 6: Expected a whole number.")
@@ -63,7 +49,7 @@ package struct ScenarioParser {
     try scenario(text, of: name).steps
   }
 
-  private func steps(_ lines: ArraySlice<Line>, of name: String) throws(CommandFailure) -> [ScenarioStep] {
+  private func steps(_ lines: ArraySlice<ScenarioLine>, of name: String) throws(CommandFailure) -> [ScenarioStep] {
     var steps: [ScenarioStep] = []
     var index = lines.startIndex
     while index < lines.endIndex {
@@ -74,34 +60,55 @@ package struct ScenarioParser {
         continue
       }
       let end = try endOfLoop(in: lines, from: index, line, name)
-      let inner = try self.steps(lines[index..<end], of: name)
-      guard let count = Int(line.text.dropFirst(7)), count > 0, count <= Self.mostSteps,
-        steps.count + count * max(inner.count, 1) <= Self.mostSteps
-      else {
-        throw CommandFailure(
-          .badData,
-          "\(name), line \(line.number), column 8: Expected how often, from 1 on, with at most \(Self.mostSteps) steps in "
-            + "all.")
-      }
-      for _ in 0..<count { steps += inner }
+      steps += try loop(line, lines[index..<end], after: steps.count, of: name)
       index = end + 1
     }
     return steps
   }
 
+  /// The steps of `repeat N [as NAME]`; in each turn its number stands in place of `$NAME`.
+  private func loop(
+    _ line: ScenarioLine, _ body: ArraySlice<ScenarioLine>, after count: Int, of name: String
+  ) throws(CommandFailure) -> [ScenarioStep] {
+    let words = line.text.split(whereSeparator: \.isWhitespace).dropFirst().map(String.init)
+    let variable = words.count == 3 && words[1] == "as" ? words[2] : nil
+    guard let turns = words.first.flatMap({ Int($0) }), words.count == 1 || variable != nil, turns > 0,
+      turns <= Self.mostSteps
+    else {
+      throw CommandFailure(
+        .badData,
+        "\(name), line \(line.number), column 8: Expected how often, from 1 on, with at most \(Self.mostSteps) steps in "
+          + "all; \"as n\" behind it puts the number of the turn in place of $n.")
+    }
+    var steps: [ScenarioStep] = []
+    let fixed = variable == nil ? try self.steps(body, of: name) : nil
+    for turn in 1...turns {
+      if let fixed { steps += fixed }
+      if let variable { steps += try self.steps(body.map { $0.replacing("$" + variable, by: turn) }[...], of: name) }
+      guard count + steps.count <= Self.mostSteps else {
+        throw CommandFailure(
+          .badData, "\(name), line \(line.number), column 8: Expected at most \(Self.mostSteps) steps in all.")
+      }
+    }
+    return steps
+  }
+
   private func endOfLoop(
-    in lines: ArraySlice<Line>, from start: Int, _ line: Line, _ name: String
+    in lines: ArraySlice<ScenarioLine>, from start: Int, _ line: ScenarioLine, _ name: String
   ) throws(CommandFailure) -> Int {
     var depth = 1
     for index in start..<lines.endIndex {
-      if lines[index].text.hasPrefix("repeat") { depth += 1 }
+      if lines[index].text == "repeat" || lines[index].text.hasPrefix("repeat ") { depth += 1 }
       if lines[index].text == "end" { depth -= 1 }
       if depth == 0 { return index }
     }
     throw CommandFailure(.badData, "\(name), line \(line.number): \"repeat\" needs an \"end\" below it.")
   }
 
-  private func step(_ line: Line, of name: String) throws(CommandFailure) -> ScenarioStep {
+  private func step(_ line: ScenarioLine, of name: String) throws(CommandFailure) -> ScenarioStep {
+    if line.block != nil {
+      return ScenarioStep(line: line.number, text: line.text, client: nil, action: try block(line, of: name))
+    }
     do throws(TextError) {
       let (client, rest) = Self.owner(of: line.text)
       let action: ScenarioStep.Action
@@ -109,7 +116,7 @@ package struct ScenarioParser {
         throw error.column == nil
           ? error : error.moved(by: line.text.unicodeScalars.count - rest.unicodeScalars.count)
       }
-      if case .open = action {
+      if action.opens {
         let (_, name) = Self.firstWord(rest)
         return ScenarioStep(line: line.number, text: line.text, client: Self.firstWord(name).0, action: action)
       }
@@ -132,14 +139,17 @@ package struct ScenarioParser {
 
   /// Refuses names of clients and listeners that nothing has opened, and a batch without an end.
   private func check(_ steps: [ScenarioStep], of name: String) throws(CommandFailure) {
-    var (clients, listeners): (Set<String>, Set<String>) = ([], [])
+    var (clients, listeners, bundles): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     var batches: [String: ScenarioStep] = [:]
     func fail(_ step: ScenarioStep, _ reason: String) -> CommandFailure {
       CommandFailure(.badData, "\(name), line \(step.line): \(reason)")
     }
     for step in steps {
       let owner = step.client ?? ""
-      if case .open = step.action {
+      if case .openTab(let other, _) = step.action, !clients.contains(other) || other == owner {
+        throw fail(step, "There is no client \(other) yet, whose cache could be shared.")
+      }
+      if step.action.opens {
         if !clients.insert(owner).inserted { throw fail(step, "The client \(owner) is there already.") }
         continue
       }
@@ -154,7 +164,10 @@ package struct ScenarioParser {
         throw fail(step, "Whose step is this? Write \(clients.sorted()[0]): in front of it.")
       }
       switch step.action {
-      case .listen(_, let listener?, _): listeners.insert(owner + "/" + listener)
+      case .listen(_, let listener?, _), .listenNamed(_, let listener?, _): listeners.insert(owner + "/" + listener)
+      case .bundle(let bundle): bundles.insert(bundle.name)
+      case .setting(.load(let bundle)) where !bundles.contains(bundle):
+        throw fail(step, "There is no bundle \(bundle) yet; \"bundle \(bundle) from QUERY\" makes it.")
       case .beginBatch: batches[owner] = step
       case .commitBatch where batches.removeValue(forKey: owner) == nil:
         throw fail(step, "There is no batch to commit.")
@@ -171,10 +184,18 @@ package struct ScenarioParser {
 }
 
 extension ScenarioStep.Action {
+  /// Whether the step opens a client, whose name stands in it.
+  fileprivate var opens: Bool {
+    switch self {
+    case .open, .openTab: true
+    default: false
+    }
+  }
+
   /// Whether the step is one client's: others are of all, if no client is named.
   var needsClient: Bool {
     switch self {
-    case .open, .caption, .pause, .synchronize, .snapshot: false
+    case .open, .openTab, .rules, .bundle, .caption, .pause, .synchronize, .snapshot: false
     case .expectState(.same, _): false
     default: true
     }

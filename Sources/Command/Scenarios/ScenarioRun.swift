@@ -45,7 +45,7 @@ package struct ScenarioRun: Sendable {
 
   private func perform() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      var stage = ScenarioStage(name, in: world)
+      var stage = ScenarioStage(scenario, in: world)
       do {
         for (index, step) in scenario.steps.enumerated() {
           try await world.standingStill { try await $0.before(index) }
@@ -70,6 +70,14 @@ package struct ScenarioRun: Sendable {
   ) async throws -> [String] {
     switch step.action {
     case .open(let user): _ = try stage.open(step.client, user: user, &group)
+    case .openTab(let owner, let user): _ = try stage.open(step.client, user: user, sharing: owner, &group)
+    case .rules(let ruleset):
+      do throws(RPCStatus) { try await world.put(ruleset) } catch { throw failure(step, error.message, .usage) }
+    case .bundle(let bundle): stage.bundles[bundle.name] = try await bytes(of: bundle, step)
+    case .setting(.load(let bundle)):
+      try await load(stage.bundles[bundle] ?? [], by: try stage.client(step.client, &group), step)
+    case .cacheSize(let bytes):
+      try await stage.setCacheSize(bytes, of: step.client, &group) { failure(step, $0, .usage) }
     case .write(let mutation) where step.client == ScenarioStep.server:
       do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
       do throws(RPCStatus) { _ = try await world.server.commit([mutation]) } catch { throw failure(step, "\(error)") }
@@ -94,9 +102,13 @@ package struct ScenarioRun: Sendable {
   ) async throws {
     switch step.action {
     case .listen(let query, let name, let options):
-      let failure = unexpected(step, "the listener failed, and no step expected that")
-      let read = client.listen(query, name, options, failure: failure)
-      group.addTask { await read() }
+      listen(to: query, name, options, by: client, step, &group)
+    case .listenNamed(let query, let name, let options):
+      guard let found = try await client.engine.namedQuery(query) else {
+        throw failure(step, "no bundle that was loaded has a query of the name \(query).")
+      }
+      listen(to: found, name, options, by: client, step, &group)
+    case .setting(let setting): try await apply(setting, to: client, step)
     case .stop(let name): client.stop(name)
     case .goOffline:
       await client.engine.disableNetwork()
@@ -109,19 +121,30 @@ package struct ScenarioRun: Sendable {
       if !client.gather(mutation) { try await write([mutation], by: client, step) }
     case .beginBatch: client.beginBatch()
     case .commitBatch: if let batch = client.takeBatch(), !batch.isEmpty { try await write(batch, by: client, step) }
-    case .changeUser(let user): await client.engine.changeUser(to: user)
+    case .changeUser(let user):
+      client.opened.plan.user.value = user
+      await client.engine.changeUser(to: user)
     case .fault(let change):
       do { try client.opened.faults.perform(change) } catch { throw failure(step, "\(error)") }
     case .expect(let pattern, let limit): try await expect(pattern, limit, of: client, step)
     case .expectNothing(let listener, let limit): try await expectNothing(on: listener, limit, of: client, step)
     case .expectState(let state, let limit):
       try await wait(limit, step) { try await client.holds(state, at: world.server) }
-    case .open, .restart, .kill, .snapshot, .caption, .pause, .synchronize:
+    case .open, .openTab, .rules, .bundle, .cacheSize, .restart, .kill, .snapshot, .caption, .pause, .synchronize:
       preconditionFailure("The step is not one client's.")
     }
   }
 
   // MARK: Steps
+
+  private func listen(
+    to query: FirestoreQuery.Query, _ name: String?, _ options: ListenerOptions, by client: ScenarioClient,
+    _ step: ScenarioStep, _ group: inout ThrowingTaskGroup<Void, any Error>
+  ) {
+    let failure = unexpected(step, "the listener failed, and no step expected that")
+    let read = client.listen(query, name, options, failure: failure)
+    group.addTask { await read() }
+  }
 
   /// Returns when the write is in the cache and its snapshots are on their way to the listeners.
   private func write(_ mutations: [Mutation], by client: ScenarioClient, _ step: ScenarioStep) async throws {

@@ -19,11 +19,15 @@ struct ScenarioStage {
   let elapsed: @Sendable () -> Duration
   /// The clients in the order in which they were first opened.
   private(set) var all: [ScenarioClient] = []
-  private var lives: [String: Int] = [:]
-  private var users: [String: String] = [:]
+  private var plans: [String: ClientPlan] = [:]
+  /// The bundles by their names.
+  var bundles: [String: [UInt8]] = [:]
+  /// The clients whose caches others share.
+  private let owners: Set<String>
 
-  init(_ scenario: String, in world: ScenarioWorld) {
-    (self.scenario, self.world) = (scenario, world)
+  init(_ scenario: Scenario, in world: ScenarioWorld) {
+    (self.scenario, self.world) = (scenario.name, world)
+    owners = Set(scenario.steps.compactMap { if case .openTab(let owner, _) = $0.action { owner } else { nil } })
     elapsed = world.clock.sinceNow()
   }
 
@@ -38,19 +42,26 @@ struct ScenarioStage {
     step.client == nil ? all : all.filter { $0.name == step.client }
   }
 
-  mutating func open(_ name: String?, user: String?, _ tasks: inout Tasks) throws(CommandFailure) -> ScenarioClient {
-    users[name ?? ""] = user
-    let client = try opened(name, isOnline: true, nil, &tasks)
+  /// - Parameter owner: the client whose cache it uses; `nil` for a cache of its own.
+  mutating func open(
+    _ name: String?, user: String?, sharing owner: String? = nil, _ tasks: inout Tasks
+  ) throws(CommandFailure) -> ScenarioClient {
+    // A cache that is shared with one who shares it has one owner.
+    let owner = owner.map { plans[$0]?.owner ?? $0 }
+    let isShared = owner != nil || name.map { owners.contains($0) } ?? false
+    var plan = ClientPlan(name, sharing: owner, isShared: isShared, user: user)
+    plan.cacheSize = plans[name ?? ""]?.cacheSize
+    let client = try opened(plan, isOnline: true, nil, &tasks)
     all.append(client)
     return client
   }
 
-  private func opened(
-    _ name: String?, isOnline: Bool, _ earlier: ScenarioClient?, _ tasks: inout Tasks
+  private mutating func opened(
+    _ plan: ClientPlan, isOnline: Bool, _ earlier: ScenarioClient?, _ tasks: inout Tasks
   ) throws(CommandFailure) -> ScenarioClient {
-    let opened = try world.open(
-      name, life: lives[name ?? ""] ?? 0, user: users[name ?? ""], isOnline: isOnline, earlier?.opened.faults)
-    let client = ScenarioClient(name, opened, isOnline: isOnline)
+    plans[plan.name ?? ""] = plan
+    let client = ScenarioClient(
+      plan.name, try world.open(plan, isOnline: isOnline, earlier?.opened.faults), isOnline: isOnline)
     let scenario = self.scenario
     tasks.addTask {
       await client.followInherited { batch, status in
@@ -60,24 +71,43 @@ struct ScenarioStage {
     return client
   }
 
-  /// Closes a client and opens it again on its cache, or gives it up as it is and opens one on a copy of its files.
-  /// Whether it is online stays.
+  /// Closes a client and opens it again on its cache, or gives it up as it is and opens one on its files as they are.
+  /// Whether it is online stays, and who its user is.
   /// - Parameter failure: the failure of the step for a reason.
   mutating func reopen(
     _ name: String?, isKilled: Bool, _ tasks: inout Tasks, failure: (String) -> CommandFailure
   ) async throws {
     let before = try client(name, &tasks)
-    guard let place = all.firstIndex(where: { $0 === before }) else { return }
+    guard let place = all.firstIndex(where: { $0 === before }), var plan = plans[name ?? ""] else { return }
     if isKilled {
-      guard world.canKill(name) else {
+      guard world.makesCache(of: name) else {
         throw failure("only a client whose cache the scenario has made is killed; leave out --cache.")
       }
-      try world.copyCache(of: name, life: lives[name ?? ""] ?? 0)
-      lives[name ?? "", default: 0] += 1
+      if plan.isShared {
+        await before.abandon()
+      } else {
+        try world.copyCache(of: name, life: plan.life)
+        plan.life += 1
+      }
     }
     await before.close()
-    let next = try opened(name, isOnline: before.isOnline, before, &tasks)
+    let next = try opened(plan, isOnline: before.isOnline, before, &tasks)
     all[place] = next
+  }
+
+  /// Bounds a client's cache; a client that is open is opened anew for it.
+  mutating func setCacheSize(
+    _ bytes: Int64, of name: String?, _ tasks: inout Tasks, failure: (String) -> CommandFailure
+  ) async throws {
+    guard world.makesCache(of: name) else {
+      throw failure("only a cache that the scenario has made gets a size; leave out --cache.")
+    }
+    guard all.contains(where: { $0.name == name }) else {
+      _ = try client(name, &tasks)
+      return try await setCacheSize(bytes, of: name, &tasks, failure: failure)
+    }
+    plans[name ?? ""]?.cacheSize = bytes
+    try await reopen(name, isKilled: false, &tasks, failure: failure)
   }
 
   func close() async {
@@ -106,6 +136,18 @@ extension ScenarioClient {
       guard let status = await engine.statusNow() else { return false }
       return wanted == .offline ? status.isOffline : status.onlineState == wanted
     case .results(let count, let name): return listener(name)?.result?.documents.count == count
+    case .plan(let plan, let query): return try await engine.explain(query).plan == plan
+    case .cached(let key, let isThere): return (try await engine.cachedDocument(key) != nil) == isThere
+    case .streams(let isPrimary): return await engine.sharing()?.isPrimary == isPrimary
+    case .estimate(let key, let exists, let conditions):
+      guard let document = try await engine.cachedDocument(key), let fields = document.data?.fields else {
+        return false
+      }
+      guard let estimated = Value.map(fields).withEstimates else { return !exists }
+      guard exists, case .map(let known) = estimated else { return false }
+      var shown = document
+      shown.state = .found(DocumentData(known))
+      return FirestoreQuery.Query(path: key.collection, filters: conditions).matches(shown)
     case .document(let key, let exists, let conditions, let place):
       guard let document = try await document(key, at: place, server), document.exists else { return !exists }
       let query = FirestoreQuery.Query(path: key.collection, filters: conditions)

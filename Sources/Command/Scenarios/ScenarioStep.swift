@@ -2,12 +2,23 @@
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
+package import FirestoreRules
 
 /// One line of a scenario: an action, or an expectation.
 package struct ScenarioStep: Sendable {
   package enum Action: Sendable {
     /// Opens a client, with a cache and a queue of its own.
     case open(user: String?)
+    /// Opens a client on the cache of another one.
+    case openTab(of: String, user: String?)
+    /// Puts security rules in front of all clients; `nil` takes them away.
+    case rules(Ruleset?)
+    case bundle(ScenarioBundle)
+    /// Bounds the client's cache, which is opened anew for it if it is open.
+    case cacheSize(Int64)
+    case setting(ClientSetting)
+    /// Listens to a query that a loaded bundle has named.
+    case listenNamed(String, name: String?, ListenerOptions)
     case listen(FirestoreQuery.Query, name: String?, ListenerOptions)
     /// Ends a listener.
     case stop(String)
@@ -58,6 +69,15 @@ package enum ScenarioState: Sendable {
   case results(Int, on: String?)
   /// A document that is there and meets conditions, or is not there.
   case document(DocumentKey, exists: Bool, [Filter], at: Place)
+  /// The way in which the cache answers a query.
+  case plan(QueryPlan, FirestoreQuery.Query)
+  /// Whether the cache knows something about a document.
+  case cached(DocumentKey, isThere: Bool)
+  /// Whether the client has the streams, of those that share a cache.
+  case streams(Bool)
+  /// A document with times that the server is still to set and that meets conditions with this client's estimates of them,
+  /// or one without such times.
+  case estimate(DocumentKey, exists: Bool, [Filter])
   /// All clients and the backend agree about the results of all listeners.
   case same
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CommandOptions
 package import CommandOutput
+import FirestoreAccess
 package import FirestoreBackend
 package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
 import FirestoreProtocol
+import FirestoreRules
 import FirestoreSimulation
 import FirestoreSync
 import HearthTesting
@@ -30,6 +32,10 @@ package struct ScenarioWorld: Sendable {
   /// The cache of the client without a name; `nil` for one in the folder.
   private let store: LocalStoreConfiguration?
   private let seed: UInt64
+  /// The rules in front of the clients of a simulation.
+  private let rules = AccessRules()
+  /// The clients of each shared cache of a simulation.
+  private let companies = Kept<[String: SharedCompany]>([:])
   private let plan: Inspection.Plan?
   private let faults: FaultInjector?
   /// The one who looks while a scenario is played.
@@ -84,33 +90,63 @@ package struct ScenarioWorld: Sendable {
   /// One opening of a client.
   struct Opened: Sendable {
     let client: Client
+    let plan: ClientPlan
     let faults: FaultInjector
     /// Whether the cache outlives the scenario.
     let keepsCache: Bool
   }
 
   /// Opens a client on its cache.
-  /// - Parameters:
-  ///   - name: `nil` for the client without a name.
-  ///   - life: how often it was killed: each life has a folder of its own.
-  ///   - earlier: the faults of an opening before.
+  /// - Parameter earlier: the faults of an opening before.
   /// - Throws: the reason why the cache that was named cannot be used.
-  func open(_ name: String?, life: Int, user: String?, isOnline: Bool, _ earlier: FaultInjector?) throws(CommandFailure)
-    -> Opened
-  {
-    let kept = name == nil ? store : nil
-    let faults = earlier ?? (name == nil ? self.faults : nil) ?? faults(of: name ?? "")
-    var surroundings = simulation?.surroundings(of: name ?? "") ?? ClientSurroundings()
+  func open(_ plan: ClientPlan, isOnline: Bool, _ earlier: FaultInjector?) throws(CommandFailure) -> Opened {
+    let kept = plan.name == nil ? store : nil
+    let name = plan.name ?? ""
+    let faults = earlier ?? (plan.name == nil ? self.faults : nil) ?? faults(of: name)
+    var surroundings = simulation?.surroundings(of: name) ?? ClientSurroundings()
     surroundings.beginsOnline = isOnline
+    let (now, clock) = (surroundings.now, plan.clock)
+    surroundings.now = { now() + clock.value }
     let client = Client(
-      kept
-        ?? LocalStoreConfiguration(
-          location: .directory(caches.path(of: name ?? "client", life: life)), policy: .never, database: database),
-      datastore: FaultyDatastore(server, faults: faults, clock: clock), user: user, in: surroundings,
-      inspectedAs: name == nil ? plan : nil)
+      kept ?? cache(of: plan), datastore: FaultyDatastore(way(of: plan), faults: faults, clock: self.clock),
+      user: plan.user.value, in: surroundings, inspectedAs: plan.name == nil ? self.plan : nil)
     if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
-    follower?.opened(name, client, faults)
-    return Opened(client: client, faults: faults, keepsCache: kept != nil)
+    follower?.opened(plan.name, client, faults)
+    return Opened(client: client, plan: plan, faults: faults, keepsCache: kept != nil)
+  }
+
+  private func cache(of plan: ClientPlan) -> LocalStoreConfiguration {
+    let owner = plan.owner ?? "client"
+    var cache = LocalStoreConfiguration(
+      location: .directory(caches.path(of: owner, life: plan.life)),
+      policy: plan.cacheSize.map { .leastRecentlyUsed(thresholdBytes: $0) } ?? .never, database: database,
+      isShared: plan.isShared)
+    if plan.isShared, simulation != nil {
+      let company = companies.value[owner] ?? SharedCompany()
+      companies.value[owner] = company
+      cache.company = company
+    }
+    return cache
+  }
+
+  /// The way of a client to the backend, where rules stand if there are any.
+  private func way(of plan: ClientPlan) -> any Datastore {
+    guard let simulation else { return server }
+    let user = plan.user
+    return RuledDatastore(backend: simulation.backend, database: database, rules: rules) { user.value }
+  }
+
+  /// Puts rules in front of all clients, or takes them away; listeners that they do not allow end at once.
+  /// - Throws: the reason why this world has none.
+  func put(_ ruleset: Ruleset?) async throws(RPCStatus) {
+    guard let simulation else {
+      throw RPCStatus(
+        .unimplemented,
+        "in real time clients are administrators, whom rules do not concern; leave the place and --real-time out, or give "
+          + "the rules to 'hearth serve --rules'.")
+    }
+    rules.set(ruleset.map { .ruleset($0) })
+    await simulation.backend.wakeWatches()
   }
 
   private func faults(of name: String) -> FaultInjector {
@@ -126,5 +162,8 @@ package struct ScenarioWorld: Sendable {
   }
 
   /// Whether a client's cache is in the folder, so that it can be killed.
-  func canKill(_ name: String?) -> Bool { name != nil || store == nil }
+  func makesCache(of name: String?) -> Bool { name != nil || store == nil }
+
+  /// The time of day at the server.
+  var now: Timestamp { simulation?.now ?? .now }
 }

@@ -16,6 +16,15 @@ enum PlainAnswer {
     ([":status": "\(status.code.httpStatus)", "content-type": type, "access-control-allow-origin": "*"], body(status))
   }
 
+  /// An answer of WebChannel.
+  static func channel(_ text: [UInt8], _ version: HTTPVersion) -> (HTTPResponseHead, ByteBuffer) {
+    let headers: HTTPHeaders = [
+      "content-type": "text/plain; charset=utf-8", "content-length": "\(text.count)",
+      "access-control-allow-origin": "*",
+    ]
+    return (HTTPResponseHead(version: version, status: .ok, headers: headers), ByteBuffer(bytes: text))
+  }
+
   static func http1(_ status: RPCStatus, _ version: HTTPVersion) -> (HTTPResponseHead, ByteBuffer) {
     let body = body(status)
     let headers: HTTPHeaders = [

@@ -207,19 +207,3 @@ struct ExpiredToken {
     return false
   }
 }
-
-/// The sessions of WebChannel, by their ids, whose answers a fault is about.
-struct BrokenChannels {
-  private static let most = 10_000
-
-  /// Sessions whose next answer to a write is lost.
-  var losing: Set<String> = []
-  /// Sessions that are over: the server may go on with them, the client is told that they are unknown.
-  private(set) var dead: Set<String> = []
-
-  mutating func kill(_ session: String) {
-    losing.remove(session)
-    if dead.count >= Self.most { dead = [] }
-    dead.insert(session)
-  }
-}

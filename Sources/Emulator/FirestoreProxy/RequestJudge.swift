@@ -54,15 +54,20 @@ struct RequestJudge {
     let account = MessageAccount(method, message.content, isRequest: true)
     guard account.kind == "addTarget" else { return .pass }
     if let code = faults.takeListenFault() {
-      let cause = RPCStatus(code, "The listener was refused by an injected fault.")
-      let refusal = WatchChange.removed([TargetID(Int32(truncatingIfNeeded: account.target ?? 0))], cause: cause)
-      let content = WireWriter.message { $0.watchChange(refusal, DocumentNames(DatabaseID(project: "proxied"))) }
+      let content = Self.refusal(of: Int32(truncatingIfNeeded: account.target ?? 0), code)
       return .refuseTarget(GRPCMessage.buffer(content), code)
     }
     guard faults.hasForgottenTokens, message.isWhole, let token = Self.token(inRequest: message.content),
       faults.isForgotten(token)
     else { return .pass }
     return .replace(Self.withoutResume(message.content))
+  }
+
+  /// The message by which a target ends with a code.
+  static func refusal(of target: Int32, _ code: StatusCode) -> [UInt8] {
+    let cause = RPCStatus(code, "The listener was refused by an injected fault.")
+    let refusal = WatchChange.removed([TargetID(target)], cause: cause)
+    return WireWriter.message { $0.watchChange(refusal, DocumentNames(DatabaseID(project: "proxied"))) }
   }
 
   // MARK: Resume tokens

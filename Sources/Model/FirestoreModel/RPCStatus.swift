@@ -12,10 +12,13 @@ package enum StatusCode: Int, Codable, Sendable, CaseIterable {
 package struct RPCStatus: Codable, Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
+  /// Whether the other end does not speak the protocol, as a server of another kind on the port; `nil` if it may do.
+  package var isForeign: Bool?
 
-  package init(_ code: StatusCode, _ message: String) {
+  package init(_ code: StatusCode, _ message: String, isForeign: Bool? = nil) {
     self.code = code
     self.message = message
+    self.isForeign = isForeign
   }
 
   package var description: String { "\(code.name): \(message)" }

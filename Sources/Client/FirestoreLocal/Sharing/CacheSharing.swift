@@ -14,6 +14,8 @@ final class CacheSharing {
   private static let keptNotices: Int64 = 10_000
 
   let presence: ClientPresence
+  /// The clients on the same thread, which are woken there; `nil` for clients that watch the file of `presence`.
+  var company: SharedCompany?
   let tables: SharingTables
   private let connection: Connection
   /// The other clients that are registered.
@@ -96,7 +98,7 @@ final class CacheSharing {
   func wakeOthersIfTold() {
     guard hasTold else { return }
     hasTold = false
-    presence.wakeOthers()
+    if let company { company.wakeOthers(than: id) } else { presence.wakeOthers() }
   }
 
   // MARK: Hearing

@@ -33,6 +33,14 @@ extension LocalStore {
   /// A descriptor that can be read when another client writes a notice, comes or goes; the caller closes it.
   package func watchOthers() -> Int32? { database.sharing?.presence.watch() }
 
+  /// Has `wake` called when another client writes a notice or goes, if all clients of the cache run on one thread.
+  /// - Returns: whether they do.
+  package func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool {
+    guard let sharing = database.sharing, let company = sharing.company else { return false }
+    company.join(sharing.id, wake)
+    return true
+  }
+
   // MARK: The lease
 
   /// Announces that this client is there, and finds out whether it is primary from now on.

@@ -43,6 +43,7 @@ package struct LocalStore: ~Copyable {
         try CacheDatabase.open(
           in: path, claim: configuration.claim, use: configuration.use, report: configuration.report)
       }
+    database.sharing?.company = configuration.company
     self.init(try Opening(database), configuration.policy)
   }
 
@@ -60,6 +61,7 @@ package struct LocalStore: ~Copyable {
         preconditionFailure("SQLite cannot even open a database in memory: \(error.message)")
       }
     }
+    opening.database.sharing?.company = configuration.company
     self.init(opening, configuration.policy)
   }
 
@@ -118,6 +120,9 @@ package struct LocalStore: ~Copyable {
 
   /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
   package consuming func close() { database.close() }
+
+  /// Gives the database up as a process does that is killed.
+  package consuming func abandon() { database.abandon() }
 
   /// The error once the files were taken away while they are in use; `nil` before.
   package var loss: StoreError? { database.openFiles?.loss }

@@ -201,12 +201,23 @@ final class CacheDatabase {
       // A client that cannot announce its leaving is found out to be gone all the same.
       try? transaction { () throws(StoreError) in try sharing.leave() }
       sharing.wakeOthersIfTold()
+      sharing.company?.leave(sharing.id)
       self.sharing = nil
     }
     openFiles?.end()
     openFiles = nil
     connection.close()
     directory = nil
+  }
+
+  /// Closes the database as the end of a killed process does: clients that share it are told nothing, and find out.
+  func abandon() {
+    if let sharing {
+      sharing.company?.leave(sharing.id)
+      sharing.company?.wakeOthers(than: sharing.id)
+      self.sharing = nil
+    }
+    close()
   }
 
   /// Runs `body` in one transaction; the tables forget their remembered state when it fails.

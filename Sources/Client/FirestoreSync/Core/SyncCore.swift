@@ -89,6 +89,9 @@ package struct SyncCore: ~Copyable {
   /// Closes the store.
   package consuming func close() { store.close() }
 
+  /// Gives the store up as a process does that is killed.
+  consuming func abandon() { store.abandon() }
+
   /// The online state as known from either stream. Snapshots for listeners go by the watch stream alone, as in the SDKs
   /// (`OnlineStateTracker`).
   package var onlineState: OnlineState { network.stateOfEitherStream }

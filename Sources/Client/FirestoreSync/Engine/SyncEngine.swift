@@ -58,8 +58,8 @@ package actor SyncEngine {
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
-  /// - Parameter loop: runs the engine and its jobs, as a simulation's does; `nil` for the loop of the datastore, if it has
-  ///   one, else for a queue of the engine's own.
+  /// - Parameter loop: runs the engine and its jobs, as a simulation's does, also for all clients of a cache that is shared;
+  ///   `nil` for the loop of the datastore, if it has one, else for a queue of the engine's own.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
@@ -293,7 +293,7 @@ package actor SyncEngine {
     finishAll(status)
   }
 
-  private func finishAll(_ status: RPCStatus) {
+  func finishAll(_ status: RPCStatus) {
     for mailbox in mailboxes.values { mailbox.fail(status) }
     for handle in writes.values { handle.answered.resolve(.failure(status)) }
     for wait in pendingWaits.values { wait.resolve(.failure(status)) }

@@ -19,6 +19,10 @@ extension SyncCore {
   /// A descriptor that can be read when another client writes a notice, comes or goes; the caller closes it.
   func watchOthers() -> Int32? { store.watchOthers() }
 
+  /// Has `wake` called when another client writes a notice or goes, if all run on one thread.
+  /// - Returns: whether they do.
+  func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool { store.joinCompany(wake) }
+
   /// Whether the lease is free, so that there is no reason to wait for the next time.
   package func isLeaseOpen() -> Bool {
     guard sharing != nil, !isPrimary else { return false }

@@ -9,10 +9,12 @@ import Glibc
 /// A client whose cache is shared with others.
 extension SyncEngine {
   /// Begins to hear the other clients: notices are dealt with at once, and the kernel tells of the end of the primary's
-  /// process. If the system watches no more files, the timer of the lease does both.
+  /// process, or those do who run on the same thread. If the system watches no more files, the timer of the lease does
+  /// both.
   func beginSharing() {
     guard core?.isShared == true else { return }
-    if let descriptor = core?.watchOthers() {
+    let hasCompany = core?.joinCompany { [weak self] in self?.submit { engine in engine.hearOthers() } } ?? false
+    if !hasCompany, let descriptor = core?.watchOthers() {
       let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
       source.setEventHandler { [weak self] in
         ClientPresence.drain(descriptor)
@@ -41,6 +43,16 @@ extension SyncEngine {
   func endSharing() {
     watchOfOthers?.cancel()
     watchOfOthers = nil
+  }
+
+  /// Lets go of the cache as a process does that is killed: nothing is announced, and nothing waits for it.
+  package func abandon() async {
+    guard core != nil else { return }
+    transition { core in core.prepareToClose() }
+    await jobs.finish()
+    endSharing()
+    core.take()?.abandon()
+    finishAll(.terminated)
   }
 
   /// The number of clients that use the cache now, this one included, and whether this one has the streams.

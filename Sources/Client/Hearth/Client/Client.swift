@@ -83,6 +83,12 @@ package final class Client: Sendable {
     await running.value
     await callbackTasks.cancelAndWait()
   }
+
+  /// Ends as a process does that is killed: clients that share its cache are told nothing.
+  package func abandon() async {
+    await engine.abandon()
+    await terminate()
+  }
 }
 
 /// The tasks of listeners and completion handlers. Each ends with its listener or operation; terminating the client

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreLocal
 package import FirestoreModel
 package import SerialExecutors
 
@@ -17,6 +18,8 @@ package struct ClientSurroundings: Sendable {
   /// The thread of a simulation, on which clients run and their callbacks are called; `nil` for threads of their own, and
   /// callbacks on the queue of the settings.
   package var loop: (any WorkLoop & TaskExecutor)?
+  /// The clients on that thread with which a shared cache is shared.
+  package var company: SharedCompany?
 
   package init() {}
 }

@@ -26,11 +26,13 @@ extension Firestore {
   ) -> LocalStoreConfiguration {
     var isBesideData = false
     if hasStandardCache, case .embedded = backend { isBesideData = true }
-    return LocalStoreConfiguration(
+    var configuration = LocalStoreConfiguration(
       location: (plan.isDurable ? cacheDirectory(for: backend) : nil).map { .directory($0) } ?? .memory,
       policy: plan.policy, database: database,
       claim: identity.map { CacheClaim($0, replacesOthers: isBesideData) }, isShared: plan.isShared,
       report: { [database] in ClientLog.write($0, database) })
+    configuration.company = app.backend.surroundings.company
+    return configuration
   }
 
   /// Starts the client with a durable cache: the web SDK's older spelling of `PersistentCacheSettings`.

@@ -78,7 +78,7 @@ package struct BulkRemoval {
         try await deletion.run(roots) { progress.show($0) }
       } catch let status as RPCStatus {
         throw CommandFailure(
-          ExitStatus(status.code), "\(status) Deleted so far: \(deletion.deleted); the same command goes on.")
+          ExitStatus(status), "\(status) Deleted so far: \(deletion.deleted); the same command goes on.")
       }
       return (deletion.deleted, progress.elapsed)
     }

@@ -117,7 +117,7 @@ package struct BulkWriter {
       let done = "\(verb.capitalized) so far: \(self.done.written)\(advice.map { "; \($0)" } ?? "")."
       switch cause {
       case let status as RPCStatus:
-        return CommandFailure(ExitStatus(status.code), "\(status) \(done)")
+        return CommandFailure(ExitStatus(status), "\(status) \(done)")
       case let failure as CommandFailure: return CommandFailure(failure.status, "\(failure.message) \(done)")
       default: return cause
       }

@@ -186,8 +186,11 @@ package struct WatchRun: Sendable {
       if isOffline, !wasOffline {
         let reason = status.watch.lastError.map { " (\($0.message))" } ?? ""
         if !contact.isMade, !startsFromCache {
-          // A server that answers with an error, or is not asked for want of credentials, is not out of reach.
-          if let error = status.watch.lastError, error.code != .unavailable { throw CommandFailure(error) }
+          // A server that answers with an error, or is not asked for want of credentials, is not out of reach; one that
+          // speaks another protocol never will be reached.
+          if let error = status.watch.lastError, error.code != .unavailable || error.isForeign == true {
+            throw CommandFailure(error)
+          }
           throw CommandFailure(.unavailable, "the server cannot be reached\(reason).")
         }
         headless.note("the server cannot be reached\(reason); still trying.")

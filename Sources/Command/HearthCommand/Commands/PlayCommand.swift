@@ -26,11 +26,15 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
         listen PATH [where CONDITION] [order FIELD] [limit N] [as NAME] [with metadata] [from cache]
         offline | online | restart | kill | user UID | fault WORDS | calm
         set PATH JSON | merge | create | update PATH FIELD=VALUE ... | delete PATH | batch ... commit
-        client NAME [user UID], then NAME: STEP; server: WRITE
+        client NAME [user UID] [shares NAME], then NAME: STEP; server: WRITE
+        rules FILE | rules ... end | rules none; bundle NAME from QUERY | bundle NAME ... end; load NAME; listen named NAME
+        index COLLECTION FIELD [desc|contains], ... | indexes automatic|manual|none
+        cache size BYTES | evict [PATH|QUERY] | clock ahead TIME|behind TIME|right
         expect added|modified|removed|metadata|acknowledged|rejected [PATH] [on NAME] [with CODE] [within TIME]
         expect synced|cached|failed|nothing [on NAME]; expect pending N, results N, online, offline, same
         expect [no] document PATH [where CONDITION] [on NAME|at server|in cache]
-        wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N ... end
+        expect index|scan QUERY; expect [not] cached PATH; expect [no] estimate PATH; expect [no] streams
+        wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N [as NAME] ... end
 
       Events wait until a step expects them; those before the expected one are passed over. TIME is 10s by default.
 
@@ -99,6 +103,11 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Play each so often, and fail where not the same happens each time, byte by byte.", valueName: "times"))
+  var `repeat`: Int?
+
+  @Option(
+    help: ArgumentHelp(
       "Print the scenario that a recorded session, or the lines of proxy --json --values, make; - reads standard input.",
       valueName: "file"))
   var from: String?
@@ -130,6 +139,13 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
     if output != nil { throw ValidationError("--output is about --from; give both.") }
     if list { return }
+    if let times = `repeat` {
+      if !(2...10_000).contains(times) { throw ValidationError("--repeat takes a number from 2 to 10000.") }
+      if isReal { throw ValidationError("--repeat plays in a time of its own; name no place.") }
+      if live || step || watch {
+        throw ValidationError("--repeat compares many runs. Leave out --live, --step and --watch.")
+      }
+    }
     if scenarios.isEmpty, !all { throw ValidationError("Name a scenario, a file of one, or --all; --list lists some.") }
     if realTime, storage.inMemory, scenarios.count > 1 || all {
       throw ValidationError("--real-time with --in-memory plays one scenario.")
@@ -203,7 +219,14 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
     if all { chosen += try ShippedScenario.all.map { .scenario(try parser.scenario($0.text, of: $0.name)) } }
     if show { return }
-    if let failure = try await playing(locations).play(chosen) { throw failure }
+    let run = playing(locations)
+    let failure: CommandFailure?
+    if let times = `repeat` {
+      failure = try await run.play(chosen, times, in: locations.database, faults: disturbance.faults)
+    } else {
+      failure = try await run.play(chosen)
+    }
+    if let failure { throw failure }
   }
 
   private var form: ScenarioReport.Form { ScenarioReport.Form(rawValue: format.rawValue) ?? .text }
@@ -251,7 +274,8 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   private func checkSpecs(_ texts: [PlayedText]) throws(CommandFailure) {
     guard let file = texts.first(where: \.isSpec)?.name else { return }
     let others = [
-      (isReal, "the place, and --real-time"), (seed != nil, "--seed"), (!disturbance.faults.isEmpty, "--fault"),
+      (isReal, "the place, and --real-time"), (seed != nil, "--seed"), (`repeat` != nil, "--repeat"),
+      (!disturbance.faults.isEmpty, "--fault"),
     ]
     if let other = others.first(where: \.0) {
       throw CommandFailure(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
+import FirestoreClientState
+import FirestoreModel
 import Scenarios
 import Synchronization
 
@@ -30,6 +32,30 @@ struct PlayRun: Sendable {
       case .spec(let spec): failure = try play(spec, isAlone: chosen.count == 1, &report)
       }
       if let failure, chosen.count > 1, form == .text, tellsSteps { headless.note(ShownText(failure.message)) }
+      first = first ?? failure
+    }
+    for line in report.finish() { try Self.print(line) }
+    return first
+  }
+
+  /// Plays scenarios several times each, in worlds of their own, and compares what they print.
+  /// - Parameter faults: the faults with which each client begins.
+  /// - Returns: the first failure, or the first difference.
+  func play(
+    _ chosen: [PlayedCase], _ times: Int, in database: DatabaseID, faults: [FaultChange]
+  ) async throws -> CommandFailure? {
+    var report = ScenarioReport(form)
+    var first: CommandFailure?
+    for case .scenario(var scenario) in chosen {
+      if let seed { scenario.seed = seed }
+      let repetition = ScenarioRepetition(scenario, in: database, faults: faults)
+      var (lines, failure) = ([String](), CommandFailure?.none)
+      do throws(CommandFailure) { lines = try await repetition.play(times) } catch { failure = error }
+      if form == .text, failure == nil, !isQuiet {
+        try Self.print("\(scenario.name): \(times) times the same \(lines.count) lines.")
+      }
+      for line in report.end(scenario, after: .zero, failure) { try Self.print(line) }
+      if let failure, chosen.count > 1, form == .text { headless.note(ShownText(failure.message)) }
       first = first ?? failure
     }
     for line in report.finish() { try Self.print(line) }

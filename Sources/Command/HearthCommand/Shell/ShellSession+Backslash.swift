@@ -142,7 +142,7 @@ extension ShellSession {
     do {
       try await surroundings.run { _ = try await locations.connect().datastore.listCollectionIDs(below: .root) }
     } catch let status as RPCStatus where status.code != .permissionDenied {
-      throw CommandFailure(ExitStatus(status.code), "\\c: \(status.message) Commands go where they went before.")
+      throw CommandFailure(ExitStatus(status), "\\c: \(status.message) Commands go where they went before.")
     } catch is RPCStatus {
       return
     }

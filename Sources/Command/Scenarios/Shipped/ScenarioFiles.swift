@@ -4,6 +4,7 @@
 package enum ScenarioFiles {
   package static let sources: [[UInt8]] = [
     PackageResources.listening_scenarios, PackageResources.writing_scenarios, PackageResources.offline_scenarios,
-    PackageResources.together_scenarios, PackageResources.faults_scenarios,
+    PackageResources.together_scenarios, PackageResources.faults_scenarios, PackageResources.rules_scenarios,
+    PackageResources.caches_scenarios,
   ]
 }

@@ -6,7 +6,7 @@
 /// acknowledged │ sent on this back channel │ not sent
 ///        ──────┴───────────────────────────┴──────── numbers, from 1 on; 0 is the answer that opens a session
 /// ```
-struct ChannelOutbox {
+package struct ChannelOutbox {
   private struct Element {
     let number: Int
     /// The array as text, `[{…}]`.
@@ -77,7 +77,7 @@ struct ChannelOutbox {
   }
 
   /// A text with its length before it, in the UTF-16 code units that browsers count.
-  static func framed(_ text: [UInt8]) -> [UInt8] {
+  package static func framed(_ text: [UInt8]) -> [UInt8] {
     var units = 0
     for byte in text {
       // Each character begins with a byte that is no continuation byte; characters of four bytes are two units.

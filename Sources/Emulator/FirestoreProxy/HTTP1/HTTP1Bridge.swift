@@ -14,7 +14,7 @@ final class HTTP1Bridge: ProxiedConnection {
   private var client: ClientSide?
   private var server: ServerSide?
   private var isConnecting = false
-  private var exchange: HTTP1Exchange?
+  private(set) var exchange: HTTP1Exchange?
   /// The parts of a request that wait for the server's connection.
   private var waiting: [HTTPClientRequestPart] = []
   private var token = ExpiredToken()
@@ -76,6 +76,14 @@ final class HTTP1Bridge: ProxiedConnection {
     }
     var passed = head
     for name in ["connection", "keep-alive", "proxy-connection", "upgrade"] { passed.headers.remove(name: name) }
+    if method.isChannel { passed.headers.remove(name: "accept-encoding") }
+    if let session = exchange.session, let known = core.channels.sessions[session] {
+      if known.isOver || exchange.isBack && known.hasDue(after: exchange.sent) {
+        return answerForServer(exchange, session)
+      }
+      if known.hasOwn { passed.uri = exchange.uri(acknowledging: known.number(forServer: exchange.sent)) }
+    }
+    if exchange.isBack, let session = exchange.session { core.channels.backs[session] = self }
     if core.target.isTLS { passed.headers.replaceOrAdd(name: "host", value: core.authority) }
     if exchange.holdsBody {
       exchange.head = passed
@@ -96,10 +104,7 @@ final class HTTP1Bridge: ProxiedConnection {
   private func decide(_ exchange: HTTP1Exchange) -> Bool {
     let method = exchange.method
     if method.kind == .listen, exchange.says("addTarget"), let code = core.faults.takeListenFault() {
-      core.tell(fault("the channel is refused with the listener: \(code.name)", exchange))
-      if let session = exchange.session { core.channels.kill(session) }
-      answer(exchange, RPCStatus(code, "The listener was refused by an injected fault."))
-      return false
+      guard refuse(exchange, code) else { return false }
     }
     if method.lane == .write, !method.isChannel || exchange.says("writes") {
       switch core.faults.takeWriteFault() {
@@ -118,8 +123,13 @@ final class HTTP1Bridge: ProxiedConnection {
         return false
       case .reject(let code)?:
         core.tell(fault("the write is refused: \(code.name)", exchange))
-        if let session = exchange.session { core.channels.kill(session) }
-        answer(exchange, RPCStatus(code, "The write was refused by an injected fault."))
+        let status = RPCStatus(code, "The write was refused by an injected fault.")
+        guard method.isChannel, let session = exchange.session else {
+          answer(exchange, status)
+          return false
+        }
+        end(session, with: status)
+        answerForServer(exchange, session)
         return false
       }
     }
@@ -185,7 +195,10 @@ final class HTTP1Bridge: ProxiedConnection {
       head.headers.remove(name: "connection")
       head.headers.remove(name: "keep-alive")
       if !exchange.isKeptAlive { head.headers.add(name: "connection", value: "close") }
+      // Frames of the proxy come between those of the server.
+      if exchange.isBack { head.headers.remove(name: "content-length") }
       deliver(.head(head), exchange, bytes: 0)
+      if let session = exchange.session { speak(in: session) }
     case .body(let bytes):
       if let session = exchange.session, core.channels.losing.contains(session), bytes.says("commitTime") {
         core.channels.kill(session)
@@ -193,14 +206,18 @@ final class HTTP1Bridge: ProxiedConnection {
       }
       exchange.answerBytes += bytes.readableBytes
       if exchange.method.isChannel { tellAnswer(bytes, exchange) }
+      if !exchange.sayings.isEmpty { greet(exchange, bytes) }
+      if exchange.isBack, let session = exchange.session { return passFrames(bytes, exchange, session) }
       deliver(.body(.byteBuffer(bytes)), exchange, bytes: bytes.readableBytes)
     case .end(let trailers):
+      let rest = exchange.frames.takeRest()
+      if !rest.isEmpty { deliver(.body(.byteBuffer(ByteBuffer(bytes: rest))), exchange, bytes: rest.count) }
       exchange.isAnswerOver = true
       deliver(.end(trailers), exchange, bytes: 0)
     }
   }
 
-  private func deliver(_ part: HTTPServerResponsePart, _ exchange: HTTP1Exchange, bytes: Int) {
+  func deliver(_ part: HTTPServerResponsePart, _ exchange: HTTP1Exchange, bytes: Int) {
     exchange.bytesToClient += bytes
     if exchange.bytesToClient > Self.mostBytes { server?.setReading(false) }
     exchange.toClient.send(core.pace(exchange.method.lane, bytes: bytes, isAnswer: true)) { [weak self] in
@@ -251,9 +268,8 @@ final class HTTP1Bridge: ProxiedConnection {
     core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
   }
 
-  /// Answers in place of the server. What the server says to the request goes nowhere, so its connection ends.
-  private func answer(_ exchange: HTTP1Exchange, _ status: RPCStatus) {
-    if exchange.isAnswerOver { return }
+  /// Lets go of the server, whose answer to the request goes nowhere.
+  func leaveServer(_ exchange: HTTP1Exchange) {
     exchange.isAnswerOver = true
     exchange.toServer.drop()
     waiting = []
@@ -261,6 +277,12 @@ final class HTTP1Bridge: ProxiedConnection {
     server = nil
     old?.close()
     client?.setReading(true)
+  }
+
+  /// Answers in place of the server. What the server says to the request goes nowhere, so its connection ends.
+  func answer(_ exchange: HTTP1Exchange, _ status: RPCStatus) {
+    if exchange.isAnswerOver { return }
+    leaveServer(exchange)
     exchange.status = status
     // The end of the connection is all that can say it behind a head.
     if exchange.hasAnswerHead { return breakOff(because: status.message) }
@@ -278,6 +300,7 @@ final class HTTP1Bridge: ProxiedConnection {
   private func finish(_ exchange: HTTP1Exchange, _ status: RPCStatus?) {
     guard self.exchange === exchange else { return }
     self.exchange = nil
+    if let session = exchange.session, core.channels.backs[session] === self { core.channels.backs[session] = nil }
     exchange.toServer.drop()
     exchange.toClient.drop()
     var event = event(.ended, exchange)
@@ -329,7 +352,7 @@ final class HTTP1Bridge: ProxiedConnection {
     return event
   }
 
-  private func fault(_ remark: String, _ exchange: HTTP1Exchange) -> TrafficEvent {
+  func fault(_ remark: String, _ exchange: HTTP1Exchange) -> TrafficEvent {
     var event = event(.fault, exchange)
     event.remark = remark
     return event

@@ -29,6 +29,17 @@ final class HTTP1Exchange {
   private(set) var held = ByteBuffer()
   private(set) var requestBytes = 0
   private var noted: [UInt8] = []
+  /// Whether it is the back channel of a session, on which the server speaks.
+  let isBack: Bool
+  /// Whether its client reads the answer when that has ended.
+  let isBuffered: Bool
+  /// The newest number that the client has of the session.
+  var sent: Int
+  var frames = ChannelFrames()
+  /// Whether the answer is passed on as it is.
+  var isOpaque = false
+  /// The arrays of the proxy in the session that this request opens.
+  var sayings: [[UInt8]] = []
   var losesAnswer = false
   var isRequestOver = false
   var hasAnswerHead = false
@@ -45,6 +56,9 @@ final class HTTP1Exchange {
     (self.number, self.method, uri, isKeptAlive) = (number, method, head.uri, head.isKeepAlive)
     (toServer, toClient) = (Conveyor(loop), Conveyor(loop))
     session = method.isChannel ? Self.parameter("SID", of: head.uri) : nil
+    isBack = session != nil && head.method == .GET && Self.parameter("TYPE", of: head.uri) == "xmlhttp"
+    isBuffered = Self.parameter("CI", of: head.uri) == "1"
+    sent = Self.parameter("AID", of: head.uri).flatMap { Int($0) } ?? 0
     holdsBody = head.method == .POST && method.lane != .read || method.lane == .write
   }
 
@@ -53,6 +67,17 @@ final class HTTP1Exchange {
     note(bytes)
     held.writeBuffer(&bytes)
   }
+
+  /// Sends another body in place of the one that is held.
+  func replaceBody(_ bytes: [UInt8]) {
+    held = ByteBuffer(bytes: bytes)
+    if head?.headers.contains(name: "content-length") == true {
+      head?.headers.replaceOrAdd(name: "content-length", value: "\(bytes.count)")
+    }
+  }
+
+  /// The address with another number of the newest array that the client has.
+  func uri(acknowledging number: Int) -> String { uri.replacing("&AID=\(sent)", with: "&AID=\(number)") }
 
   func note(_ bytes: ByteBuffer) {
     requestBytes += bytes.readableBytes

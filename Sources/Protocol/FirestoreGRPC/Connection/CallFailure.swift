@@ -36,7 +36,9 @@ enum CallFailure {
       RPCStatus(
         .unavailable,
         "\(name) answers in HTTP (\(HTTPResponseStatus(statusCode: code))) and not in gRPC. Check the port, and for a "
-          + "proxy in between.")
+          + "proxy in between.",
+        // A gateway that finds its server gone says so in HTTP.
+        isForeign: (502...504).contains(code) ? nil : true)
     case .reset(let code): RPCStatus(statusCode(of: code), "\(name) broke the call off (\(code)).")
     case .withoutStatus: RPCStatus(.internal, "The answer of \(name) ends without a status.")
     case .compressed: RPCStatus(.internal, "The answer of \(name) is compressed, which was not asked for.")
@@ -71,7 +73,17 @@ enum CallFailure {
   }
 
   private static func unreachable(_ endpoint: Endpoint, _ error: any Error) -> RPCStatus {
-    RPCStatus(.unavailable, "\(endpoint.text) \(complaint(about: root(of: error), at: endpoint))")
+    let cause = root(of: error)
+    return RPCStatus(
+      .unavailable, "\(endpoint.text) \(complaint(about: cause, at: endpoint))",
+      isForeign: isForeign(cause) ? true : nil)
+  }
+
+  /// Whether an error says that the other end does not speak HTTP/2.
+  private static func isForeign(_ error: any Error) -> Bool {
+    if error is any NIOHTTP2Error { return true }
+    let text = "\(error)"
+    return text.contains("UnableToParseFrame") || text.contains("BadPreface")
   }
 
   /// The meaning of the innermost cause for the user who chose the address. The beginning must suffice: screens cut
@@ -90,10 +102,9 @@ enum CallFailure {
     case TransportFailure.cut(let hasGreeted): return endpoint.isTLS && !hasGreeted ? endedHandshake : cut(endpoint)
     case TransportFailure.silent: return "gives no sign of life. Check the network, and that the server answers."
     case TransportFailure.notTaken: return "takes no calls at the moment. Try again."
-    case is any NIOHTTP2Error: return notGRPC(endpoint)
+    case _ where isForeign(error): return notGRPC(endpoint)
     default:
       let text = "\(error)"
-      if text.contains("UnableToParseFrame") || text.contains("BadPreface") { return notGRPC(endpoint) }
       let isName = text.contains("resolve") || text.contains("DNS") || text.contains("Name or service")
       if isName { return "is no host that is known. Check its spelling, and the network." }
       return "cannot be reached: \(reason(error))."

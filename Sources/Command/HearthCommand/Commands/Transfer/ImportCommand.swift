@@ -191,7 +191,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     case let reason as Rejection.Reason: return CommandFailure(.badData, "\(name), \(reason.text)\(written)")
     case let status as RPCStatus:
       return CommandFailure(
-        ExitStatus(status.code),
+        ExitStatus(status),
         "\(status) Imported so far: \(done.documents.documents); the same command goes on from there.")
     case let failure as CommandFailure where done.documents > 0:
       return CommandFailure(failure.status, "\(failure.message)\(written)")

@@ -96,7 +96,7 @@ struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     switch stopped.error {
     case let reason as Rejection.Reason:
       return CommandFailure(.badData, "\(backup.documentFile), \(reason.text)\(written)")
-    case let status as RPCStatus: return CommandFailure(ExitStatus(status.code), "\(status)\(written)")
+    case let status as RPCStatus: return CommandFailure(ExitStatus(status), "\(status)\(written)")
     case let failure as CommandFailure: return CommandFailure(failure.status, failure.message + written)
     case is CancellationError: return stopped.error
     default: return CommandFailure(.badData, "\(backup.documentFile), \(stopped.error)\(written)")

@@ -67,7 +67,7 @@ private struct DocumentEditing: Sendable {
       let kept = " What you wrote is in \(Paths.ofProcess.short(file.path))."
       switch error {
       case let failure as CommandFailure: throw CommandFailure(failure.status, failure.message + kept)
-      case let status as RPCStatus: throw CommandFailure(ExitStatus(status.code), "\(path): \(status)\(kept)")
+      case let status as RPCStatus: throw CommandFailure(ExitStatus(status), "\(path): \(status)\(kept)")
       default: throw error
       }
     }

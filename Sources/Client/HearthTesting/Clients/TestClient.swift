@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreClientState
 import FirestoreModel
 import FirestoreSimulation
+import FirestoreSync
 import FirestoreText
 public import Hearth
 import Synchronization
@@ -20,18 +21,27 @@ public final class TestClient: Sendable {
 
   private struct State: Sendable {
     var opening: ClientOpening
-    /// The number of times that the client was killed.
-    var life = 0
+    var cache: OpenedCache
     var isOnline = true
   }
 
-  init(_ name: String, user: String?, on stage: TestStage) throws(FirestoreError) {
+  /// The time by which the clock is ahead.
+  private let clock: TestClock
+
+  init(_ name: String, user: String?, on cache: OpenedCache, _ stage: TestStage) throws(FirestoreError) {
     (self.name, self.stage) = (name, stage)
     faults = stage.world.faults(of: name)
     if let user { users.signIn(userID: user) { _ in user } }
+    let clock = TestClock()
+    self.clock = clock
     state = Mutex(
-      State(opening: try ClientOpening(name, life: 0, isOnline: true, users, faults, in: stage.world)))
+      State(
+        opening: try ClientOpening(
+          name, on: cache, isOnline: true, users, faults, clock: { clock.lead }, in: stage.world),
+        cache: cache))
   }
+
+  var cache: OpenedCache { state.withLock(\.cache) }
 
   /// The database, for the code that is tested. A client that was restarted or killed has another one.
   public var db: Firestore { opening.db }
@@ -81,7 +91,16 @@ public final class TestClient: Sendable {
   /// Ends all faults, and withdraws those that wait for a call.
   public func calm() { faults.apply(FaultSettings()) }
 
+  // MARK: Clock
+
+  /// Sets the client's clock: by how much it is ahead of the stage's time of day, or behind it if negative. Server timestamps
+  /// are estimated by it until the server has set them.
+  public func setClock(ahead lead: Duration) { clock.lead = lead }
+
   // MARK: Lives
+
+  /// Whether this client has the streams: of clients that share a cache one has them, for all.
+  public func hasStreams() async -> Bool { await opening.engine.sharing()?.isPrimary ?? false }
 
   /// Closes the client and opens it again on its cache. Its listeners end; writes that wait are sent by the new one, if the
   /// network is on.
@@ -96,15 +115,20 @@ public final class TestClient: Sendable {
 
   private func reopen(isKilled: Bool, _ place: CallPlace) async throws {
     try stage.check(place)
-    let (before, life, isOnline) = state.withLock { ($0.opening, $0.life + (isKilled ? 1 : 0), $0.isOnline) }
-    if isKilled {
-      do throws(RPCStatus) { try stage.world.caches.copy(name, life: life - 1) } catch {
+    let (before, old, isOnline) = state.withLock { ($0.opening, $0.cache, $0.isOnline) }
+    var cache = old
+    // A cache that others use stays where it is.
+    if isKilled, cache.company == nil {
+      do throws(RPCStatus) { try stage.world.caches.copy(name, life: cache.life) } catch {
         throw stage.failure(.misuse, "\(name) cannot be killed: \(error.message)", place)
       }
+      cache.life += 1
     }
-    await before.close()
-    let next = try ClientOpening(name, life: life, isOnline: isOnline, users, faults, in: stage.world)
-    state.withLock { ($0.opening, $0.life) = (next, life) }
+    await before.close(isKilled: isKilled && cache.company != nil)
+    let clock = clock
+    let next = try ClientOpening(
+      name, on: cache, isOnline: isOnline, users, faults, clock: { clock.lead }, in: stage.world)
+    state.withLock { state in (state.opening, state.cache) = (next, cache) }
   }
 
   // MARK: Listening

@@ -31,19 +31,29 @@ final class ClientOpening: Sendable {
   }
 
   /// Opens the client.
-  /// - Parameter life: the number of times that the client was killed.
+  /// - Parameters:
+  ///   - cache: the cache, which may be one of another client.
+  ///   - clock: the time by which the client's clock is ahead.
   /// - Throws: the reason why the client cannot be opened.
   init(
-    _ name: String, life: Int, isOnline: Bool, _ users: UserSession, _ faults: FaultInjector, in world: SimulatedWorld
+    _ name: String, on cache: OpenedCache, isOnline: Bool, _ users: UserSession, _ faults: FaultInjector,
+    clock: @escaping @Sendable () -> Duration, in world: SimulatedWorld
   ) throws(FirestoreError) {
     loop = world.loop
     var surroundings = world.surroundings(of: name)
     surroundings.beginsOnline = isOnline
+    surroundings.now = { world.now + clock() }
+    surroundings.company = cache.company
     let way = FaultyDatastore(world.server, faults: faults, clock: world.loop.clock)
     db = Firestore.firestore(
       app: FirestoreApp(
         name: name, projectID: world.database.project, backend: .datastore(way, in: surroundings),
-        cacheDirectory: world.caches.path(of: name, life: life), credentials: users))
+        cacheDirectory: world.caches.path(of: cache.owner, life: cache.life), credentials: users))
+    if cache.company != nil {
+      let settings = FirestoreSettings()
+      settings.cacheSettings = PersistentCacheSettings(tabManager: .multiple)
+      db.settings = settings
+    }
     engine = try db.client().engine
     start { [self] in await followAnswers() }
   }
@@ -80,7 +90,10 @@ final class ClientOpening: Sendable {
     }
   }
 
-  func close() async {
+  /// Ends the client.
+  /// - Parameter isKilled: whether clients that share its cache are told nothing.
+  func close(isKilled: Bool = false) async {
+    if isKilled { await engine.abandon() }
     let tasks = state.withLock { state in
       state.isClosed = true
       return state.tasks

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
+import Testing
+
+@testable import CommandOutput
+@testable import Scenarios
+
+/// Runs in which rules, bundles, tabs, indexes, sizes and clocks are not as a step says.
+@Suite struct SettingsRunTests {
+  private func failure(_ text: String) async throws -> CommandFailure? {
+    let scenario = try ScenarioParser(database: database).scenario(text, of: "test")
+    let run = ScenarioRun(scenario, in: try ScenarioWorld(simulating: database, seed: 1)) { _ in
+    } note: { _ in
+    }
+    do { try await run.run() } catch let error as CommandFailure { return error }
+    return nil
+  }
+
+  @Test(
+    "A state that does not hold is 75 and names the step",
+    arguments: [
+      "client ada\nclient bob shares ada\nada: expect no streams",
+      "client ada\nclient bob shares ada\nbob: expect streams",
+      "set a/b {\"n\": 1}\nexpect index a where n == 1",
+      "index a n\nset a/b {\"n\": 1}\nwait 5m\nexpect scan a where n == 1",
+      "expect cached a/b", "set a/b {}\nexpect not cached a/b",
+      "set a/b {}\nexpect estimate a/b",
+      "offline\nset a/b {\"at\": {\"$serverTimestamp\": true}}\nexpect no estimate a/b",
+      "offline\nset a/b {\"at\": {\"$serverTimestamp\": true}}\nexpect estimate a/b where at > 2026-01-01T00:30:00Z",
+    ])
+  func late(_ text: String) async throws {
+    let failure = try await failure(text)
+    let last = text.split(separator: "\n").count
+    #expect(
+      failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
+  }
+
+  @Test("A listener that rules refuse without a step that expects it ends the run with 77, and says which rule it was")
+  func refused() async throws {
+    let failure = try await failure("rules\nmatch /a/{b} {\n  allow read: if false;\n}\nend\nlisten a\nwait 1s")
+    #expect(failure?.status == .permissionDenied, "\(failure as Any)")
+    #expect(failure?.message.contains("Missing or insufficient permissions.") == true)
+  }
+
+  @Test("A name that no bundle has is 1")
+  func unnamed() async throws {
+    let failure = try await failure("listen named menu")
+    #expect(failure?.message.hasSuffix("no bundle that was loaded has a query of the name menu.") == true)
+  }
+
+  @Test("What a bundle has is older than what was written since, and a bundle that was loaded before changes nothing")
+  func bundleTwice() async throws {
+    let text = """
+      server: set a/b {"n": 1}
+      bundle first from a
+      server: set a/b {"n": 2}
+      bundle second from a
+      offline
+      load second
+      expect document a/b where n == 2 in cache
+      load first
+      expect document a/b where n == 2 in cache
+      load second
+      expect document a/b where n == 2 in cache
+      """
+    #expect(try await failure(text) == nil)
+  }
+
+  @Test("Who signs in stays signed in when the client is opened again")
+  func userStays() async throws {
+    let text = """
+      rules
+      match /a/{b} { allow read, write: if request.auth.uid == "ada"; }
+      end
+      user ada
+      restart
+      listen a as rows
+      expect synced on rows
+      kill
+      set a/b {}
+      expect acknowledged a/b
+      """
+    #expect(try await failure(text) == nil)
+  }
+}
