@@ -594,7 +594,7 @@ let package = Package(
       [
         "SerialExecutors", "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery",
         "FirestoreClientState",
-        "FirestoreSimulation", "FirestoreSQLite", "FirestoreSpec",
+        "FirestoreSimulation", "FirestoreSQLite", "FirestoreSpec", "FirestoreSync", "Hearth",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

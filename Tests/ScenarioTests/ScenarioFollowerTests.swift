@@ -24,7 +24,7 @@ import class Hearth.Client
           self.news.withLock { $0.append("before \(step)") }
           for (_, client) in self.clients.withLock({ $0 }) {
             _ = try await client.engine.cachedCollectionIDs(below: .root)
-            _ = await client.engine.statusNow()
+            for await _ in client.engine.status() { break }
           }
         },
         opened: { name, client, _ in
