@@ -35,9 +35,12 @@ package final class Interruptions {
     let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        if arrivals.isFirst() { return continuation.yield(.signal(number)) }
-        signal(number, SIG_DFL)
-        kill(getpid(), number)
+        if arrivals.isFirst() {
+          continuation.yield(.signal(number))
+        } else {
+          signal(number, SIG_DFL)
+          kill(getpid(), number)
+        }
       }
       source.activate()
       return source
