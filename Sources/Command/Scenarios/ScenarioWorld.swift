@@ -78,7 +78,7 @@ package struct ScenarioWorld: Sendable {
   package static var beginning: Timestamp { SimulatedWorld.beginning }
 
   /// The time of day of a simulated world; `nil` in the real one.
-  package var now: Timestamp? { simulation?.now }
+  package var simulatedNow: Timestamp? { simulation?.now }
 
   func end() {
     simulation?.end()

@@ -78,7 +78,7 @@ final class ScenarioPlayback {
     if isLeft { throw CancellationError() }
     try await withCheckedThrowingContinuation { continuation in
       waiting = continuation
-      note(.waiting(at: world.now))
+      note(.waiting(at: world.simulatedNow))
     }
     if scenario.steps.indices.contains(index) { note(.begun(scenario.steps[index])) }
   }
@@ -103,7 +103,7 @@ final class ScenarioPlayback {
     let failure = error.map { $0 as? CommandFailure ?? CommandFailure(.failure, "\($0)") }
     await withCheckedContinuation { continuation in
       farewell = continuation
-      note(.ended(failure, at: world.now))
+      note(.ended(failure, at: world.simulatedNow))
     }
   }
 
