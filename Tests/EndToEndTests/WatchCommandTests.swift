@@ -77,7 +77,7 @@ extension EndToEndTests.InPipes {
       let deadline = ContinuousClock.now + Waiting.limit
       while unread < 130_000, .now < deadline {
         #expect(await Waiting.isReadable(process.output, by: deadline))
-        ioctl(process.output, UInt(FIONREAD), &unread)
+        _ = ioctl(process.output, UInt(FIONREAD), &unread)
         await Task.yield()
       }
       kill(process.id, SIGTERM)
