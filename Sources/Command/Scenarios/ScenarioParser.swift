@@ -185,7 +185,7 @@ package struct ScenarioParser {
 
 extension ScenarioStep.Action {
   /// Whether the step opens a client, whose name stands in it.
-  fileprivate var opens: Bool {
+  var opens: Bool {
     switch self {
     case .open, .openTab: true
     default: false

@@ -9,7 +9,7 @@ extension Scenario {
     var names: [String] = []
     for step in steps {
       let name: String?
-      if case .open = step.action {
+      if step.action.opens {
         name = step.client
       } else {
         name = step.client == nil && step.action.needsClient ? Self.unnamedClient : nil

@@ -58,6 +58,11 @@ extension DashboardState {
   /// Whether the client is one of a scenario that is played.
   package var isInScenario: Bool { configuration.attached?.isOfScenario ?? false }
 
+  /// The one who has switched the network off, as it stands behind "by".
+  package var plugHolder: String {
+    configuration.attached.flatMap { $0.allowsControl ? nil : $0.owner } ?? "you"
+  }
+
   /// Whether a command is possible with a scenario on the screen, and one of its keys means it.
   func canUse(_ command: Command) -> Bool {
     guard command.reason(self) == nil else { return false }

@@ -211,9 +211,8 @@ extension DashboardState {
       if status.isOffline {
         let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
         let clock = TimeText.clock(now, offset: configuration.utcOffset)
-        feed.append(
-          FeedRow(
-            time: now, kind: .divider, summary: "offline \(clock) \(status.isNetworkEnabled ? outage : "by you")"))
+        let reason = status.isNetworkEnabled ? outage : "by \(plugHolder)"
+        feed.append(FeedRow(time: now, kind: .divider, summary: "offline \(clock) \(reason)"))
         outages.begin(Reconnection(from: now))
       }
       if let ended { endOutage(ended) }

@@ -81,7 +81,9 @@ struct NetworkPane {
     line.add("\(vitals.glyph) \(width >= 44 ? vitals.wordInFull : vitals.word)", vitals.role)
     if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
-      if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }
+      if !state.network.isNetworkEnabled {
+        line.add(state.returnText.map { ", \($0)" } ?? " by \(state.plugHolder)", .textMuted)
+      }
     } else if state.network.onlineState == .online, !state.attachment.isOver {
       // The time of the beginning replaces a duration, since an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)

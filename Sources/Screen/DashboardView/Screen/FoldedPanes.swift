@@ -73,7 +73,7 @@ struct FoldedPanes {
     line.add("\(vitals.glyph) \(vitals.word)", vitals.role)
     if let outage = state.outageText {
       line.add(" \(outage)", vitals.role)
-      if !state.network.isNetworkEnabled { line.add(" \(state.returnText ?? "by you")", .textMuted) }
+      if !state.network.isNetworkEnabled { line.add(" \(state.returnText ?? "by \(state.plugHolder)")", .textMuted) }
     } else if state.network.onlineState == .online {
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
     }

@@ -182,6 +182,11 @@ struct VitalSigns {
     return stateWord == .notConnected ? .header : stateWord == .online ? .stateOnline : .stateConnecting
   }
 
+  /// ` (you)` for a network that the user switched off; empty else.
+  private var plugMark: String {
+    state.network.isNetworkEnabled || state.plugHolder != "you" ? "" : " (you)"
+  }
+
   /// The newest round trip, `184ms`; the length of an outage; empty before the first.
   private var timing: String {
     if let outageText = state.outageText { return outageText }
@@ -201,7 +206,7 @@ struct VitalSigns {
     case .full:
       line.add("\(glyph) \(wordInFull)", role)
       if let outageText = state.outageText {
-        line.add(" \(outageText)" + (state.network.isNetworkEnabled ? "" : " (you)"), role)
+        line.add(" \(outageText)" + plugMark, role)
       } else if !timing.isEmpty {
         line.add("  rtt \(timing)", .header)
       }
@@ -214,7 +219,7 @@ struct VitalSigns {
       line.add("  \(rate) ev/s \(sparkline(8))   \(clock(.long)) ", .header)
     case .medium, .plain:
       line.add("\(glyph) \(word)", role)
-      let who = length == .medium && state.network.isOffline && !state.network.isNetworkEnabled ? " (you)" : ""
+      let who = length == .medium && state.network.isOffline ? plugMark : ""
       if !timing.isEmpty { line.add(" \(timing)\(who)", state.network.isOffline ? role : .header) }
       line.add("  ", .header)
       line.add(pending, pendingRole)
