@@ -33,6 +33,8 @@ final class ScenarioPlayback {
   private var waiting: CheckedContinuation<Void, any Error>?
   private var farewell: CheckedContinuation<Void, Never>?
   private var timer: Task<Void, Never>?
+  /// The number of steps that were asked for before they waited.
+  private var stepsAhead = 0
   private var isLeft = false
 
   init(_ scenario: Scenario, in world: ScenarioWorld, tell: @escaping @MainActor (News) -> Void) {
@@ -79,6 +81,10 @@ final class ScenarioPlayback {
     try await withCheckedThrowingContinuation { continuation in
       waiting = continuation
       note(.waiting(at: world.simulatedNow))
+      if stepsAhead > 0 {
+        stepsAhead -= 1
+        step()
+      }
     }
     if scenario.steps.indices.contains(index) { note(.begun(scenario.steps[index])) }
   }
@@ -94,6 +100,13 @@ final class ScenarioPlayback {
       guard let self, !Task.isCancelled else { return }
       waiting.take()?.resume()
     }
+  }
+
+  /// Has the step that waits done now; if none does, the next one as soon as it waits.
+  func step() {
+    timer?.cancel()
+    timer = nil
+    if let waiting = waiting.take() { waiting.resume() } else { stepsAhead += 1 }
   }
 
   /// Keeps the clients for those who look at them.

@@ -161,7 +161,7 @@ final class ScenarioShow {
     if turn.scenario.contains(.again) {
       begin(live.scenario)
     } else if turn.scenario.contains(.next) {
-      run?.goOn(after: .zero)
+      run?.step()
     } else if before?.isPlaying != stage.play?.isPlaying || before?.pace != stage.play?.pace {
       schedule()
     }
