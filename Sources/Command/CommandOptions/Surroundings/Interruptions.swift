@@ -27,8 +27,8 @@ package final class Interruptions {
     (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
   }
 
-  /// Hears the signals and the output of the process: from then on the first SIGINT, SIGTERM or SIGHUP does not end it by
-  /// itself. A second one does: the command may be writing into a pipe that nobody reads.
+  /// Hears the signals and the output of the process. From then on the process outlives the first SIGINT, SIGTERM or SIGHUP,
+  /// and ends with the second: the command may be writing into a pipe that nobody reads.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
