@@ -28,7 +28,7 @@ package final class Interruptions {
   }
 
   /// Hears the signals and the output of the process. From then on the process outlives the first SIGINT, SIGTERM or SIGHUP,
-  /// and ends with the second: the command may be writing into a pipe that nobody reads.
+  /// and ends with the second: the command may be writing into a pipe that has no reader at work.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
