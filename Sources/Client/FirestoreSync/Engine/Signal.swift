@@ -37,3 +37,8 @@ final class Signal: Sendable {
     }
   }
 }
+
+/// A reader of the status, for as long as the stream is kept.
+struct StatusObserver {
+  weak var signal: Signal?
+}

@@ -398,8 +398,3 @@ package actor SyncEngine {
 extension SyncCore {
   fileprivate mutating func run<Result>(_ body: (inout SyncCore) -> Result) -> Result { body(&self) }
 }
-
-/// A reader of the status, for as long as the stream is kept.
-private struct StatusObserver {
-  weak var signal: Signal?
-}
