@@ -5,7 +5,7 @@ import SerialExecutors
 import Synchronization
 
 /// A thread of one client: for its connections, and for its engine and its streams (`Datastore.loop`). An answer is then dealt with on the thread that read it, and a request is written by the thread that made it. Each
-/// change of threads spared is a processor that need not be woken, which takes some 50 µs on a machine with little to do.
+/// change of threads spared is a processor that need not be woken.
 ///
 /// While the engine works, nothing is read: what the server sends waits in the kernel, and then at the server.
 package final class ConnectionThread: WorkLoop, TaskExecutor {
