@@ -15,7 +15,7 @@ package struct DocumentNames: Sendable {
   /// The key of a name.
   /// - Throws: an error for a name outside the database and for one that is not a document's.
   package func key(_ name: UnsafeRawBufferPointer) throws(WireError) -> DocumentKey {
-    guard name.count > prefix.count, name.starts(with: prefix) else {
+    guard name.count > prefix.count, hasPrefix(name) else {
       let (name, root) = (String(decoding: name, as: UTF8.self), String(decoding: prefix, as: UTF8.self))
       throw WireError("\"\(name)\" does not begin with \"\(root)\"")
     }
@@ -40,6 +40,14 @@ package struct DocumentNames: Sendable {
       throw WireError("the name of a document is not valid UTF-8")
     }
     return DocumentKey(unchecked: ResourcePath(text))
+  }
+
+  private func hasPrefix(_ name: UnsafeRawBufferPointer) -> Bool {
+    prefix.withUnsafeBufferPointer { prefix in
+      name.withMemoryRebound(to: UInt8.self) { name in
+        Ordering.firstDifference(prefix, UnsafeBufferPointer(rebasing: name[..<prefix.count])) == prefix.count
+      }
+    }
   }
 
   package func key(_ name: String) throws(WireError) -> DocumentKey {

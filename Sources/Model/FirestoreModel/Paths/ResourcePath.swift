@@ -7,12 +7,18 @@
 package struct ResourcePath: Sendable {
   /// The segments joined by slashes; empty for the root.
   package let text: String
+  /// The hash of the text, which tables of paths need at each look-up and whenever they grow. It also tells most different
+  /// paths apart without reading their text, which mostly is not in the processor's cache.
+  private let textHash: UInt64
 
   /// Makes a path without checking it: `init(validating:)` is for text from outside.
   /// - Parameter text: segments joined by single slashes, without one at either end.
-  package init(_ text: String) { self.text = text }
+  package init(_ text: String) {
+    self.text = text
+    textHash = text.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) }
+  }
 
-  package init(segments: some Sequence<String>) { text = segments.joined(separator: "/") }
+  package init(segments: some Sequence<String>) { self.init(segments.joined(separator: "/")) }
 
   package static let root = ResourcePath("")
 
@@ -120,13 +126,14 @@ package struct ResourcePath: Sendable {
 }
 
 extension ResourcePath: Hashable {
-  package static func == (left: ResourcePath, right: ResourcePath) -> Bool { left.text.equalsUTF8(right.text) }
-  package func hash(into hasher: inout Hasher) { text.hashUTF8(into: &hasher) }
+  package static func == (left: ResourcePath, right: ResourcePath) -> Bool {
+    left.textHash == right.textHash && left.text.equalsUTF8(right.text)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
 
   /// The hash that tables of paths use. Spares the standard hasher, which takes longer than all the rest.
-  package func _rawHashValue(seed: Int) -> Int {
-    text.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0), seed: seed) }
-  }
+  package func _rawHashValue(seed: Int) -> Int { ByteHash.of(textHash, seed: seed) }
 }
 
 extension ResourcePath: CustomStringConvertible {

@@ -43,7 +43,8 @@ extension String {
   package func equalsUTF8(_ other: String) -> Bool {
     withUTF8Bytes { left in
       other.withUTF8Bytes { right in
-        left.count == right.count && Ordering.firstDifference(left, right) == left.count
+        left.count == right.count
+          && (left.baseAddress == right.baseAddress || Ordering.firstDifference(left, right) == left.count)
       }
     }
   }
