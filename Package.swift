@@ -175,8 +175,7 @@ let package = Package(
       [
         "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"), "TransportSecurity",
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), "TransportSecurity", "HTTP2Frames", hpack,
       ]),
     module(
       "FirestoreSync",
@@ -476,8 +475,9 @@ let package = Package(
     tests(
       "FirestoreGRPCTests",
       [
-        "FirestoreTesting", "ClientTesting", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
-        "FirestoreGRPC", grpc, protobuf, http2,
+        "FirestoreTesting", "ClientTesting", "ServerTesting", "WireOracle", "FirestoreModel", "FirestoreQuery",
+        "FirestoreProtocol", "FirestoreGRPC", grpc, protobuf, http2,
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),

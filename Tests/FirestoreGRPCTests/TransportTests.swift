@@ -146,11 +146,8 @@ struct TransportTests {
   @Test("A call whose time is over ends, though the peer is silent")
   func deadline() async throws {
     try await ScriptedPeer.run({ _, _ in [] }) { endpoint, _ in
-      let connection = Connection(to: endpoint)
-      let headers = RequestHeaders(database: Samples.database)
-        .call(.runQuery, at: endpoint, authorization: nil, timeout: .milliseconds(1))
-      #expect(headers["grpc-timeout"] == ["1m"])
-      let call = try await connection.call(headers, [], timeout: .milliseconds(1))
+      let connection = Connection(to: endpoint, database: Samples.database)
+      let call = try await connection.call(RequestHead(method: .runQuery, timeout: .milliseconds(1)), [])
       let failure = await #expect(throws: TransportFailure.self) { _ = try await call.stream.next() }
       guard case .overdue? = failure else { return #expect(Bool(false), "\(String(describing: failure))") }
       await connection.close()
@@ -160,9 +157,9 @@ struct TransportTests {
   @Test("What is said of an error is read as it was written", arguments: ["because 100 % of ü", "a\nb", "%", "%4", ""])
   func messages(_ text: String) {
     let encoded = text.utf8.map { 0x20...0x7e ~= $0 && $0 != 0x25 ? String(UnicodeScalar($0)) : "%" + hex($0) }
-    #expect(ResponseHandler.percentDecoded(encoded.joined()) == text)
+    #expect(ResponseHead.percentDecoded(encoded.joined()) == text)
     // What is no encoding stays as it is.
-    #expect(ResponseHandler.percentDecoded("100 %") == "100 %")
+    #expect(ResponseHead.percentDecoded("100 %") == "100 %")
   }
 
   private func hex(_ byte: UInt8) -> String {
@@ -174,10 +171,7 @@ struct TransportTests {
   func pressure() async throws {
     let inbox = ResponseInbox()
     var count = 0
-    while inbox.mayRead() {
-      inbox.put(ByteBuffer(repeating: 7, count: 100_000))
-      count += 1
-    }
+    repeat { count += 1 } while inbox.put([ByteBuffer(repeating: 7, count: 100_000)])
     #expect((2...20).contains(count))
     inbox.end(.success(()))
     let taken = try await inbox.take()

@@ -13,6 +13,10 @@ extension GRPCDatastore {
     throw RPCStatus(.unavailable, "\(endpoint.text) ended the watch stream.")
   }
 
+  /// The most changes that are delivered at once. Those that come while the engine works are delivered together, so that
+  /// a large result costs a call per some dozen documents; between two of them the thread has time for others.
+  private static let mostChanges = 64
+
   private func listen(
     _ requests: StreamRequests<WatchRequest>, _ deliver: @escaping @Sendable (WatchEvent) async -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -24,22 +28,19 @@ extension GRPCDatastore {
       try await stream.exchange(requests, counting: meter.watchSent) { request in
         WireWriter.message { $0.watchRequest(request, in: database) }
       } receive: {
-        let inbox = WatchInbox()
-        async let delivery: Void = inbox.deliverAll { await deliver(.changes($0)) }
-        do {
-          while let messages = try await stream.next() {
-            for message in messages {
-              meter.watchReceived.add(message.readableBytes)
-              if let change = try reader(message) { await inbox.put(change) }
-            }
+        while let messages = try await stream.next() {
+          for start in stride(from: 0, to: messages.count, by: Self.mostChanges) {
+            if start > 0 { await Task.yield() }
+            let part = messages[start..<min(start + Self.mostChanges, messages.count)]
+            for message in part { meter.watchReceived.add(message.readableBytes) }
+            var changes: [WatchChange] = []
+            changes.reserveCapacity(part.count)
+            let failure = reader.read(part) { change in if let change { changes.append(change) } }
+            if Task.isCancelled { throw CancellationError() }
+            // Messages from before one that cannot be read are delivered.
+            if !changes.isEmpty { await deliver(.changes(changes)) }
+            if let failure { throw failure }
           }
-          inbox.finish()
-          await delivery
-        } catch {
-          // Messages from before the stream broke are still delivered.
-          inbox.finish()
-          await delivery
-          throw error
         }
       }
     }

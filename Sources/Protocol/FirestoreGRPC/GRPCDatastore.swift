@@ -2,7 +2,6 @@
 package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
-import NIOHPACK
 package import SerialExecutors
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
@@ -12,7 +11,6 @@ package final class GRPCDatastore: AnsweringDatastore {
   package let endpoint: Endpoint
   package let database: DatabaseID
   let names: DocumentNames
-  private let headers: RequestHeaders
   private let credentials: Credentials
   private let allowsInsecureCredentials: Bool
   private let appCheck: AppCheckToken?
@@ -37,9 +35,8 @@ package final class GRPCDatastore: AnsweringDatastore {
     self.appCheck = appCheck
     self.thread = thread
     names = DocumentNames(database)
-    headers = RequestHeaders(database: database)
     connection = Connection(
-      to: endpoint,
+      to: endpoint, database: database,
       keepalive: keepalive.map { Connection.Keepalive(time: $0.time, timeout: $0.timeout) } ?? Connection.Keepalive(),
       on: thread)
   }
@@ -253,11 +250,11 @@ package final class GRPCDatastore: AnsweringDatastore {
     _ method: CallMethod, _ request: [UInt8]?, timeout: Duration? = nil, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
-    var headers = headers.call(method, at: endpoint, authorization: authorization, timeout: timeout)
-    if let appCheck { headers.add(name: "x-firebase-appcheck", value: try await appCheck(false)) }
+    var head = RequestHead(method: method, authorization: authorization, timeout: timeout)
+    if let appCheck { head.appCheck = try await appCheck(false) }
     // A call that the backend has not looked at can be repeated; once, since the backend may refuse each time.
     for _ in 0..<2 {
-      if let result = try await attempt(headers, request, timeout, isWrite: method == .commit, body) { return result }
+      if let result = try await attempt(head, request, body) { return result }
     }
     throw RPCStatus(.unavailable, "\(endpoint.text) takes no calls at the moment.")
   }
@@ -265,12 +262,11 @@ package final class GRPCDatastore: AnsweringDatastore {
   /// Attempts one call.
   /// - Returns: the result; `nil` for a call that the backend has not looked at.
   private func attempt<Result>(
-    _ headers: HPACKHeaders, _ request: [UInt8]?, _ timeout: Duration?, isWrite: Bool,
-    _ body: (CallStream) async throws -> Result
+    _ head: RequestHead, _ request: [UInt8]?, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result? {
     var begun: BegunCall?
     do {
-      let call = try await connection.call(headers, request, timeout: timeout)
+      let call = try await connection.call(head, request)
       begun = call
       defer { call.stream.abandon() }
       return try await body(call.stream)
@@ -282,7 +278,9 @@ package final class GRPCDatastore: AnsweringDatastore {
         return nil
       }
       var status = CallFailure.status(of: error, at: endpoint, credentials)
-      if isWrite, begun != nil, !(error is RPCStatus) { status = CallFailure.unanswered(status, at: endpoint) }
+      if head.method == .commit, begun != nil, !(error is RPCStatus) {
+        status = CallFailure.unanswered(status, at: endpoint)
+      }
       // The other side cancels streams when its server is being stopped.
       if let begun, status.code == .unavailable || status.code == .cancelled { connection.retire(begun.connection) }
       if status.code == .unauthenticated { credentials.forgetToken() }

@@ -29,4 +29,13 @@ struct AnswerReader<Answer: Sendable>: Sendable {
       throw RPCStatus(.internal, "The answer of \(endpoint) cannot be read: \(error.reason).")
     }
   }
+
+  /// Reads messages up to one that cannot be read.
+  /// - Returns: the reason for which it cannot; `nil` if all can.
+  func read(_ messages: ArraySlice<ByteBuffer>, _ take: (Answer) -> Void) -> RPCStatus? {
+    do throws(RPCStatus) {
+      for message in messages { take(try self(message)) }
+      return nil
+    } catch { return error }
+  }
 }

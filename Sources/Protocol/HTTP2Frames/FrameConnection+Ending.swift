@@ -6,7 +6,7 @@ import NIOCore
 extension FrameConnection {
   enum Ending { case none, announced, ending }
 
-  /// The PING of the end; this side sends no other.
+  /// The PING of the end; a server sends no other.
   private static let farewell: UInt64 = 0x4865_6172_7468
   /// The time within which a peer has to answer that PING, and then to read what is left.
   private static let patience = TimeAmount.seconds(20)

@@ -99,7 +99,21 @@ extension FrameConnection {
     touch()
   }
 
-  /// Begins a stream with the server.
+  /// Asks for a sign of life: any peer answers.
+  package func ping() {
+    if isClosed { return }
+    gathered.writeFrame(.ping, 0, stream: 0, length: 8)
+    gathered.writeInteger(0 as UInt64)
+    touch()
+  }
+
+  /// Whether the numbers of streams with the server are used up.
+  package var isWornOut: Bool { lastID > Frame.largest - 2 }
+
+  /// Whether the server takes one more stream now.
+  package var takesStream: Bool { !isClosed && !isWornOut && ends.count < mostStreams }
+
+  /// Begins a stream with the server, which takes one more.
   package func begin(_ stream: any StreamOwner) -> StreamEnd {
     lastID += 2
     let end = StreamEnd(lastID, self, room: initialRoom)

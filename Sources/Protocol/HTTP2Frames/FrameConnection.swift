@@ -26,7 +26,7 @@ package final class FrameConnection: ChannelInboundHandler {
   package let limits: FrameLimits
   /// The object that hears of it, until it is closed.
   package private(set) var owner: (any FrameConnectionOwner)?
-  private let handshake: TimeAmount
+  private let handshake: TimeAmount?
   private(set) var context: ChannelHandlerContext?
   /// Whether nothing is heard or said any more.
   package private(set) var isClosed = false
@@ -73,10 +73,10 @@ package final class FrameConnection: ChannelInboundHandler {
   var watch: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - handshake: the time within which the peer has to send its settings.
+  ///   - handshake: the time within which the peer has to send its settings; `nil` where the owner watches the peer.
   ///   - idle: the time for which a connection without a stream is kept, and up to twice that; `nil` for ever.
   package init(
-    _ peer: Peer, _ owner: any FrameConnectionOwner, _ limits: FrameLimits, handshake: TimeAmount,
+    _ peer: Peer, _ owner: any FrameConnectionOwner, _ limits: FrameLimits, handshake: TimeAmount?,
     idle: TimeAmount? = nil
   ) {
     (self.peer, self.owner, self.limits, self.handshake, self.idle) = (peer, owner, limits, handshake, idle)
@@ -103,7 +103,9 @@ package final class FrameConnection: ChannelInboundHandler {
   private func greet(_ context: ChannelHandlerContext) {
     if isGreeted { return }
     isGreeted = true
-    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: handshake) { self.missSettings() }
+    deadline = handshake.map { handshake in
+      context.eventLoop.assumeIsolated().scheduleTask(in: handshake) { self.missSettings(within: handshake) }
+    }
     if peer == .server { gathered.writeBytes(FrameReader.preface) }
     gathered.writeSettings([
       (.initialWindowSize, limits.streamWindow), (.maxHeaderListSize, limits.headerBytes),
@@ -116,7 +118,7 @@ package final class FrameConnection: ChannelInboundHandler {
     watchUse()
   }
 
-  private func missSettings() {
+  private func missSettings(within handshake: TimeAmount) {
     if hasSettings { return }
     let seconds = handshake.nanoseconds / 1_000_000_000
     fail(HTTP2Violation(.settingsTimeout, "nothing that HTTP/2 begins with within \(seconds) seconds"))

@@ -16,6 +16,7 @@ package struct HTTP2Code: RawRepresentable, Hashable, CustomStringConvertible {
   package static let cancel = Self(rawValue: 8)
   package static let compressionError = Self(rawValue: 9)
   package static let enhanceYourCalm = Self(rawValue: 11)
+  package static let inadequateSecurity = Self(rawValue: 12)
 
   private static let names = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",

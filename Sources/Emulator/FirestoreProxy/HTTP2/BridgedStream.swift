@@ -114,7 +114,7 @@ final class Upstream {
   /// Begins the streams for which the server has room, in their order.
   func beginNext() {
     guard state == .open, !isRetiring, let connection else { return }
-    while connection.ends.count < connection.mostStreams, let stream = beginning.popFirst() {
+    while connection.takesStream, let stream = beginning.popFirst() {
       if stream.isAnswerOver { continue }
       let end = connection.begin(stream)
       stream.server = end

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import Glibc
+import HTTP2Frames
 import NIOCore
 import NIOHTTP1
-import NIOHTTP2
 import NIOPosix
 import TransportSecurity
 
@@ -31,7 +31,7 @@ enum CallFailure {
   private static func status(of failure: TransportFailure, at endpoint: Endpoint) -> RPCStatus {
     let name = endpoint.text
     return switch failure {
-    case .unconnected, .cut, .broken, .silent, .notTaken: unreachable(endpoint, failure)
+    case .unconnected, .cut, .broken, .violated, .silent, .notTaken: unreachable(endpoint, failure)
     case .httpAnswer(let code):
       RPCStatus(
         .unavailable,
@@ -40,6 +40,7 @@ enum CallFailure {
         // A gateway that finds its server gone says so in HTTP.
         isForeign: (502...504).contains(code) ? nil : true)
     case .reset(let code): RPCStatus(statusCode(of: code), "\(name) broke the call off (\(code)).")
+    case .withoutHead: RPCStatus(.internal, "The answer of \(name) begins without headers.")
     case .withoutStatus: RPCStatus(.internal, "The answer of \(name) ends without a status.")
     case .compressed: RPCStatus(.internal, "The answer of \(name) is compressed, which was not asked for.")
     case .tooLarge(let bytes): RPCStatus(.resourceExhausted, "The answer of \(name) has \(bytes) bytes: too many.")
@@ -48,7 +49,7 @@ enum CallFailure {
   }
 
   /// The status of an HTTP/2 error (gRPC over HTTP/2, "Errors").
-  private static func statusCode(of code: HTTP2ErrorCode) -> StatusCode {
+  private static func statusCode(of code: HTTP2Code) -> StatusCode {
     switch code {
     case .refusedStream: .unavailable
     case .cancel: .cancelled
@@ -79,11 +80,9 @@ enum CallFailure {
       isForeign: isForeign(cause) ? true : nil)
   }
 
-  /// Whether an error says that the other end does not speak HTTP/2.
+  /// Whether an error says that the other end does not speak HTTP/2, or not as it should.
   private static func isForeign(_ error: any Error) -> Bool {
-    if error is any NIOHTTP2Error { return true }
-    let text = "\(error)"
-    return text.contains("UnableToParseFrame") || text.contains("BadPreface")
+    if case TransportFailure.violated = error { true } else { false }
   }
 
   /// The meaning of the innermost cause for the user who chose the address. The beginning must suffice: screens cut
@@ -102,7 +101,9 @@ enum CallFailure {
     case TransportFailure.cut(let hasGreeted): return endpoint.isTLS && !hasGreeted ? endedHandshake : cut(endpoint)
     case TransportFailure.silent: return "gives no sign of life. Check the network, and that the server answers."
     case TransportFailure.notTaken: return "takes no calls at the moment. Try again."
-    case _ where isForeign(error): return notGRPC(endpoint)
+    case TransportFailure.violated(_, hasGreeted: false): return notGRPC(endpoint)
+    case TransportFailure.violated(let violation, hasGreeted: true):
+      return "\(ConnectionFailure.violation(violation).words). Check for a proxy in between."
     default:
       let text = "\(error)"
       let isName = text.contains("resolve") || text.contains("DNS") || text.contains("Name or service")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import NIOCore
-import NIOHPACK
 import Synchronization
 import TransportSecurity
 
@@ -27,14 +26,20 @@ final class Connection: Sendable {
   }
 
   private let endpoint: Endpoint
+  private let heads: RequestHeads
   private let keepalive: Keepalive
   private let thread: ConnectionThread
   /// The TLS context, made once: reading the system's certificates takes milliseconds.
   private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
-  init(to endpoint: Endpoint, keepalive: Keepalive = Keepalive(), on thread: ConnectionThread = ConnectionThread()) {
+  /// - Parameter database: the one that all calls are about.
+  init(
+    to endpoint: Endpoint, database: DatabaseID, keepalive: Keepalive = Keepalive(),
+    on thread: ConnectionThread = ConnectionThread()
+  ) {
     self.endpoint = endpoint
+    heads = RequestHeads(database: database, at: endpoint)
     self.keepalive = keepalive
     self.thread = thread
     tls = endpoint.contextForTLS()
@@ -42,20 +47,35 @@ final class Connection: Sendable {
 
   deinit { _ = closeAll() }
 
-  /// Begins a call on the current connection, or on a new one.
-  /// - Parameters:
-  ///   - message: the whole request; `nil` for a request that is sent piece by piece.
-  ///   - timeout: the time after which the call fails, once it has begun.
+  /// Begins a call on the current connection, or on a new one; at once where the caller is on the connection's thread and
+  /// the connection is open.
+  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
   /// - Throws: `RPCStatus` for an endpoint that cannot be connected to, such as trust roots that cannot be read;
   ///   `TransportFailure`; `CancellationError`.
-  func call(_ headers: HPACKHeaders, _ message: [UInt8]?, timeout: Duration?) async throws -> BegunCall {
+  func call(_ head: RequestHead, _ message: [UInt8]?) async throws -> BegunCall {
+    if thread.isCurrent, let (id, connection) = openConnection {
+      do throws(TransportFailure) {
+        return BegunCall(stream: try connection.begin(head, message), connection: id)
+      } catch {
+        retire(id)
+        throw error
+      }
+    }
     let (id, connection) = try current()
-    let begun = connection.flatMap { $0.call(headers, message, timeout: timeout.map { TimeAmount($0) }) }
+    let begun = connection.flatMapThrowing { try $0.begin(head, message) }
     do {
       return BegunCall(stream: try await begun.value(), connection: id)
     } catch {
       if error is CancellationError { begun.whenSuccess { $0.abandon() } } else { retire(id) }
       throw error
+    }
+  }
+
+  /// The current connection, if it is open.
+  private var openConnection: (id: Int, connection: HTTP2Connection)? {
+    state.withLock { state in
+      guard let id = state.current?.id, let connection = state.open[id] else { return nil }
+      return (id, connection)
     }
   }
 
@@ -104,7 +124,9 @@ final class Connection: Sendable {
       promise.fail(CancellationError())
       return (id, connection)
     }
-    let opening = HTTP2Connection.open(to: endpoint, tls: tls, keepalive, on: loop) { [weak self] in self?.retire(id) }
+    let opening = HTTP2Connection.open(to: endpoint, tls: tls, heads, keepalive, on: loop) { [weak self] in
+      self?.retire(id)
+    }
     opening.cascade(to: promise)
     connection.whenComplete { [weak self] result in
       guard case .success(let connection) = result else {

@@ -28,7 +28,7 @@ struct HTTPURL: Hashable, Sendable {
 
   /// The text with all but unreserved characters as `%XX`.
   static func formEncoded(_ text: String) -> String {
-    RequestHeaders.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
+    RequestHeads.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
   }
 }
 

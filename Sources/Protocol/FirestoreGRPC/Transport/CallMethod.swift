@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
-import NIOCore
 import NIOHPACK
 
 /// The methods of google.firestore.v1 that a client calls.
@@ -31,37 +30,42 @@ package enum CallMethod: String, Sendable, CaseIterable {
   }
 }
 
-/// The headers that every call to one database carries (PROTOCOL §0, "Request metadata").
-struct RequestHeaders: Sendable {
+/// The part of a call's head that differs between calls to one database.
+struct RequestHead: Hashable, Sendable {
+  var method: CallMethod
+  /// `Bearer …`; `nil` sends the call without credentials.
+  var authorization: String?
+  var appCheck: String?
+  /// The time after which the call fails, which the backend is told; `nil` for a call without a deadline.
+  var timeout: Duration?
+}
+
+/// The headers of the calls to one database (PROTOCOL §0, "Request metadata").
+struct RequestHeads: Sendable {
   /// The client's name: `name/version` pairs, informative only.
   static let client = "gl-swift/6 fire/\(Release.version) grpc/2"
 
   private let database: DatabaseID
+  private let endpoint: Endpoint
 
-  init(database: DatabaseID) { self.database = database }
+  init(database: DatabaseID, at endpoint: Endpoint) { (self.database, self.endpoint) = (database, endpoint) }
 
-  /// The names and values. `authorization` is `Bearer …`; `nil` sends the call without credentials.
-  private func fields(authorization: String?) -> [(String, String)] {
-    [
-      ("google-cloud-resource-prefix", database.name),
-      ("x-goog-request-params", "database=" + Self.percentEncoded(database.name)),
-      ("x-goog-api-client", Self.client),
-    ] + (authorization.map { [("authorization", $0)] } ?? [])
-  }
-
-  /// The first frame of a call (gRPC over HTTP/2, "Requests").
-  /// - Parameter timeout: the time that the caller will wait; at most eight digits of it are sent.
-  func call(
-    _ method: CallMethod, at endpoint: Endpoint, authorization: String?, timeout: Duration?
-  ) -> HPACKHeaders {
+  /// The first frame of a call (gRPC over HTTP/2, "Requests"). At most eight digits of a timeout are sent.
+  func headers(of head: RequestHead) -> HPACKHeaders {
     var headers: HPACKHeaders = [
-      ":method": "POST", ":scheme": endpoint.isTLS ? "https" : "http", ":path": method.path,
+      ":method": "POST", ":scheme": endpoint.isTLS ? "https" : "http", ":path": head.method.path,
       ":authority": endpoint.authority, "te": "trailers",
     ]
-    if let timeout { headers.add(name: "grpc-timeout", value: "\(min(timeout.milliseconds, 99_999_999))m") }
+    if let timeout = head.timeout {
+      headers.add(name: "grpc-timeout", value: "\(min(timeout.milliseconds, 99_999_999))m")
+    }
     headers.add(name: "content-type", value: "application/grpc")
     headers.add(name: "user-agent", value: "hearth/\(Release.version)")
-    for (name, value) in fields(authorization: authorization) { headers.add(name: name, value: value) }
+    headers.add(name: "google-cloud-resource-prefix", value: database.name)
+    headers.add(name: "x-goog-request-params", value: "database=" + Self.percentEncoded(database.name))
+    headers.add(name: "x-goog-api-client", value: Self.client)
+    if let authorization = head.authorization { headers.add(name: "authorization", value: authorization) }
+    if let appCheck = head.appCheck { headers.add(name: "x-firebase-appcheck", value: appCheck) }
     return headers
   }
 

@@ -1,54 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
-import NIOHTTP2
 
-/// One call: a stream of an HTTP/2 connection. It ends with its answer, with the caller's task, or with the connection.
+/// One call, for its caller. It ends with its answer, with the caller's task, or with the connection. On the connection's
+/// thread everything is done at once.
 final class CallStream: Sendable {
-  private let channel: any Channel
-  private let inbox: ResponseInbox
+  let stream: NIOLoopBound<ResponseStream>
+  let inbox: ResponseInbox
 
-  init(_ channel: any Channel, _ inbox: ResponseInbox) {
-    self.channel = channel
+  init(_ stream: NIOLoopBound<ResponseStream>, _ inbox: ResponseInbox) {
+    self.stream = stream
     self.inbox = inbox
   }
 
   /// Sends a message; returns once the connection has taken it.
+  /// - Throws: the reason for which the call is over; `CancellationError`.
   func send(_ message: [UInt8]) async throws {
-    try await channel.writeAndFlush(Self.data(message, isLast: false)).value()
+    if stream.eventLoop.inEventLoop {
+      try await stream.value.send(message)?.value()
+    } else {
+      try await stream.eventLoop.flatSubmit { [stream] in
+        do {
+          return try stream.value.send(message) ?? stream.eventLoop.makeSucceededVoidFuture()
+        } catch {
+          return stream.eventLoop.makeFailedFuture(error)
+        }
+      }.value()
+    }
   }
 
   /// Tells the backend that no more messages come.
-  func finish() { channel.writeAndFlush(Self.data(nil, isLast: true), promise: nil) }
+  func finish() { perform { $0.finish() } }
 
   /// The messages that have come, once there are any; `nil` at the end.
   /// - Throws: the backend's `RPCStatus`, `TransportFailure`, or `CancellationError`.
   func next() async throws -> [ByteBuffer]? {
     try await withTaskCancellationHandler {
       guard let taken = try await inbox.take() else { return nil }
-      if taken.isReadOwed { channel.read() }
+      if taken.isReadOwed { settle() }
       return taken.messages
     } onCancel: {
       abandon()
     }
   }
 
-  /// Ends the call; unread messages are dropped.
+  /// Gives the peer room for more.
+  func settle() { perform { $0.settle() } }
+
+  /// Ends the call, unless it is over; unread messages are dropped.
   func abandon() {
-    inbox.end(.failure(CancellationError()), isAbandoned: true)
-    channel.close(promise: nil)
+    if inbox.abandon() { perform { $0.abandon() } }
   }
 
-  /// The frame with a message.
-  /// - Parameter message: the message; `nil` for the end alone.
-  static func data(_ message: [UInt8]?, isLast: Bool) -> HTTP2Frame.FramePayload {
-    var buffer = ByteBuffer()
-    if let message {
-      buffer.reserveCapacity(message.count + 5)
-      buffer.writeInteger(0 as UInt8)
-      buffer.writeInteger(UInt32(message.count))
-      buffer.writeBytes(message)
-    }
-    return .data(.init(data: .byteBuffer(buffer), endStream: isLast))
+  private func perform(_ work: @escaping @Sendable (ResponseStream) -> Void) {
+    if stream.eventLoop.inEventLoop { return work(stream.value) }
+    stream.eventLoop.execute { [stream] in work(stream.value) }
   }
 }
 

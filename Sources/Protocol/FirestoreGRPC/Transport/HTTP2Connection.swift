@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP2Frames
 import NIOCore
-import NIOHPACK
-import NIOHTTP2
 import NIOPosix
 import Synchronization
 import TransportSecurity
 
 /// One HTTP/2 connection to a backend that has greeted:
 /// ```
-/// bytes ─► (TLS) ─► SignsOfLife ─► NIOHTTP2Handler ─► ConnectionHandler
-/// a channel per call ─► ResponseHandler
+/// bytes ─► (TLS) ─► FrameConnection ─┬─ the connection ──► CallConnection
+///                                    └─ each call ───────► ResponseStream ─► ResponseInbox ─► CallStream
 /// ```
 ///
 /// Reasons for this transport beside grpc-swift's, which was used before:
 /// - A call that was opened on a connection just as it broke never ended there, neither by cancellation nor by its
 ///   deadline. Here each call ends with its answer, its caller's task, its deadline or its connection
-///   (`ResponseInbox.end`), and a silent connection ends by `ConnectionHandler`.
+///   (`ResponseInbox.end`), and a silent connection ends by `CallConnection`.
 /// - A release build of `hearth` from nothing, together with `TransportSecurity`, went from 970 to 523 seconds of
 ///   processor time and from 929 to 116 steps, the stripped, dynamically linked program from 37 to 25 MB.
 ///
@@ -27,15 +26,10 @@ import TransportSecurity
 /// seconds of processor time to the build; or more of gRPC is needed than that.
 final class HTTP2Connection: Sendable {
   fileprivate let channel: any Channel
-  private let streams: NIOHTTP2Handler.StreamMultiplexer
-  private let handler: NIOLoopBound<ConnectionHandler>
+  private let calls: NIOLoopBound<CallConnection>
 
-  private init(
-    _ channel: any Channel, _ streams: NIOHTTP2Handler.StreamMultiplexer, _ handler: NIOLoopBound<ConnectionHandler>
-  ) {
-    self.channel = channel
-    self.streams = streams
-    self.handler = handler
+  private init(_ channel: any Channel, _ calls: NIOLoopBound<CallConnection>) {
+    (self.channel, self.calls) = (channel, calls)
   }
 
   /// Opens a connection.
@@ -44,8 +38,8 @@ final class HTTP2Connection: Sendable {
   ///   - onRetirement: called when no more calls may begin on the connection.
   /// - Returns: a connection that has greeted, or a failure with `TransportFailure`.
   static func open(
-    to endpoint: Endpoint, tls: TLSContext?, _ keepalive: Connection.Keepalive, on loop: any EventLoop,
-    onRetirement: @escaping @Sendable () -> Void
+    to endpoint: Endpoint, tls: TLSContext?, _ heads: RequestHeads, _ keepalive: Connection.Keepalive,
+    on loop: any EventLoop, onRetirement: @escaping @Sendable () -> Void
   ) -> EventLoopFuture<HTTP2Connection> {
     // A host with several addresses may have several channels set up; one of them connects.
     let setUp = SetUpConnections()
@@ -54,17 +48,11 @@ final class HTTP2Connection: Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          let signs = SignsOfLife()
-          try pipeline.addHandler(signs)
+          let calls = CallConnection(heads, keepalive, on: channel.eventLoop)
+          try pipeline.addHandler(calls.signs)
           if let tls { try pipeline.addHandler(tls.clientHandler(for: TLSContext.Peer(endpoint.host))) }
-          let http2 = NIOHTTP2Handler(
-            mode: .client, eventLoop: channel.eventLoop, connectionConfiguration: configuration,
-            streamConfiguration: streamConfiguration
-          ) { $0.close() }
-          let handler = ConnectionHandler(signs, keepalive, on: channel.eventLoop)
-          try pipeline.addHandlers(http2, handler)
-          let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-          setUp.add(HTTP2Connection(channel, try http2.syncMultiplexer(), bound))
+          try pipeline.addHandler(calls.frames)
+          setUp.add(HTTP2Connection(channel, NIOLoopBound(calls, eventLoop: channel.eventLoop)))
         }
       }
     return bootstrap.connect(to: endpoint)
@@ -73,38 +61,19 @@ final class HTTP2Connection: Sendable {
         guard let connection = setUp[channel] else {
           return channel.eventLoop.makeFailedFuture(TransportFailure.cut(hasGreeted: false))
         }
-        return connection.handler.value.greeting(onRetirement: onRetirement).map { connection }
+        return connection.calls.value.greeting(onRetirement: onRetirement).map { connection }
       }
   }
 
-  /// Begins a call.
-  /// - Parameters:
-  ///   - message: the whole request; `nil` for a request that is sent piece by piece.
-  ///   - timeout: the time after which the call fails.
-  /// - Returns: the call; it fails with `TransportFailure.notTaken` if the connection takes no more.
-  func call(_ headers: HPACKHeaders, _ message: [UInt8]?, timeout: TimeAmount?) -> EventLoopFuture<CallStream> {
-    let (inbox, streams, handler) = (ResponseInbox(), streams, handler)
-    return channel.eventLoop.flatSubmit { [channel] in
-      if handler.value.isRetired { return channel.eventLoop.makeFailedFuture(TransportFailure.notTaken) }
-      let promise = channel.eventLoop.makePromise(of: (any Channel).self)
-      streams.createStreamChannel(promise: promise) { stream in
-        stream.eventLoop.makeCompletedFuture {
-          try stream.pipeline.syncOperations.addHandler(
-            ResponseHandler(inbox, on: handler.value, timeout: timeout))
-        }
-      }
-      // The peer has not looked at a call that has not begun.
-      return promise.futureResult.flatMapErrorThrowing { _ in throw TransportFailure.notTaken }.map { stream in
-        stream.write(HTTP2Frame.FramePayload.headers(.init(headers: headers)), promise: nil)
-        if let message { stream.write(CallStream.data(message, isLast: true), promise: nil) }
-        stream.flush()
-        return CallStream(stream, inbox)
-      }
-    }
+  /// Begins a call, on the connection's thread.
+  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
+  /// - Throws: `TransportFailure.notTaken` if the connection takes no more.
+  func begin(_ head: RequestHead, _ message: [UInt8]?) throws(TransportFailure) -> CallStream {
+    try calls.value.begin(head, message)
   }
 
   /// Refuses new calls, and closes with the last one.
-  func retire() { channel.eventLoop.execute { [handler] in handler.value.retire() } }
+  func retire() { channel.eventLoop.execute { [calls] in calls.value.retire() } }
 
   var closed: EventLoopFuture<Void> { channel.closeFuture }
 
@@ -112,26 +81,6 @@ final class HTTP2Connection: Sendable {
   func close() -> EventLoopFuture<Void> {
     channel.close(promise: nil)
     return channel.closeFuture
-  }
-
-  private static var configuration: NIOHTTP2Handler.ConnectionConfiguration {
-    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
-    configuration.initialSettings = [
-      HTTP2Setting(parameter: .enablePush, value: 0),
-      HTTP2Setting(parameter: .initialWindowSize, value: streamConfiguration.targetWindowSize),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: 64 << 10),
-    ]
-    configuration.targetWindowSize = 2 * streamConfiguration.targetWindowSize
-    configuration.controlFrameRateLimit.maximumCount = ConnectionHandler.mostControlFrames
-    return configuration
-  }
-
-  private static var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
-    var configuration = NIOHTTP2Handler.StreamConfiguration()
-    configuration.targetWindowSize = 4 << 20
-    configuration.streamResetFrameRateLimit.maximumCount = ConnectionHandler.mostControlFrames
-    configuration.streamErrorRateLimit.maximumCount = ConnectionHandler.mostControlFrames
-    return configuration
   }
 }
 

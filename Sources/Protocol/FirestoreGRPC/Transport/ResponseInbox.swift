@@ -27,48 +27,56 @@ final class ResponseInbox: Sendable {
 
   // MARK: The connection
 
-  func put(_ message: ByteBuffer) {
-    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard state.end == nil else { return nil }
-      state.messages.append(message)
-      state.bytes += message.readableBytes
-      return state.waiter.take()
+  /// Adds messages.
+  /// - Returns: whether the stream may be read on; if not, `take` reports that a read is owed.
+  @discardableResult
+  func put(_ messages: [ByteBuffer]) -> Bool {
+    let (isRoomLeft, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+      // The rest of an answer that was given up is read, and dropped.
+      if state.end != nil { return (true, nil) }
+      state.messages += messages
+      for message in messages { state.bytes += message.readableBytes }
+      state.isReadRefused = state.messages.count >= Self.capacity.messages || state.bytes >= Self.capacity.bytes
+      return (!state.isReadRefused, messages.isEmpty ? nil : state.waiter.take())
     }
     waiter?.resume()
+    return isRoomLeft
   }
 
-  /// Whether there is room; if there is none, `take` reports that a read is owed.
-  func mayRead() -> Bool {
-    state.withLock { state in
-      if state.end == nil, state.messages.count >= Self.capacity.messages || state.bytes >= Self.capacity.bytes {
-        state.isReadRefused = true
-        return false
-      }
-      return true
-    }
-  }
-
-  /// Ends the call; the first end counts. Messages from before it are taken first, unless the caller itself gave up.
-  func end(_ end: Result<Void, any Error>, isAbandoned: Bool = false) {
+  /// Ends the call; the first end counts. Messages from before it are taken first.
+  func end(_ end: Result<Void, any Error>) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      if isAbandoned { state.messages = [] }
       if state.end == nil { state.end = end }
       return state.waiter.take()
     }
     waiter?.resume()
   }
 
+  /// The error that the call has ended with; `nil` without one.
+  var failure: (any Error)? {
+    if case .failure(let error)? = state.withLock({ $0.end }) { error } else { nil }
+  }
+
   // MARK: The caller
+
+  /// Ends the call because its caller has given up; messages that were not taken are dropped.
+  /// - Returns: whether the call was not over before.
+  func abandon() -> Bool {
+    let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+      state.messages = []
+      let isFirst = state.end == nil
+      if isFirst { state.end = .failure(CancellationError()) }
+      return (isFirst, state.waiter.take())
+    }
+    waiter?.resume()
+    return isFirst
+  }
 
   /// Waits for messages; `nil` at the end of an answer without an error.
   /// - Precondition: only one task takes.
   func take() async throws -> Taken? {
     while true {
-      let (taken, end) = state.withLock { state -> (Taken?, Result<Void, any Error>?) in
-        guard !state.messages.isEmpty else { return (nil, state.end) }
-        defer { (state.messages, state.bytes, state.isReadRefused) = ([], 0, false) }
-        return (Taken(messages: state.messages, isReadOwed: state.isReadRefused), nil)
-      }
+      let (taken, end) = takeWaiting()
       if let taken { return taken }
       if let end {
         try end.get()
@@ -82,6 +90,15 @@ final class ResponseInbox: Sendable {
         }
         if isOver { continuation.resume() }
       }
+    }
+  }
+
+  /// Takes the messages that have come; without any the end, if the call is over.
+  func takeWaiting() -> (Taken?, Result<Void, any Error>?) {
+    state.withLock { state in
+      guard !state.messages.isEmpty else { return (nil, state.end) }
+      defer { (state.messages, state.bytes, state.isReadRefused) = ([], 0, false) }
+      return (Taken(messages: state.messages, isReadOwed: state.isReadRefused), nil)
     }
   }
 }
