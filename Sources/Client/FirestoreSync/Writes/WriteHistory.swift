@@ -25,9 +25,14 @@ struct WriteHistory: Sendable {
     switch result {
     case .success(let response):
       outcome.commitTime = response.commitTime
-      if let after { roundTrips = (roundTrips + [after]).suffix(Self.capacity) }
+      if let after { Self.add(after, to: &roundTrips) }
     case .failure(let status): outcome.rejection = status
     }
-    outcomes = (outcomes + [outcome]).suffix(Self.capacity)
+    Self.add(outcome, to: &outcomes)
+  }
+
+  private static func add<Element>(_ element: Element, to elements: inout [Element]) {
+    if elements.count == capacity { elements.removeFirst() }
+    elements.append(element)
   }
 }
