@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import SerialExecutors
 
 extension SyncEngine {
   /// Runs streams and timers until cancelled or terminated; returns when all of them have stopped. Called once, by the
@@ -52,6 +53,21 @@ extension SyncEngine {
     if isCurrent { record.began(kind, at: now()) }
   }
 
+  /// Does a step of a stream: at once, between two steps of the engine, where the stream's messages come and go on the
+  /// engine's thread.
+  private nonisolated func step<Answer: Sendable>(_ body: @Sendable (isolated SyncEngine) -> Answer) async -> Answer {
+    if let answer = stepAtOnce(body) { return answer }
+    return await inTurn(body)
+  }
+
+  private nonisolated func stepAtOnce<Answer: Sendable>(
+    _ body: @Sendable (isolated SyncEngine) -> Answer
+  ) -> Answer? {
+    isOnStreamThread && loop?.isCurrent == true ? assumeIsolated(body) : nil
+  }
+
+  private func inTurn<Answer: Sendable>(_ body: @Sendable (isolated SyncEngine) -> Answer) -> Answer { body(self) }
+
   // MARK: Watch
 
   private nonisolated func runWatchStream(_ epoch: StreamEpoch) async {
@@ -78,13 +94,15 @@ extension SyncEngine {
     let signal = jobs.signal(for: .watch)
     let requests = StreamRequests<WatchRequest> {
       while !Task.isCancelled {
-        if let request = await self.takeWatchRequest(epoch) { return request }
+        if let request = await self.step({ engine in engine.takeWatchRequest(epoch) }) { return request }
         await signal.wait()
       }
       return nil
     }
     do throws(RPCStatus) {
-      try await datastore.watch(requests: requests) { event in await self.receive(event, epoch) }
+      try await datastore.watch(requests: requests) { event in
+        await self.step { engine in engine.receive(event, epoch) }
+      }
     } catch {
       return error
     }
@@ -116,14 +134,16 @@ extension SyncEngine {
     let signal = jobs.signal(for: .write)
     let requests = StreamRequests<WriteRequest> {
       while !Task.isCancelled {
-        if let request = await self.takeWrite(epoch) { return request }
+        if let request = await self.step({ engine in engine.takeWrite(epoch) }) { return request }
         await signal.wait()
       }
       return nil
     }
     var status = RPCStatus(.unavailable, "The write stream ended.")
     do throws(RPCStatus) {
-      try await datastore.write(requests: requests) { event in await self.receive(event, epoch) }
+      try await datastore.write(requests: requests) { event in
+        await self.step { engine in engine.receive(event, epoch) }
+      }
     } catch {
       status = error
     }

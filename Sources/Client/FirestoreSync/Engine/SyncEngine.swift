@@ -22,6 +22,8 @@ package actor SyncEngine {
 
   /// The loop that runs the engine, on which `run` is to be called, too; `nil` for a queue of the engine's own.
   package nonisolated let loop: (any WorkLoop & TaskExecutor)?
+  /// Whether that loop is the datastore's own.
+  nonisolated let isOnStreamThread: Bool
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
   package nonisolated let clock: any Clock<Duration>
@@ -65,6 +67,7 @@ package actor SyncEngine {
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
     on loop: (any WorkLoop & TaskExecutor)? = nil
   ) {
+    isOnStreamThread = loop == nil
     let loop = loop ?? datastore.loop
     let queue = QueueExecutor(label: "hearth.sync-engine", on: loop)
     executor = queue
