@@ -18,7 +18,8 @@ struct LookUpTests {
     rules_version = '2';
     service cloud.firestore {
       match /databases/{database}/documents {
-        match /w/{id} { allow read, write: if get(\(users)me).data.admin == true; }
+        function isAdmin() { return get(\(users)me).data.admin == true; }
+        match /w/{id} { allow read: if isAdmin(); allow write: if get(\(users)me).data.admin == true; }
         match /own/{id} { allow read, write: if !exists(\(users)$(id)); }
         match /both/{id} { allow read, write: if get(\(users)me).data.admin == true && !exists(\(users)$(id)); }
         match /after/{id} { allow write: if getAfter(\(users)me).data.admin == true && exists(\(users)you); }
@@ -84,5 +85,32 @@ struct LookUpTests {
     }
     let isAllowed = try await Self.isAllowed { _ = try await me.messages(.batchGetDocuments, request) }
     #expect(isAllowed == allowed)
+  }
+
+  @Test("A document that rules look at counts as it is now, however it changed since the last call")
+  func revoked() async throws {
+    let (owner, me) = try await Self.services()
+    let request = bytes { writer in
+      writer.field(1, string: database)
+      for number in 0..<3 { writer.field(2, string: root + "/w/d\(number)") }
+    }
+    func isAllowed() async -> Bool {
+      do {
+        _ = try await me.messages(.batchGetDocuments, request)
+        return true
+      } catch { return false }
+    }
+    let isAdmin = await [isAllowed(), isAllowed()]
+    #expect(isAdmin == [true, true])
+    try await owner.set("users/me", ["admin": .boolean(false)])
+    #expect(await !isAllowed())
+    try await owner.set("users/me", ["admin": .boolean(true)])
+    #expect(await isAllowed())
+    try await owner.answer(.deleteDocument, bytes { $0.field(1, string: root + "/users/me") })
+    #expect(await !isAllowed())
+    try await owner.set("users/me", ["admin": .boolean(true)])
+    #expect(await isAllowed())
+    try await owner.deleteEverything()
+    #expect(await !isAllowed())
   }
 }

@@ -152,6 +152,7 @@ extension LocalBackend {
   /// Passes a commit on to the targets that it could concern. The commit stands in any case: a session that cannot be
   /// told ends with the error, and its client asks anew.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
+    lookedUpDocuments.note(transitions, in: database)
     if !followers.isEmpty { followers.note(transitions, in: database) }
     if !dependencies.isEmpty {
       for transition in transitions { dependencies.note(transition.key, in: database).forEach(wake) }
@@ -196,6 +197,7 @@ extension LocalBackend {
   }
 
   func restartTargets(in database: DatabaseID) {
+    lookedUpDocuments.noteAll(in: database)
     dependencies.noteAll(in: database)
     followers.noteEverything(in: database)
     for id in sessions.keys where sessions[id]?.database == database {

@@ -32,6 +32,7 @@ package actor LocalBackend {
   var failures: [WatchSessionID: RPCStatus] = [:]
   var dependencies = WatchDependencies()
   var followers = CommitFollowers()
+  var lookedUpDocuments = LookedUpDocuments()
   var lastSession: Int64 = 0
   var transactions: TransactionTable
 
@@ -88,6 +89,11 @@ package actor LocalBackend {
   /// - Returns: a result for each.
   package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     let results = log.commit(orders)
+    // Nothing is certain after another error than the mutations' own.
+    for case .failure(let error) in results {
+      if case .refused = error.kind { continue }
+      lookedUpDocuments.forget()
+    }
     for (database, transitions) in DocumentTransition.byDatabase(orders, results) { publish(transitions, in: database) }
     return results.map { $0.map(\.response).mapError(\.status) }
   }
@@ -120,6 +126,8 @@ package actor LocalBackend {
   package func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)> & Sendable, in database: DatabaseID
   ) throws(RPCStatus) {
+    // A part of them is stored where another cannot be.
+    lookedUpDocuments.noteAll(in: database)
     do throws(StoreError) {
       _ = try log.seed(documents, in: database)
       restartTargets(in: database)

@@ -98,7 +98,9 @@ package final class AccessRules: AccessPolicy {
   package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
 
   /// Whether there are rules for a project.
-  func concern(_ project: String) -> Bool { isActive && state.withLock { $0.loaded(for: project) != nil } }
+  func concern(_ project: String) -> Bool {
+    isActive && state.withLock { $0.shared != nil || $0.projects[project] != nil }
+  }
 
   /// The caller who makes a call.
   /// - Throws: `invalid-argument` or `unauthenticated` for a text that is no valid token.

@@ -28,13 +28,11 @@ struct CallAccess: CallerPermissions {
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
-  ) throws(RPCStatus) -> Set<DocumentKey> {
+  ) throws(RPCStatus) -> [DocumentKey] {
     guard concerns(database) else { return [] }
-    var (read, allowance) = (Set<DocumentKey>(), Self.allowance(for: documents.count))
+    var (read, allowance) = ([DocumentKey](), Self.allowance(for: documents.count))
     let source = DocumentSource(
-      .stored { key throws(RPCStatus) in
-        try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
-      })
+      .stored { key throws(RPCStatus) in try backend.lookedUp(key, in: database) }, backend.lookedUpState)
     try rules.check(user, for: database)
     let time = backend.time
     for document in documents {
@@ -42,7 +40,11 @@ struct CallAccess: CallerPermissions {
         RulesRequest(
           method: .get, database: database, path: document.key.path, user: user, time: time,
           resource: document.exists ? document : nil, accessAllowance: min(RulesLimits.accesses, allowance)), source)
-      read.formUnion(verdict.read)
+      if read.isEmpty {
+        read = verdict.read
+      } else {
+        for key in verdict.read where !read.contains(key) { read.append(key) }
+      }
       allowance -= min(allowance, verdict.accesses)
     }
     return read
@@ -54,7 +56,7 @@ struct CallAccess: CallerPermissions {
   func list(
     _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID,
     on backend: isolated LocalBackend
-  ) throws(RPCStatus) -> Set<DocumentKey> {
+  ) throws(RPCStatus) -> [DocumentKey] {
     guard concerns(database) else { return [] }
     if query.scope != .target { throw Self.adminOnly("Queries of all collections") }
     try rules.check(user, for: database)
@@ -62,9 +64,7 @@ struct CallAccess: CallerPermissions {
       method: .list, database: database, path: query.target.path, user: user, time: backend.time,
       query: RulesQuery(target: query.target, offset: query.offset, explicitOrderBy: explicitOrderBy))
     let source = DocumentSource(
-      .stored { key throws(RPCStatus) in
-        try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
-      })
+      .stored { key throws(RPCStatus) in try backend.lookedUp(key, in: database) }, backend.lookedUpState)
     return try decide(request, source).read
   }
 
@@ -73,7 +73,7 @@ struct CallAccess: CallerPermissions {
     { preview throws(RPCStatus) in
       guard concerns(preview.database) else { return }
       var allowance = Self.allowance(for: preview.keys.count)
-      let source = DocumentSource(.commit(preview))
+      let source = DocumentSource(.commit(preview), nil)
       try rules.check(user, for: preview.database)
       for key in preview.keys {
         guard let entry = preview.entry(key) else { continue }
@@ -140,30 +140,40 @@ private final class DocumentSource: RulesDocuments {
 
   private let origin: Origin
   private struct Look {
+    let key: DocumentKey
     var stored: Document?
     /// Whether the document was read, and not only looked at as it will be.
     var isRead = false
   }
 
-  private var looks: [DocumentKey: Look] = [:]
+  /// The documents looked at: few enough (`RulesLimits.accessesInAll`) to be found without a table.
+  private var looks: [Look] = []
   /// The reason why a document could not be read: then no verdict counts.
   private(set) var failure: RPCStatus?
 
-  init(_ origin: Origin) { self.origin = origin }
+  private let known: (any RulesDocumentState)?
+  /// - Returns: `nil` also where a document could not be read.
+  var state: (any RulesDocumentState)? { failure == nil ? known : nil }
+
+  init(_ origin: Origin, _ state: (any RulesDocumentState)?) { (self.origin, known) = (origin, state) }
 
   func stored(_ key: DocumentKey) -> Document? {
-    if let look = looks[key], look.isRead { return look.stored }
+    let place = looks.firstIndex { $0.key == key }
+    if let place, looks[place].isRead { return looks[place].stored }
     let document = attempt(isAfter: false, key)
-    looks[key] = Look(stored: document, isRead: true)
+    let look = Look(key: key, stored: document, isRead: true)
+    if let place { looks[place] = look } else { looks.append(look) }
     return document
   }
 
   func after(_ key: DocumentKey) -> Document? {
-    if looks[key] == nil { looks[key] = Look() }
+    note(key)
     return attempt(isAfter: true, key)
   }
 
-  func wasLookedAt(_ key: DocumentKey) -> Bool { !looks.isEmpty && looks[key] != nil }
+  func wasLookedAt(_ key: DocumentKey) -> Bool { looks.contains { $0.key == key } }
+
+  func note(_ key: DocumentKey) { if !wasLookedAt(key) { looks.append(Look(key: key)) } }
 
   private func attempt(isAfter: Bool, _ key: DocumentKey) -> Document? {
     do throws(RPCStatus) {

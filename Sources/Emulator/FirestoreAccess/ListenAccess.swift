@@ -103,10 +103,10 @@ struct ListenAccess: ListenerPermissions {
 
   private func read(_ guarded: Guarded, _ backend: isolated LocalBackend) throws(RPCStatus) -> Set<DocumentKey> {
     guard guarded.target.isDocumentTarget else {
-      return try access.list(ServedQuery(guarded.target), guarded.orderBy, in: database, on: backend)
+      return Set(try access.list(ServedQuery(guarded.target), guarded.orderBy, in: database, on: backend))
     }
     let keys = [DocumentKey(unchecked: guarded.target.path)] + guarded.others
     let documents = try backend.lookup(keys, in: database).documents
-    return try access.get(documents, in: database, on: backend).union(keys)
+    return Set(keys).union(try access.get(documents, in: database, on: backend))
   }
 }

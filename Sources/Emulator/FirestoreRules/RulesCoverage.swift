@@ -44,6 +44,16 @@ package struct RulesCoverage: Sendable {
     }
   }
 
+  /// Counts an outcome again.
+  mutating func count(_ outcome: Outcome, of expression: Int) {
+    switch outcome {
+    case .value(.boolean(true)): counts[expression].isTrue += 1
+    case .value(.boolean(false)): counts[expression].isFalse += 1
+    case .value(let value): counts[expression].count(value, Self.mostValues)
+    case .undefined: counts[expression].undefined += 1
+    }
+  }
+
   /// Adds the counts of another coverage of the same rules.
   package mutating func add(_ other: RulesCoverage) {
     makeRoom(for: other.counts.indices)
@@ -76,6 +86,15 @@ extension RulesCoverage.Counts {
     }
   }
 
+  fileprivate mutating func count(_ value: Value, _ mostValues: Int) {
+    if let last = recent.indices.last, recent[last].value == value {
+      recent[last].count += 1
+    } else {
+      if recent.count == Self.mostRecent { settle(mostValues) }
+      recent.append((value, 1))
+    }
+  }
+
   fileprivate mutating func add(_ other: RulesCoverage.Counts, _ mostValues: Int) {
     var other = other
     settle(mostValues)
@@ -98,6 +117,13 @@ extension RulesCoverage.Counts {
     } else {
       undefined += count
     }
+  }
+}
+
+extension RulesCoverage.Outcome {
+  /// The outcome of a value, as `RulesCoverage` counts it.
+  init(_ value: RuleValue) {
+    self = value.isPlain ? value.plain.map { .value($0) } ?? .undefined : .undefined
   }
 }
 
@@ -140,6 +166,7 @@ extension RuleValue {
     case (.int(let own), .integer(let other)): own == other
     case (.string(let own), .string(let other)): own.equalsUTF8(other)
     case (.timestamp(let own), .timestamp(let other)): own == other
+    case (.path(let own), .string(let other)): own.hasText(other)
     default: plain == value
     }
   }

@@ -135,6 +135,10 @@ package final class SharedRequest: Sendable {
   package init(_ value: consuming RulesRequest) { self.value = value }
 }
 
+/// The state of documents between two changes. Another one takes its place when a document that was looked at has changed,
+/// or may have.
+package typealias RulesDocumentState = AnyObject & Sendable
+
 /// The documents that rules can read.
 package protocol RulesDocuments: AnyObject {
   /// The stored document that `get` and `exists` see.
@@ -143,6 +147,10 @@ package protocol RulesDocuments: AnyObject {
   func after(_ key: DocumentKey) -> Document?
   /// Whether another decision about the same request has already read the document, which then is not counted again.
   func wasLookedAt(_ key: DocumentKey) -> Bool
+  /// Notes that a decision depends on a stored document, which it did not have to read.
+  func note(_ key: DocumentKey)
+  /// Stays the same object as long as no stored document changes that was read; `nil` where that is not known.
+  var state: (any RulesDocumentState)? { get }
 }
 
 /// Documents that are all known beforehand.
@@ -151,14 +159,20 @@ package final class KnownDocuments: RulesDocuments {
   private let after: [DocumentKey: Document?]
 
   /// - Parameter after: the documents as writes leave them, `nil` for a deleted one; those not named stay as they are.
-  package init(stored: [DocumentKey: Document] = [:], after: [DocumentKey: Document?] = [:]) {
+  /// - Parameter state: the state of the stored documents, for which results are remembered.
+  package init(
+    stored: [DocumentKey: Document] = [:], after: [DocumentKey: Document?] = [:], state: (any RulesDocumentState)? = nil
+  ) {
     self.stored = stored
     self.after = after
+    self.state = state
   }
 
   package func stored(_ key: DocumentKey) -> Document? { stored[key] }
   package func after(_ key: DocumentKey) -> Document? { after[key] ?? stored[key] }
   package func wasLookedAt(_ key: DocumentKey) -> Bool { false }
+  package func note(_ key: DocumentKey) {}
+  package let state: (any RulesDocumentState)?
 }
 
 /// The limits on the content and the resources of rules, as documented for Cloud Firestore.

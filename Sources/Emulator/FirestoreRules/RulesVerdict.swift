@@ -34,14 +34,15 @@ package struct RulesVerdict: Sendable {
   package var decidingLine: Int?
   /// The reason for the denial, in the words of Google's emulator; empty when the request is allowed.
   package var denial: String
-  /// The documents that the decision looked at with `get` and `exists`; a change of one may change the decision.
-  package var read: Set<DocumentKey>
+  /// The documents that the decision looked at with `get` and `exists`, each once; a change of one may change the
+  /// decision.
+  package var read: [DocumentKey]
   /// The number of documents that this decision was the first to read for the request, each counted once.
   package var accesses: Int
 
   package init(
     isAllowed: Bool, outcomes: [RulesOutcome] = [], decidingLine: Int? = nil, denial: String = "",
-    read: Set<DocumentKey> = [], accesses: Int = 0
+    read: [DocumentKey] = [], accesses: Int = 0
   ) {
     self.isAllowed = isAllowed
     self.outcomes = outcomes

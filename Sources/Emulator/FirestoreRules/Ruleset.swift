@@ -8,6 +8,8 @@ package final class Ruleset: Sendable {
   let kinds: FixedList<Expression.Kind>
   let functions: FixedList<Program.Function>
   let matches: FixedList<Program.Match>
+  /// Whether each function's result stands until a document changes.
+  let steadyFunctions: FixedList<Bool>
 
   private init(_ files: [RulesFile], _ program: Program) {
     self.files = files
@@ -15,6 +17,7 @@ package final class Ruleset: Sendable {
     kinds = FixedList(program.expressions.map(\.kind))
     functions = FixedList(program.functions)
     matches = FixedList(program.matches)
+    steadyFunctions = FixedList(program.steadyFunctions)
   }
 
   /// Reads rules.

@@ -17,14 +17,14 @@ package protocol CallerPermissions: Sendable {
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
-  ) throws(RPCStatus) -> Set<DocumentKey>
+  ) throws(RPCStatus) -> [DocumentKey]
 
   /// - Throws: `permission-denied` unless it is certain that the caller may read every document that the query can find.
   /// - Returns: the documents on which that depends.
   @discardableResult
   func list(
     _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID, on backend: isolated LocalBackend
-  ) throws(RPCStatus) -> Set<DocumentKey>
+  ) throws(RPCStatus) -> [DocumentKey]
 
   /// The check before a commit happens.
   var commits: CommitCheck { get }

@@ -7,7 +7,7 @@ import LinearPatterns
 /// not before, also the parameters and `let`s of functions.
 struct Evaluator: ~Copyable {
   /// A variable of a function that is being called.
-  private enum Local {
+  enum Local {
     /// An expression not evaluated yet; `frame` is where its own variables begin.
     case pending(Expression.ID, frame: Int)
     case value(RuleValue)
@@ -26,7 +26,7 @@ struct Evaluator: ~Copyable {
     case hidden
   }
 
-  private let ruleset: Ruleset
+  let ruleset: Ruleset
   private let shared: SharedRequest
   var documents: DocumentAccess
   var resource: Resource
@@ -34,12 +34,17 @@ struct Evaluator: ~Copyable {
   var path: MatchedPath
   /// The variables of paths.
   var captures: [MatchedPath.Capture]
-  private var coverage: RulesCoverage
+  var coverage: RulesCoverage
+  /// The results of functions for earlier requests.
+  var memory: FunctionMemory
+  /// The values since a function began whose result is to be remembered.
+  var outcomes: [FunctionMemory.SeenOutcome] = []
+  var isRecording = false
   /// The expressions and steps of work that are left, so that no rule and no value takes long.
   var remainingExpressions = RulesLimits.expressions
   var remainingWork = RulesLimits.work
-  private var locals: [Local] = []
-  private var frame = 0
+  var locals: [Local] = []
+  var frame = 0
   /// The parts that were evaluated; `nil` unless they are asked for.
   var seen: [Seen]?
   /// The document `request.resource`; `nil` until the first expression reads it.
@@ -56,6 +61,7 @@ struct Evaluator: ~Copyable {
     path = MatchedPath(shared.value.database, shared.value.path, in: room.ends)
     captures = room.captures
     coverage = room.coverage
+    memory = room.memory
     coverage.makeRoom(for: ruleset.kinds.indices)
   }
 
@@ -63,6 +69,7 @@ struct Evaluator: ~Copyable {
   consuming func leftRoom() -> RulesRoom {
     var room = RulesRoom()
     room.coverage = coverage
+    room.memory = memory
     room.ends = path.ends
     room.captures = captures
     return room
@@ -103,10 +110,14 @@ struct Evaluator: ~Copyable {
     do throws(RuleFailure) {
       let value = try evaluate(id)
       coverage.count(value, of: id)
+      if isRecording {
+        outcomes.append(FunctionMemory.SeenOutcome(expression: id, outcome: RulesCoverage.Outcome(value)))
+      }
       if seen != nil { note(.success(value), of: id) }
       return value
     } catch {
       coverage.countUndefined(id)
+      if isRecording { outcomes.append(FunctionMemory.SeenOutcome(expression: id, outcome: .undefined)) }
       if seen != nil { note(.failure(error), of: id) }
       throw error
     }
@@ -227,44 +238,6 @@ struct Evaluator: ~Copyable {
 }
 
 extension Evaluator {
-  private mutating func local(_ place: Int) throws(RuleFailure) -> RuleValue {
-    let index = frame + place
-    switch locals[index] {
-    case .value(let value): return value
-    case .failed(let failure): throw failure
-    case .pending(let id, let frame):
-      let own = self.frame
-      self.frame = frame
-      defer { self.frame = own }
-      do throws(RuleFailure) {
-        let value = try value(id)
-        locals[index] = .value(value)
-        return value
-      } catch {
-        locals[index] = .failed(error)
-        throw error
-      }
-    }
-  }
-
-  private mutating func call(_ place: Int, _ arguments: [Expression.ID]) throws(RuleFailure) -> RuleValue {
-    guard arguments.count == ruleset.functions[place].parameters.count else {
-      let function = ruleset.functions[place]
-      throw .argumentCount(
-        arguments.count, expected: ["\(function.name)(\(function.parameters.joined(separator: ", ")))"])
-    }
-    let base = locals.count
-    let own = frame
-    for argument in arguments { locals.append(.pending(argument, frame: own)) }
-    for binding in ruleset.functions[place].bindings { locals.append(.pending(binding, frame: base)) }
-    frame = base
-    defer {
-      while locals.count > base { locals.removeLast() }
-      frame = own
-    }
-    return try value(ruleset.functions[place].result)
-  }
-
   /// Evaluates a field of a document as two nested `property` expressions would be, without building their values.
   private mutating func value(_ field: Expression.Field) throws(RuleFailure) -> RuleValue {
     guard let document = document(field.origin) else { return try property(field.name, of: value(field.data)) }

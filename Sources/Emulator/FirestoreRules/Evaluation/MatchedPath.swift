@@ -30,6 +30,8 @@ struct MatchedPath {
 
   /// Segments before those of the path: `databases`, the database's id, `documents`.
   private static let prefix = 3
+  /// The place of the database's id among them.
+  static let databasePlace = 1
 
   /// - Parameter room: an array whose storage is used again.
   init(_ database: DatabaseID, _ path: ResourcePath, _ rest: [Segment] = [], in room: consuming [Int] = []) {

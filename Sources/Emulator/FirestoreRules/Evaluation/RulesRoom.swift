@@ -4,6 +4,7 @@
 package struct RulesRoom: Sendable {
   /// The values that the expressions had in all decisions that used this room.
   package var coverage = RulesCoverage()
+  var memory = FunctionMemory()
   var ends: [Int] = []
   var captures: [MatchedPath.Capture] = []
 

@@ -132,10 +132,21 @@ struct RulePath: Hashable {
 
   /// The key of the document that the path names in a database.
   func key(in database: DatabaseID) -> DocumentKey? {
-    guard segments.count > 3, segments[0] == "databases", segments[1].equalsUTF8(database.database),
-      segments[2] == "documents", segments.allSatisfy({ !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "/")) })
+    guard segments.count > 3, !segments.count.isMultiple(of: 2), segments[0] == "databases",
+      segments[1].equalsUTF8(database.database), segments[2] == "documents",
+      segments.allSatisfy({ !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "/")) })
     else { return nil }
-    return DocumentKey(ResourcePath(segments: segments[3...]))
+    return DocumentKey(unchecked: ResourcePath(segments: segments[3...]))
+  }
+
+  /// Whether this is the text of the path, without making it.
+  func hasText(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    for segment in segments {
+      guard rest.first == UInt8(ascii: "/"), rest.dropFirst().starts(with: segment.utf8) else { return false }
+      rest = rest.dropFirst(1 + segment.utf8.count)
+    }
+    return rest.isEmpty
   }
 
   static func == (left: RulePath, right: RulePath) -> Bool {

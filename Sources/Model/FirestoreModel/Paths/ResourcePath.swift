@@ -20,6 +20,15 @@ package struct ResourcePath: Sendable {
 
   package init(segments: some Sequence<String>) { self.init(segments.joined(separator: "/")) }
 
+  package init(segments: ArraySlice<String>) {
+    var text = segments.first ?? ""
+    for segment in segments.dropFirst() {
+      text += "/"
+      text += segment
+    }
+    self.init(text)
+  }
+
   package static let root = ResourcePath("")
 
   package var isRoot: Bool { text.isEmpty }
