@@ -77,6 +77,7 @@ enum WriteValidation {
   }
 
   private static func checkFields(_ fields: Fields) throws(StoreError) {
+    if fields.arePlain { return }
     for entry in fields.entries {
       if entry.name.isEmpty { throw refused("The property.name is the empty string.") }
       if entry.name.isReservedName { throw refused("field name \(entry.name) is reserved") }
@@ -99,8 +100,7 @@ extension WriteValidation {
   static func checkSize(
     of key: DocumentKey, _ encoded: EncodedFields, _ fields: Fields, in database: DatabaseID
   ) throws(StoreError) {
-    // The accounting counts at most 8 bytes where the encoding needs at least 2.
-    guard encoded.bytes.count > WriteLimit.documentBytes / 8 else { return }
+    guard encoded.bytes.count > EncodedFields.uncountedBytes else { return }
     let size = key.byteSize + fields.byteSize + 32
     guard size > WriteLimit.documentBytes else { return }
     throw refused(
@@ -112,6 +112,7 @@ extension WriteValidation {
 extension WriteValidation {
   /// The fields with every timestamp cut to microseconds, which is what the backend keeps.
   static func truncatingTimestamps(_ fields: Fields) -> Fields {
+    if fields.arePlain { return fields }
     var fields = fields
     for entry in fields.entries {
       if let value = truncated(entry.value) { fields[entry.name] = value }
@@ -126,9 +127,8 @@ extension WriteValidation {
       return time.nanoseconds % 1000 == 0
         ? nil : .timestamp(Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000))
     case .array(let elements):
-      let cut = elements.map(truncated)
-      guard cut.contains(where: { $0 != nil }) else { return nil }
-      return .array(zip(elements, cut).map { $1 ?? $0 })
+      guard elements.contains(where: { truncated($0) != nil }) else { return nil }
+      return .array(elements.map { truncated($0) ?? $0 })
     case .map(var fields):
       var isCut = false
       for entry in fields.entries {

@@ -24,6 +24,7 @@ enum RequestReader {
   }
 
   static func check(_ fields: Fields) throws(RPCStatus) {
+    if fields.arePlain { return }
     for entry in fields.entries { try check(entry.value) }
   }
 

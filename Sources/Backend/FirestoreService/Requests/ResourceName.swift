@@ -89,11 +89,19 @@ struct ResourceName {
     position += wanted.count
   }
 
-  private mutating func segment(_ what: String) throws(RPCStatus) -> String {
-    let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
-    guard end > position else { throw fail("lacks a \(what) at index \(position).") }
-    defer { position = end }
-    return String(decoding: bytes[position..<end], as: UTF8.self)
+  private mutating func segment(_ what: StaticString) throws(RPCStatus) -> String {
+    let range = try segmentBytes(what)
+    return String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  /// Passes over a segment.
+  private mutating func segmentBytes(_ what: StaticString) throws(RPCStatus) -> Range<Int> {
+    let start = position
+    var end = start
+    while end < bytes.count, bytes[end] != UInt8(ascii: "/") { end += 1 }
+    guard end > start else { throw fail("lacks a \(what) at index \(start).") }
+    position = end
+    return start..<end
   }
 
   private mutating func database() throws(RPCStatus) -> DatabaseID {
@@ -120,15 +128,17 @@ struct ResourceName {
     var isCollectionID = true
     while true {
       let index = position
-      let kind = isCollectionID ? "collection id" : "resource id"
-      let id = try segment(kind)
-      if id == "." || id == ".." { throw fail("contains a \(kind) \"\(id)\" at index \(index).") }
-      if id.utf8.count > ResourcePath.segmentByteLimit {
-        throw .invalid(Self.tooLong)
-      }
-      if id.isReservedName, isCollectionID || !id.isNumericID {
-        let kind = isCollectionID ? "Collection" : "Resource"
-        throw .invalid("\(kind) id \"\(id)\" is invalid because it is reserved.")
+      let kind: StaticString = isCollectionID ? "collection id" : "resource id"
+      let range = try segmentBytes(kind)
+      if range.count > ResourcePath.segmentByteLimit { throw .invalid(Self.tooLong) }
+      // Ids that are not allowed begin with one of these.
+      if bytes[index] == UInt8(ascii: ".") || bytes[index] == UInt8(ascii: "_") {
+        let id = String(decoding: bytes[range], as: UTF8.self)
+        if id == "." || id == ".." { throw fail("contains a \(kind) \"\(id)\" at index \(index).") }
+        if id.isReservedName, isCollectionID || !id.isNumericID {
+          let kind = isCollectionID ? "Collection" : "Resource"
+          throw .invalid("\(kind) id \"\(id)\" is invalid because it is reserved.")
+        }
       }
       isCollectionID.toggle()
       if isAtEnd { break }

@@ -7,16 +7,24 @@
 /// well formed, and decoding and encoding them gives the same bytes.
 struct CanonicalScan {
   let bytes: UnsafeRawBufferPointer
+  /// Whether only what a commit may write, and stores in this form, is recognised: names, nesting, times and places
+  /// within Firestore's limits, times in whole microseconds. Sizes are for others to look at.
+  private let isStrict: Bool
 
-  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) { (self.bytes, self.isStrict) = (bytes, isStrict) }
 
   /// The name in the map entry that fills `range`; `nil` unless the entry is canonical.
   func name(ofEntry range: Range<Int>, depth: Int = 0) -> Range<Int>? {
     guard let name = field(0x0a, at: range.lowerBound, before: range.upperBound), isText(name),
       let value = field(0x12, at: name.upperBound, before: range.upperBound), value.upperBound == range.upperBound,
-      isValue(value, depth: depth)
+      isValue(value, depth: depth), !isStrict || isOrdinary(name)
     else { return nil }
     return name
+  }
+
+  /// Whether a name is one that a commit may write; some that begin with an underscore are as well.
+  private func isOrdinary(_ name: Range<Int>) -> Bool {
+    !name.isEmpty && name.count <= FieldPath.byteLimit && bytes[name.lowerBound] != UInt8(ascii: "_")
   }
 
   /// Whether the first name is below the second, by bytes.
@@ -78,7 +86,9 @@ struct CanonicalScan {
 
   private func isValue(_ range: Range<Int>, depth: Int) -> Bool {
     let (start, end) = (range.lowerBound, range.upperBound)
-    guard start + 1 < end, depth <= WireReader.maximumDepth else { return false }
+    guard start + 1 < end, depth <= (isStrict ? WriteLimit.depth : WireReader.maximumDepth) else { return false }
+    // Only containers count against the limit.
+    if isStrict, depth == WriteLimit.depth, bytes[start] == 0x4a || bytes[start] == 0x32 { return false }
     switch bytes[start] {
     case 0x58: return end == start + 2 && bytes[start + 1] == 0
     case 0x08: return end == start + 2 && bytes[start + 1] <= 1
@@ -121,11 +131,13 @@ struct CanonicalScan {
     var position = range.lowerBound
     if position < range.upperBound, bytes[position] == 0x08 {
       guard let (seconds, next) = number(at: position + 1, before: range.upperBound), seconds != 0 else { return false }
+      let known = Timestamp.earliest.seconds...Timestamp.latest.seconds
+      if isStrict, !known.contains(Int64(bitPattern: seconds)) { return false }
       position = next
     }
     if position < range.upperBound, bytes[position] == 0x10 {
       guard let (nanoseconds, next) = number(at: position + 1, before: range.upperBound),
-        (1..<1_000_000_000).contains(nanoseconds)
+        (1..<1_000_000_000).contains(nanoseconds), !isStrict || nanoseconds % 1000 == 0
       else { return false }
       position = next
     }
@@ -139,10 +151,11 @@ struct CanonicalScan {
 
   private func isGeoPoint(_ range: Range<Int>) -> Bool {
     var position = range.lowerBound
-    for tag: UInt8 in [0x09, 0x11] where position < range.upperBound && bytes[position] == tag {
-      guard position + 9 <= range.upperBound, isDouble(at: position + 1),
-        bytes.loadUnaligned(fromByteOffset: position + 1, as: UInt64.self) != 0
-      else { return false }
+    for (tag, limit) in [(0x09, 90.0), (0x11, 180.0)] as [(UInt8, Double)]
+    where position < range.upperBound && bytes[position] == tag {
+      guard position + 9 <= range.upperBound, isDouble(at: position + 1) else { return false }
+      let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position + 1, as: UInt64.self))
+      guard bits != 0, !isStrict || Double(bitPattern: bits).magnitude <= limit else { return false }
       position += 9
     }
     return position == range.upperBound
@@ -151,9 +164,9 @@ struct CanonicalScan {
   private func isArray(_ range: Range<Int>, depth: Int) -> Bool {
     var position = range.lowerBound
     while position < range.upperBound {
-      guard let element = field(0x0a, at: position, before: range.upperBound), isValue(element, depth: depth + 1) else {
-        return false
-      }
+      guard let element = field(0x0a, at: position, before: range.upperBound), isValue(element, depth: depth + 1),
+        !isStrict || bytes[element.lowerBound] != 0x4a
+      else { return false }
       position = element.upperBound
     }
     return true

@@ -15,8 +15,15 @@ package struct EncodedFields: Sendable, Hashable {
   ///   through `init(validating:)`. Malformed bytes are never read beyond their end; they look like absent fields.
   package init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
+  /// The bytes of a field to make room for at first: most take less.
+  private static let usualBytes = 40
+
   package init(_ fields: Fields) {
-    var writer = WireWriter()
+    if let plain = fields.plain {
+      self = plain
+      return
+    }
+    var writer = WireWriter(capacity: Self.usualBytes * fields.count)
     writer.entries(Self.fieldNumber, fields)
     bytes = writer.bytes
   }
@@ -59,15 +66,16 @@ extension EncodedFields {
   static let tag = UInt8(fieldNumber << 3 | 2)
 
   /// The canonical entries of a document's message.
+  /// - Parameter isStrict: whether a commit must be able to store them as they are (`CanonicalScan`).
   /// - Returns: `nil` if any of them must be decoded or refused.
-  private static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer) -> [UInt8]? {
-    var entries = CanonicalEntries(bytes, tag)
+  static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer, isStrict: Bool = false) -> [UInt8]? {
+    var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     // Entries that follow each other with ascending names are copied as a whole.
     guard let first = entries.next() else { return entries.isCanonical ? [] : nil }
     var last = first
     while let entry = entries.next() {
       guard last.all.upperBound == entry.all.lowerBound, entries.scan.isAscending(last.name, entry.name) else {
-        return sortedEntries(of: bytes)
+        return sortedEntries(of: bytes, isStrict: isStrict)
       }
       last = entry
     }
@@ -75,8 +83,8 @@ extension EncodedFields {
   }
 
   /// The canonical entries of a document's message in which they are scattered or unordered.
-  private static func sortedEntries(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
-    var entries = CanonicalEntries(bytes, tag)
+  private static func sortedEntries(of bytes: UnsafeRawBufferPointer, isStrict: Bool) -> [UInt8]? {
+    var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     var found: [CanonicalEntries.Entry] = []
     found.reserveCapacity(16)
     while let entry = entries.next() { found.append(entry) }
@@ -106,8 +114,8 @@ private struct CanonicalEntries {
 
   /// Begins at the first entry.
   /// - Parameter tag: the tag of the fields, one byte.
-  init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8) {
-    scan = CanonicalScan(bytes)
+  init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8, isStrict: Bool) {
+    scan = CanonicalScan(bytes, isStrict: isStrict)
     reader = WireReader(bytes)
     self.tag = tag
   }

@@ -4,12 +4,33 @@
 package struct Fields: Sendable {
   package typealias Entry = (name: String, value: Value)
 
-  package private(set) var entries: [Entry]
+  private enum Storage: Sendable {
+    case decoded([Entry])
+    case plain(PlainFields)
+  }
+
+  private var storage: Storage
+
+  package private(set) var entries: [Entry] {
+    get {
+      switch storage {
+      case .decoded(let entries): entries
+      case .plain(let fields): fields.entries
+      }
+    }
+    _modify {
+      var entries = entries
+      // Only one owner is left, so that a change copies nothing.
+      storage = .decoded([])
+      defer { storage = .decoded(entries) }
+      yield &entries
+    }
+  }
 
   /// The number of entries up to which inserting them one by one is faster than sorting.
   private static let few = 64
 
-  package init() { entries = [] }
+  package init() { storage = .decoded([]) }
 
   /// Makes fields of entries.
   /// - Parameter entries: in any order; the last of several with one name wins (protobuf's rule for maps).
@@ -26,7 +47,12 @@ package struct Fields: Sendable {
 
   /// Makes fields of sorted entries.
   /// - Parameter entries: already sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
-  package init(sorted entries: [Entry]) { self.entries = entries }
+  package init(sorted entries: [Entry]) { storage = .decoded(entries) }
+
+  init(_ fields: PlainFields) { storage = .plain(fields) }
+
+  /// The bytes of fields that came encoded, are such as a commit may write, and were not changed since.
+  var plain: EncodedFields? { if case .plain(let fields) = storage { fields.encoded } else { nil } }
 
   /// Makes fields of entries that are probably sorted.
   /// - Parameter entries: in any order; entries that are sorted already, as in canonical bytes, are kept.
@@ -43,6 +69,7 @@ package struct Fields: Sendable {
   /// The value of one entry; assigning `nil` removes it.
   package subscript(name: String) -> Value? {
     get {
+      let entries = entries
       if entries.count <= Self.fewest {
         for entry in entries where entry.name.equalsUTF8(name) { return entry.value }
         return nil
@@ -65,6 +92,7 @@ package struct Fields: Sendable {
   private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {
+    let entries = entries
     var low = 0
     var high = entries.count
     if let last = entries.last, last.name.compareUTF8(name) == .ascending { return (high, false) }

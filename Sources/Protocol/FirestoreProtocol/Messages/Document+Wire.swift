@@ -11,9 +11,23 @@ package struct DocumentMessage: Sendable {
 
 extension WireReader {
   /// A field that holds the `google.firestore.v1.Document` of a request.
-  mutating func documentMessage() throws(WireError) -> DocumentMessage {
+  /// - Parameter isToStore: whether the fields are likely to be stored without being looked at, and so are not decoded if
+  ///   they need not be.
+  mutating func documentMessage(isToStore: Bool = false) throws(WireError) -> DocumentMessage {
+    let bytes = try lengthDelimited()
     var (document, entries) = (DocumentMessage(), [Fields.Entry]())
-    var reader = try message()
+    var reader = WireReader(bytes)
+    if isToStore, let fields = Fields(plainDocument: bytes) {
+      while let tag = try reader.tag() {
+        if tag.field == 1, tag.type == .lengthDelimited {
+          document.name = try reader.string()
+        } else {
+          try reader.skip(tag.type)
+        }
+      }
+      document.fields = fields
+      return document
+    }
     while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
       case (1, .lengthDelimited): document.name = try reader.string()

@@ -71,15 +71,16 @@ extension WireReader {
   /// A field that holds a `google.firestore.v1.Write`.
   package mutating func writeMessage() throws(WireError) -> WriteMessage {
     var reader = try message()
-    return try reader.write()
+    return try reader.write(isToStore: true)
   }
 
   /// The content of a `google.firestore.v1.Write`.
-  mutating func write() throws(WireError) -> WriteMessage {
+  /// - Parameter isToStore: whether its fields are likely to be stored as they are.
+  private mutating func write(isToStore: Bool = false) throws(WireError) -> WriteMessage {
     var write = WriteMessage()
     while let tag = try tag() {
       switch (tag.field, tag.type) {
-      case (1, .lengthDelimited): write.operation = .update(try documentMessage())
+      case (1, .lengthDelimited): write.operation = .update(try documentMessage(isToStore: isToStore))
       case (2, .lengthDelimited): write.operation = .delete(name: try string())
       case (3, .lengthDelimited): write.mask = try documentMask()
       case (4, .lengthDelimited): write.precondition = try precondition()
