@@ -15,7 +15,12 @@ struct DistinctDocumentsTests {
       let documents = numbers.map { doc("c/\($0)", ["n": .integer(Int64($0 / 7))]) }
 
       let set = DocumentSet(comparing: query, distinct: documents)
+      let hints = documents.compactMap { document in
+        document.key.documentID.utf8.withContiguousStorageIfAvailable { KeyHint(ofID: UnsafeRawBufferPointer($0)) }
+          ?? nil
+      }
 
+      #expect(hints.count == count && DocumentSet(comparing: query, distinct: documents, hints: hints) == set)
       #expect(set.documents == documents.sorted { query.compare($0, $1) == .ascending })
       #expect(set.count == count && documents.map(\.key.path.text) == numbers.map { "c/\($0)" })
       #expect(set.keys { $0.key.path.text.hasSuffix("3") } == set.keys.filter { $0.path.text.hasSuffix("3") })

@@ -100,6 +100,38 @@ struct DocumentSetTests {
     #expect(set.isEmpty && set.first == nil && set.documents.isEmpty)
   }
 
+  @Test("Many documents that are new come in at once; if one is there, none does", arguments: 0..<3)
+  func absentDocuments(_ number: Int) {
+    var random = SeededGenerator(seed: UInt64(number))
+    let query = Self.queries[number]
+    func document(_ id: Int) -> Document {
+      doc("c/\(id)", ["n": .integer(Int64.random(in: 0..<1_000, using: &random))], encoded: true)
+    }
+    var set = DocumentSet(comparing: query)
+    #expect(set.insertAbsent([document(0)]) == nil && set.isEmpty)
+    var ids = Array(1..<9_000).shuffled(using: &random)
+    set.insert(document(0))
+    var model = [set.first].compactMap(\.self)
+    for count in [1, 40, 3, 700, 4_000, 32, 100] {
+      let new = ids.suffix(count).map { document($0) }
+      ids.removeLast(count)
+      let before = set
+      let inserted = set.insertAbsent(new)
+      #expect(inserted == new.sorted { query.compare($0, $1) == .ascending })
+      #expect(before.documents == model)
+      model = (model + new).sorted { query.compare($0, $1) == .ascending }
+      #expect(set.documents == model && set.count == model.count)
+      for index in stride(from: 0, to: model.count, by: 97) {
+        #expect(set[index] == model[index] && set[model[index].key] == model[index])
+        #expect(set.index(of: model[index].key) == index)
+      }
+      let known = model[model.count / 2]
+      #expect(set.insertAbsent([document(10_000), known]) == nil && set.documents == model)
+    }
+    for document in model.shuffled(using: &random).dropFirst(10) { set.remove(document.key) }
+    #expect(set.count == 10)
+  }
+
   @Test("A set made of many documents holds each key once, in order")
   func construction() {
     let documents = (0..<2000).map { doc("c/\($0 % 1500)", ["n": .integer(Int64($0 / 7))]) }

@@ -86,7 +86,7 @@ struct PipelineTests {
     _ = watching.opened(in: epoch)
     #expect(watching.responsesOwed(target.id) == 0)
 
-    let request = watching.takeRequest(in: epoch, lookup)
+    let request = watching.takeRequest(in: epoch, stored: { _ in nil }, lookup)
     #expect(request != nil && watching.responsesOwed(target.id) == 1)
     try watching.receive(.added([target.id]), lookup)
     #expect(watching.responsesOwed(target.id) == 0)

@@ -221,6 +221,44 @@ import Testing
     #expect(effects.deliveries.isEmpty)
   }
 
+  @Test("A large result that comes bit by bit tells each bit, and what was there before it")
+  func largeResult() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let ids = (0..<400).map { $0 * 7919 % 400 + 1000 }
+    var (shown, merged): ([Document], ViewSnapshot?) = ([], nil)
+    func snapshot(_ documents: [Document], at version: Int64) throws -> ViewSnapshot {
+      let core = harness.core.watchStream.epoch
+      let effects = harness.effects { state in
+        for document in documents {
+          state.receive([.document(document, updated: [TargetID(2)], removed: [])], in: core)
+        }
+        state.receive([.current([TargetID(2)], token("t")), .snapshot(at(version), token("t"))], in: core)
+      }
+      return try #require(effects.deliveries.last?.last).snapshot
+    }
+    _ = try snapshot([doc("rooms/1", at: 1)], at: 1)
+    shown = [doc("rooms/1", at: 1)]
+
+    for part in 0..<4 {
+      let added = ids[(part * 100)..<(part * 100 + 100)].map { doc("rooms/\($0)", at: Int64(part + 2)) }
+      let snapshot = try snapshot(added, at: Int64(part + 2))
+
+      let sorted = added.sorted { $0.key < $1.key }
+      #expect(snapshot.changes == sorted.map { DocumentChange(kind: .added, document: $0) })
+      #expect(snapshot.onlyAdds && snapshot.oldDocuments.documents == shown && snapshot.previous(added[0].key) == nil)
+      shown = (shown + added).sorted { $0.key < $1.key }
+      #expect(snapshot.documents.documents == shown && !snapshot.isFromCache)
+      merged = merged?.merged(with: snapshot) ?? snapshot
+    }
+    #expect(merged?.changes.count == 400 && merged?.oldDocuments.documents == [doc("rooms/1", at: 1)])
+
+    let changed = try snapshot([doc("rooms/1", at: 7, ["n": .integer(2)])], at: 7)
+    let all = try #require(merged).merged(with: changed)
+    #expect(all.oldDocuments.documents == [doc("rooms/1", at: 1)] && all.changes.count == 401)
+    #expect(all.previous(key("rooms/1")) == doc("rooms/1", at: 1))
+  }
+
   @Test("A write that is not in flight can be taken back")
   func cancel() throws {
     var harness = try CoreHarness()

@@ -117,6 +117,120 @@ import Testing
     #expect(event0.targetChanges[target]?.resumeToken == token("five"))
   }
 
+  /// Two queries of which the backend has said that they are complete.
+  private mutating func follow(_ targets: WatchChangeAggregator.Targets) throws {
+    for id in [target, other] {
+      aggregator.requestHandedOut(id)
+      try aggregator.receive(.added([id]), targets: targets)
+      try aggregator.receive(.current([id], token("own")), targets: targets)
+    }
+    let event = aggregator.takeEvent(at: at(1), targets: targets)
+    #expect(event.position.isFirst && event.targetChanges.keys.sorted() == [target, other])
+  }
+
+  private let other = TargetID(4)
+  private let both: WatchChangeAggregator.Targets = { id in
+    WatchedTarget(target: query(id == TargetID(2) ? "rooms" : "halls").target, purpose: .listen, syncedKeys: [[]])
+  }
+
+  @Test("A snapshot names the targets that messages were about; the others follow its position")
+  mutating func followers() throws {
+    try follow(both)
+
+    try aggregator.receive(.document(doc("rooms/a", at: 2), updated: [target], removed: []), targets: both)
+    try aggregator.receive(.snapshot(at(2), token("two")), targets: both)
+    let event = aggregator.takeEvent(at: at(2), targets: both)
+    try aggregator.receive(.snapshot(at(3), nil), targets: both)
+    let silent = aggregator.takeEvent(at: at(3), targets: both)
+
+    #expect(event.targetChanges.keys.sorted() == [target] && event.position.token == token("two"))
+    #expect(event.targetChanges[target]?.resumeToken == token("two"))
+    #expect(!event.position.isFirst && event.position.left.isEmpty)
+    #expect(silent.targetChanges.isEmpty && silent.position.token == nil)
+  }
+
+  @Test("A target has the last token that was for it, whether it was named or not")
+  mutating func lastToken() throws {
+    try follow(both)
+    try aggregator.receive(.snapshot(at(2), token("two")), targets: both)
+    _ = aggregator.takeEvent(at: at(2), targets: both)
+
+    try aggregator.receive(.document(doc("rooms/a", at: 3), updated: [target], removed: []), targets: both)
+    let known = aggregator.takeEvent(at: at(3), targets: both).targetChanges[target]
+    try aggregator.receive(.token([target], token("mine")), targets: both)
+    let own = aggregator.takeEvent(at: at(4), targets: both).targetChanges[target]
+    try aggregator.receive(.document(doc("rooms/b", at: 5), updated: [target], removed: []), targets: both)
+    let later = aggregator.takeEvent(at: at(5), targets: both).targetChanges[target]
+
+    #expect(known?.resumeToken == token("two") && known?.isCurrent == true)
+    #expect(own?.resumeToken == token("mine") && later?.resumeToken == token("mine"))
+  }
+
+  @Test("A target for which a request goes out follows no longer, and is named when it is confirmed anew")
+  mutating func leaving() throws {
+    try follow(both)
+
+    aggregator.requestHandedOut(other)
+    try aggregator.receive(.snapshot(at(2), token("two")), targets: both)
+    let event = aggregator.takeEvent(at: at(2), targets: both)
+    try aggregator.receive(.added([other]), targets: both)
+    try aggregator.receive(.snapshot(at(3), token("three")), targets: both)
+    let again = aggregator.takeEvent(at: at(3), targets: both)
+
+    #expect(event.position.left == [other] && event.targetChanges.isEmpty)
+    #expect(again.position.left.isEmpty && again.targetChanges.keys.sorted() == [other])
+    #expect(again.targetChanges[other]?.resumeToken == token("three"))
+    #expect(again.targetChanges[other]?.isCurrent == false)
+  }
+
+  @Test("A lookup's position is told by name each time")
+  mutating func lookups() throws {
+    let known = WatchedTarget(
+      target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[key("rooms/a")]])
+    let targets: WatchChangeAggregator.Targets = { _ in known }
+    aggregator.requestHandedOut(TargetID(1))
+    try aggregator.receive(.added([TargetID(1)]), targets: targets)
+
+    for version in [Int64(1), 2, 3] {
+      try aggregator.receive(.snapshot(at(version), token("\(version)")), targets: targets)
+      let event = aggregator.takeEvent(at: at(version), targets: targets)
+      #expect(event.targetChanges[TargetID(1)]?.resumeToken == token("\(version)"))
+    }
+  }
+
+  @Test("A document that is missing is told once")
+  mutating func missingOnce() throws {
+    let known = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
+    let targets: WatchChangeAggregator.Targets = { $0 == TargetID(2) ? known : nil }
+    try confirm(targets)
+    try aggregator.receive(.current([target], token("one")), targets: targets)
+
+    let first = aggregator.takeEvent(at: at(1), targets: targets)
+    try aggregator.receive(.snapshot(at(2), token("two")), targets: targets)
+    let second = aggregator.takeEvent(at: at(2), targets: targets)
+
+    #expect(first.documents.keys.sorted() == [key("rooms/a")])
+    #expect(second.documents.isEmpty && second.targetChanges.isEmpty)
+  }
+
+  @Test("A document that left its target between two snapshots is missing at the next one")
+  mutating func missingLater() throws {
+    let holding = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[key("rooms/a")]])
+    let empty = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
+    let before: WatchChangeAggregator.Targets = { $0 == TargetID(2) ? holding : nil }
+    let after: WatchChangeAggregator.Targets = { $0 == TargetID(2) ? empty : nil }
+    try confirm(before)
+    try aggregator.receive(.current([target], token("one")), targets: before)
+    try aggregator.receive(.documentRemoved(key("rooms/a"), removed: [target]), targets: before)
+    let removal = aggregator.takeEvent(at: at(1), targets: before)
+
+    try aggregator.receive(.snapshot(at(2), token("two")), targets: after)
+    let next = aggregator.takeEvent(at: at(2), targets: after)
+
+    #expect(removal.documents.isEmpty && removal.targetChanges[target]?.removed == [key("rooms/a")])
+    #expect(next.documents[key("rooms/a")] == doc("rooms/a", at: 2, nil))
+  }
+
   @Test("An existence filter that fits changes nothing")
   mutating func fittingFilter() throws {
     let targets = holding("rooms/a")

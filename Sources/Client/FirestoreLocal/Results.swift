@@ -2,6 +2,7 @@
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreProtocol
+package import FirestoreQuery
 
 /// A stored batch and the local views of the documents it names.
 package struct LocalWriteResult: Sendable {
@@ -18,6 +19,8 @@ package struct QueryResult: Sendable {
   /// Local views that match, each once and in no order. For a limit query at least the first `limit` of them, perhaps
   /// more.
   package var matches: [Document]
+  /// For each match, if all are of one collection, the hint of its id; empty if they are not known.
+  package var hints: [KeyHint] = []
   /// The keys of the documents that belong to the query's target, as the backend last said.
   package var remoteKeys: Set<DocumentKey>
   /// The way in which the documents were found.

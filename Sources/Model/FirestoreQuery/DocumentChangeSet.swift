@@ -22,6 +22,9 @@ package struct DocumentChange: Equatable, Sendable {
 /// The difference between two snapshots, by document. Two changes to one document merge into their sum, which is also
 /// how unread snapshots merge (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
+  /// The only change; mostly there is no other, and a table would cost more than all the rest.
+  private var only: DocumentChange?
+  /// All changes, if there are several.
   private var byKey: [DocumentKey: DocumentChange] = [:]
 
   package init() {}
@@ -30,11 +33,19 @@ package struct DocumentChangeSet: Sendable {
     for change in changes { track(change) }
   }
 
-  package var isEmpty: Bool { byKey.isEmpty }
-  package var count: Int { byKey.count }
+  package var isEmpty: Bool { only == nil && byKey.isEmpty }
+  package var count: Int { only == nil ? byKey.count : 1 }
 
   package mutating func track(_ change: DocumentChange) {
     let key = change.document.key
+    if byKey.isEmpty {
+      guard let only else {
+        only = change
+        return
+      }
+      byKey[only.document.key] = only
+      self.only = nil
+    }
     guard let earlier = byKey.updateValue(change, forKey: key) else { return }
     switch (earlier.kind, change.kind) {
     case (.added, .removed):
@@ -54,8 +65,15 @@ package struct DocumentChangeSet: Sendable {
 
   /// The changes: removed, added, modified, metadata; each kind in query order.
   package func changes(orderedBy query: Query) -> [DocumentChange] {
-    if byKey.count < 2 { return Array(byKey.values) }
-    let orderBy = query.orderBy
+    count < 2 ? few : changes(orderedBy: query.orderBy)
+  }
+
+  /// At most one change.
+  private var few: [DocumentChange] { only.map { [$0] } ?? Array(byKey.values) }
+
+  /// The changes: removed, added, modified, metadata; each kind in this order.
+  package func changes(orderedBy orderBy: [OrderBy]) -> [DocumentChange] {
+    if count < 2 { return few }
     if let kind = byKey.first?.value.kind, byKey.allSatisfy({ $0.value.kind == kind }) {
       return orderBy.sorted(byKey.values.lazy.map(\.document)).map { DocumentChange(kind: kind, document: $0) }
     }

@@ -28,14 +28,15 @@ package struct DocumentSet: Sendable {
   }
 
   /// Makes a set of distinct documents.
-  /// - Parameter documents: in any order, no two with the same key. If nothing else holds the array, its documents are
-  ///   moved.
-  package init(comparing query: Query, distinct documents: consuming [Document]) {
+  /// - Parameters:
+  ///   - documents: in any order, no two with the same key. If nothing else holds the array, its documents are moved.
+  ///   - hints: for each document, of one collection, that of its id; empty if they are not known.
+  package init(comparing query: Query, distinct documents: consuming [Document], hints: [KeyHint] = []) {
     self.init(comparing: query)
     if !isOrderedByKey {
       for index in documents.indices { byKey[documents[index].key] = documents[index] }
     }
-    let order = orderBy.order(of: documents)
+    let order = orderBy.order(of: documents, hints)
     sorted = SortedDocuments(count: documents.count) { Self.take(order[$0], from: &documents) }
   }
 
@@ -104,12 +105,37 @@ package struct DocumentSet: Sendable {
       }
       return
     }
+    let key = SortKey(document, orderBy)
     if let old = byKey.updateValue(document, forKey: document.key) {
       let place = position(of: old)
-      if orderBy.compare(old, document) == .equal { return sorted.replace(place, with: document) }
+      if withUnsafePointer(to: old, key.compare) == .equal { return sorted.replace(place, with: document) }
       _ = sorted.remove(place)
     }
-    sorted.insert(document, at: position(of: document))
+    sorted.insert(document, at: sorted.place { key.compare($0) == .ascending })
+  }
+
+  /// Adds many documents of which none is in the set: their places are found in one go.
+  /// - Returns: the documents in query order; `nil`, and nothing is added, if one was there or the set was empty.
+  package mutating func insertAbsent(_ documents: [Document]) -> [Document]? {
+    if !isOrderedByKey, documents.contains(where: { byKey[$0.key] != nil }) { return nil }
+    let ordered = orderBy.sorted(documents)
+    let places: [SortedDocuments.Place]?
+    if isOrderedByKey {
+      let isDescending = orderBy.last?.direction == .descending
+      places = ordered.withUnsafeBufferPointer { ordered in
+        sorted.places(count: ordered.count) { document, index in
+          let ordering = document.pointee.key.path.compare(ordered[index].key.path)
+          return isDescending ? ordering.reversed : ordering
+        }
+      }
+    } else {
+      let keys = ordered.map { SortKey($0, orderBy) }
+      places = sorted.places(count: ordered.count) { keys[$1].compare($0) }
+    }
+    guard let places else { return nil }
+    sorted.insert(ordered, at: places)
+    if !isOrderedByKey { for document in ordered { byKey[document.key] = document } }
+    return ordered
   }
 
   @discardableResult
@@ -130,7 +156,8 @@ package struct DocumentSet: Sendable {
 
   /// The place of the document, or the place at which to insert it.
   private func position(of document: Document) -> SortedDocuments.Place {
-    sorted.place { orderBy.compare($0.pointee, document) == .ascending }
+    let key = SortKey(document, orderBy)
+    return sorted.place { key.compare($0) == .ascending }
   }
 
   /// The place of the key's document, or the place at which to insert it, in a set ordered by keys alone.
@@ -154,6 +181,18 @@ extension DocumentSet: Sequence {
   package var underestimatedCount: Int { count }
   package var documents: [Document] { Array(self) }
   package var keys: [DocumentKey] { keys { _ in true } }
+
+  /// The keys of the documents that show a local write, in query order.
+  package var keysWithLocalMutations: [DocumentKey] {
+    var keys: [DocumentKey] = []
+    sorted.forEachChunk { chunk in
+      chunk.withUnsafeBufferPointer { documents in
+        // Read where they lie: a copy of a document counts references.
+        for index in documents.indices where documents[index].pending == .local { keys.append(documents[index].key) }
+      }
+    }
+    return keys
+  }
 
   /// The keys of the documents that satisfy the predicate, in query order.
   package func keys(where predicate: (Document) -> Bool) -> [DocumentKey] {

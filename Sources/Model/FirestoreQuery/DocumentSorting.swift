@@ -13,7 +13,8 @@ extension [OrderBy] {
   }
 
   /// The places of the documents, in this order.
-  func order(of documents: [Document]) -> [Int] { places(of: documents).map(\.index) }
+  /// - Parameter hints: for each document, of one collection, that of its id; empty if they are not known.
+  func order(of documents: [Document], _ hints: [KeyHint]) -> [Int] { places(of: documents, hints).map(\.index) }
 
   /// Sorts documents in place; nothing is copied if nothing else holds the array.
   func sort(_ documents: inout [Document]) {
@@ -32,7 +33,7 @@ extension [OrderBy] {
   }
 
   /// The places of the documents, in this order.
-  private func places(of documents: [Document]) -> [Place] {
+  private func places(of documents: [Document], _ hints: [KeyHint] = []) -> [Place] {
     let fields = filter { !$0.path.isDocumentID }
     // `__name__` ends every complete list of orderings.
     let isKeyDescending = last?.direction == .descending
@@ -42,6 +43,8 @@ extension [OrderBy] {
       places = values.enumerated().map { index, values in
         Place(hint: values[0]?.orderHint ?? 0, index: index, descending: first.direction == .descending)
       }
+    } else if hints.count == documents.count {
+      places = hints.enumerated().map { Place(hint: $1.bytes, index: $0, descending: isKeyDescending) }
     } else {
       places = Self.keyPlaces(documents, descending: isKeyDescending)
     }
@@ -77,6 +80,17 @@ extension [OrderBy] {
       }
     }
     return allHaveHints ? places : documents.indices.map { Place(hint: 0, index: $0, descending: false) }
+  }
+}
+
+/// A hint of the order of a document among those of its collection: the first bytes of its id.
+package struct KeyHint: Sendable {
+  fileprivate let bytes: UInt64
+
+  /// - Returns: `nil` for ids that could be numeric, which are not ordered by their bytes.
+  package init?(ofID id: UnsafeRawBufferPointer) {
+    if id.count > 1, id[0] == UInt8(ascii: "_"), id[1] == UInt8(ascii: "_") { return nil }
+    bytes = Place.firstBytes(id.assumingMemoryBound(to: UInt8.self))
   }
 }
 

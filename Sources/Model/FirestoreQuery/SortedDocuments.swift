@@ -13,6 +13,7 @@ struct SortedDocuments: Sendable {
   fileprivate struct Group: Sendable {
     var chunks: [[Document]]
     var count: Int
+    var last: [Document] { chunks[chunks.count - 1] }
   }
 
   /// The place of a document, or behind all of them.
@@ -54,18 +55,29 @@ struct SortedDocuments: Sendable {
   @inline(__always)
   func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
     groups.withUnsafeBufferPointer { groups in
+      if groups.count == 1, groups[0].chunks.count == 1 {
+        // The only chunk is searched at once.
+        let offset = Self.offset(in: groups[0].chunks[0], comesBefore)
+        return offset < groups[0].count
+          ? Place(group: 0, chunk: 0, offset: offset) : Place(group: 1, chunk: 0, offset: 0)
+      }
       let group = groups.indices.partitioningIndex { index in
         groups[index].chunks.withUnsafeBufferPointer { !Self.ends($0[$0.count - 1], comesBefore) }
       }
       if group == groups.count { return Place(group: group, chunk: 0, offset: 0) }
       return groups[group].chunks.withUnsafeBufferPointer { chunks in
         let chunk = chunks.indices.partitioningIndex { !Self.ends(chunks[$0], comesBefore) }
-        let offset = chunks[chunk].withUnsafeBufferPointer { documents in
-          documents.indices.partitioningIndex { index in
-            !(documents.baseAddress.map { comesBefore($0 + index) } ?? false)
-          }
-        }
-        return Place(group: group, chunk: chunk, offset: offset)
+        return Place(group: group, chunk: chunk, offset: Self.offset(in: chunks[chunk], comesBefore))
+      }
+    }
+  }
+
+  /// The place within a chunk.
+  @inline(__always)
+  private static func offset(in chunk: [Document], _ comesBefore: (UnsafePointer<Document>) -> Bool) -> Int {
+    chunk.withUnsafeBufferPointer { documents in
+      documents.indices.partitioningIndex { index in
+        !(documents.baseAddress.map { comesBefore($0 + index) } ?? false)
       }
     }
   }
@@ -134,6 +146,89 @@ struct SortedDocuments: Sendable {
     groups.insert(Group(chunks: chunks, count: moved), at: group + 1)
   }
 
+  /// Finds where documents that come in this order are to be inserted. Each is sought from the place of the one before.
+  /// - Parameter compare: compares a document that is there with one of these, by its index.
+  /// - Returns: `nil` if one of them is there, or nothing is there.
+  func places(count: Int, _ compare: (UnsafePointer<Document>, Int) -> Ordering) -> [Place]? {
+    if groups.isEmpty { return nil }
+    var places: [Place] = []
+    places.reserveCapacity(count)
+    var (group, chunk) = (0, 0)
+    for index in 0..<count {
+      func comesBefore(_ document: UnsafePointer<Document>) -> Bool { compare(document, index) == .ascending }
+      if Self.ends(groups[group].chunks[chunk], comesBefore) {
+        if Self.ends(groups[group].last, comesBefore) {
+          let next = (group + 1..<groups.count).partitioningIndex { !Self.ends(groups[$0].last, comesBefore) }
+          (group, chunk) =
+            next < groups.count ? (next, 0) : (groups.count - 1, groups[groups.count - 1].chunks.count - 1)
+        }
+        let chunks = groups[group].chunks
+        let found = (chunk..<chunks.count).partitioningIndex { !Self.ends(chunks[$0], comesBefore) }
+        chunk = Swift.min(found, chunks.count - 1)
+      }
+      let offset = Self.offset(in: groups[group].chunks[chunk], comesBefore)
+      let isThere = groups[group].chunks[chunk].withUnsafeBufferPointer { documents in
+        offset < documents.count && documents.baseAddress.map { compare($0 + offset, index) == .equal } ?? false
+      }
+      if isThere { return nil }
+      places.append(Place(group: group, chunk: chunk, offset: offset))
+    }
+    return places
+  }
+
+  /// Inserts documents in order, each before the one at its place.
+  /// - Parameter places: from `places(count:_:)`.
+  mutating func insert(_ documents: [Document], at places: [Place]) {
+    count += documents.count
+    // From the end, so that the places before stay right.
+    var end = documents.count
+    while end > 0 {
+      let (group, chunk) = (places[end - 1].group, places[end - 1].chunk)
+      var start = end - 1
+      while start > 0, places[start - 1].group == group, places[start - 1].chunk == chunk { start -= 1 }
+      insert(documents[start..<end], at: places[start..<end], group, chunk)
+      if start == 0 || places[start - 1].group != group { divide(group) }
+      end = start
+    }
+  }
+
+  private mutating func insert(
+    _ documents: ArraySlice<Document>, at places: ArraySlice<Place>, _ group: Int, _ chunk: Int
+  ) {
+    groups[group].count += documents.count
+    if documents.count < 4 {
+      for index in documents.indices.reversed() {
+        groups[group].chunks[chunk].insert(documents[index], at: places[index].offset)
+      }
+    } else {
+      let old = groups[group].chunks[chunk]
+      var merged: [Document] = []
+      merged.reserveCapacity(old.count + documents.count)
+      var next = 0
+      for index in documents.indices {
+        merged += old[next..<places[index].offset]
+        merged.append(documents[index])
+        next = places[index].offset
+      }
+      merged += old[next...]
+      groups[group].chunks[chunk] = merged
+    }
+    let count = groups[group].chunks[chunk].count
+    if count > Self.chunkCapacity {
+      let pieces = groups[group].chunks[chunk].pieces(of: Self.filledChunk)
+      groups[group].chunks.replaceSubrange(chunk...chunk, with: pieces)
+    }
+  }
+
+  /// Divides a group that has become too large.
+  private mutating func divide(_ group: Int) {
+    guard groups[group].chunks.count > Self.groupCapacity else { return }
+    let pieces = groups[group].chunks.pieces(of: Self.filledGroup).map { chunks in
+      Group(chunks: chunks, count: chunks.reduce(0) { $0 + $1.count })
+    }
+    groups.replaceSubrange(group...group, with: pieces)
+  }
+
   /// - Precondition: there is a document at the place.
   mutating func remove(_ place: Place) -> Document {
     count -= 1
@@ -151,6 +246,12 @@ struct SortedDocuments: Sendable {
 }
 
 extension Array {
+  /// The elements in parts of about this size.
+  fileprivate func pieces(of size: Int) -> [[Element]] {
+    let number = (count + size - 1) / size
+    return (0..<number).map { Array(self[count * $0 / number..<count * ($0 + 1) / number]) }
+  }
+
   fileprivate mutating func takeSecondHalf() -> [Element] {
     let half = count / 2
     let taken = Array(self[half...])

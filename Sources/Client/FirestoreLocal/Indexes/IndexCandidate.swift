@@ -23,6 +23,8 @@ struct IndexCandidate {
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
+  /// Whether the range holds exactly the documents that match the whole target, so that none has to be asked.
+  let isExact: Bool
 
   /// - Parameters:
   ///   - conditions: the conditions that the documents of the alternative all satisfy.
@@ -67,6 +69,12 @@ struct IndexCandidate {
     self.served = served
     fixedCount = position
     isBounded = bounds.isNarrowed || position > 0
+    // Values that tie have equal keys, and no others have, as long as keys are not cut.
+    isExact =
+      rest.isEmpty && served.allSatisfy { $0.op == .equal }
+      && Set(target.filters) == Set(served.map { Filter.field($0) })
+      && target.start == nil && target.end == nil && target.orderBy.allSatisfy(\.path.isDocumentID)
+      && prefix.bytes.count < FieldIndex.keyLimit
     range = IndexRange(index: index.number, lower: bounds.lower, upper: bounds.upper)
   }
 }

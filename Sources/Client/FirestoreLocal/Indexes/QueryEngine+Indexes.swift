@@ -106,6 +106,8 @@ extension QueryEngine {
     var numbers: [DocumentNumber] = []
     var uses: [IndexUse] = []
     var entries = 0
+    /// Whether all of them match.
+    var isExact = false
   }
 
   private func reading(
@@ -122,13 +124,14 @@ extension QueryEngine {
         if overlaid.contains(number) { continue }
         scanned += 1
         try database.documents.read(number) { row throws(StoreError) in
-          if row.isFound { try hits.consider(row, in: path, isAdmitted: false) }
+          if row.isFound { try hits.consider(row, in: path, isAdmitted: found.isExact) }
         }
       }
     }
+    let hints = hits.takeHints()
     let (documents, remote) = hits.finish()
     return QueryResult(
-      matches: documents, remoteKeys: try resolve(remote), plan: .index, documentsScanned: scanned,
+      matches: documents, hints: hints, remoteKeys: try resolve(remote), plan: .index, documentsScanned: scanned,
       entriesRead: found.entries, indexes: found.uses.unique)
   }
 
@@ -144,6 +147,7 @@ extension QueryEngine {
       union.numbers += found.numbers
       union.uses += found.uses
       union.entries += found.entries
+      union.isExact = found.isExact && plan.alternatives.count == 1
       if union.numbers.count > budget { return nil }
     }
     if plan.alternatives.count > 1 {
@@ -171,6 +175,7 @@ extension QueryEngine {
       cap = min(4 * cap, budget)
     }
     guard let chosen else { return nil }
+    found.isExact = candidates[chosen].isExact
     found.uses.append(IndexUse(candidates[chosen], servesOrder: false))
     var served = Set(candidates[chosen].served)
     for (index, candidate) in candidates.enumerated() where index != chosen {

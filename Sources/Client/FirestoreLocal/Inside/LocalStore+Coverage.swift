@@ -11,7 +11,7 @@ extension LocalStore {
     let (database, active) = (database, activeTargets)
     var times = try database.read { () throws(StoreError) in try database.targets.times() }
     // The stored time of a present listener's result may be some minutes older.
-    for (id, target) in active.byID {
+    for (id, target) in active.all {
       times[id] = nil
       if target.data.resumeToken != nil { times[id] = (target.data.target, target.data.snapshotVersion) }
     }

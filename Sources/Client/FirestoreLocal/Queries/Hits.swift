@@ -15,6 +15,9 @@ final class Hits {
   /// The last of a full set; documents after it are dropped at once.
   private var last: Candidate?
   private var unlimited: [Document] = []
+  /// The hints of documents' ids, taken from their rows before; of those in `unlimited` as long as all come from rows.
+  private var hints: [KeyHint] = []
+  private let takesHints: Bool
   private var remote: RemoteKeys
   /// The number of rows that were compared with the query.
   private(set) var scanned = 0
@@ -32,13 +35,24 @@ final class Hits {
     matcher = StoredMatcher(target)
     conditions = CodeRange.all(of: target)
     self.remote = remote
+    takesHints = query.collectionGroup == nil && limit == nil && target.orderBy.allSatisfy(\.path.isDocumentID)
     if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
   }
 
   /// Makes room for this many rows, if all of them will be hits.
   func expect(_ count: Int) {
     // Growing beyond this costs less than room that may stay empty, since numbers of removed documents count as well.
-    if matcher.matchesEverything, limit == nil { unlimited.reserveCapacity(min(count, 100_000)) }
+    guard matcher.matchesEverything, limit == nil else { return }
+    unlimited.reserveCapacity(min(count, 100_000))
+    if takesHints { hints.reserveCapacity(min(count, 100_000)) }
+  }
+
+  /// Hands out the hints of all documents' ids; empty if some are not known.
+  func takeHints() -> [KeyHint] {
+    guard hints.count == unlimited.count else { return [] }
+    var taken: [KeyHint] = []
+    swap(&taken, &hints)
+    return taken
   }
 
   /// Hands out the documents, each once if no key was given twice, and the members whose keys are known now. Nothing is
@@ -70,7 +84,10 @@ final class Hits {
     guard isAdmitted || matcher.matches(row, in: collection) else { return }
     let key = row.key(in: collection)
     guard let limit else {
-      if let document = try row.document(key) { unlimited.append(document) }
+      if let document = try row.document(key) {
+        unlimited.append(document)
+        if takesHints, let hint = row.hint { hints.append(hint) }
+      }
       remote.note(key, row.number)
       return
     }

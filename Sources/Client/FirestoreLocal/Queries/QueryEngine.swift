@@ -51,9 +51,10 @@ struct QueryEngine {
         try hits.consider(row, in: path, isAdmitted: filter != nil)
       }
     }
+    let hints = hits.takeHints()
     let (documents, remote) = hits.finish()
     return QueryResult(
-      matches: documents, remoteKeys: try resolve(remote), plan: .scan, documentsScanned: hits.scanned)
+      matches: documents, hints: hints, remoteKeys: try resolve(remote), plan: .scan, documentsScanned: hits.scanned)
   }
 
   func members(of target: TargetData?) throws(StoreError) -> RemoteKeys {

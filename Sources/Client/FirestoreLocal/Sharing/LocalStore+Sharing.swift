@@ -237,7 +237,7 @@ extension LocalStore {
     let (database, active) = (database, activeTargets)
     activeTargets = try database.read { () throws(StoreError) in
       var targets = active
-      for (id, target) in active.byID {
+      for (id, target) in active.all {
         guard let data = try database.targets.data(for: target.data.target) else { continue }
         targets.replace(id, with: ActiveTarget(stored: data))
       }

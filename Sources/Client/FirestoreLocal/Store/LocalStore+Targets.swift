@@ -79,6 +79,9 @@ extension LocalStore {
   /// An active target's data with the newest token, whether or not that token is stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
+  /// Whether the position of the watch stream is the target's, too, unless the backend says otherwise.
+  package func followsStream(_ id: TargetID) -> Bool { activeTargets.followsStream(id) }
+
   /// The documents that belong to a target as far as the backend has said.
   package func remoteKeys(of target: TargetID) throws(StoreError) -> Set<DocumentKey> {
     try database.read { () throws(StoreError) in
@@ -98,14 +101,16 @@ extension LocalStore {
     // The primary client has these views as well.
     if !isPrimary { return }
     let database = database
-    var targets = activeTargets
+    var targets: [TargetID: ActiveTarget] = [:]
     var removed: Set<DocumentKey> = []
     var stale: [TargetID] = []
     for change in changes {
       removed.formUnion(change.removed)
-      guard !change.isFromCache, !change.hidesDocuments, var target = targets[change.targetID] else { continue }
+      guard !change.isFromCache, !change.hidesDocuments,
+        var target = targets[change.targetID] ?? activeTargets[change.targetID]
+      else { continue }
       target.data.lastLimboFreeSnapshotVersion = target.data.snapshotVersion
-      targets.replace(change.targetID, with: target)
+      targets[change.targetID] = target
       if target.limboFreeVersionIsDue(viewChanged: !change.added.isEmpty || !change.removed.isEmpty) {
         stale.append(change.targetID)
       }
@@ -114,9 +119,7 @@ extension LocalStore {
     if !removed.isEmpty || !stale.isEmpty {
       try database.transaction { () throws(StoreError) in
         let sequenceNumber = try database.sequenceNumbers.next()
-        for id in stale {
-          if let stored = try targets[id]?.storing(in: database) { targets.replace(id, with: stored) }
-        }
+        for id in stale { try targets[id]?.store(in: database) }
         if let collector {
           try collector.collect(removed)
         } else {
@@ -125,7 +128,7 @@ extension LocalStore {
       }
       references.collected()
     }
-    activeTargets = targets
+    for (id, target) in targets { activeTargets.replace(id, with: target) }
   }
 
   private mutating func pin(_ change: LocalViewChanges) {

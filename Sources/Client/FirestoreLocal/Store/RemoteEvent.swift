@@ -15,11 +15,28 @@ package struct RemoteEvent: Sendable {
   package var resolvedLimboDocuments: Set<DocumentKey>
   /// Targets whose existence filter did not fit, whether or not a bloom filter explained it.
   package var filteredTargets: Set<TargetID>
+  package var position: Position
+
+  /// The stream's position for the targets that follow it: those of earlier events of the stream that have a token, and
+  /// are not named now.
+  package struct Position: Sendable {
+    /// The token at the event's version; `nil` if they stay where they are.
+    package var token: ResumeToken?
+    /// Targets that had ceased to follow the stream before this event: they stay where they were.
+    package var left: Set<TargetID> = []
+    /// Whether the event is the first of its stream, which no target follows yet.
+    package var isFirst = false
+
+    package init(token: ResumeToken? = nil, isFirst: Bool = false) {
+      self.token = token
+      self.isFirst = isFirst
+    }
+  }
 
   package init(
     version: SnapshotVersion?, targetChanges: [TargetID: TargetChange] = [:],
     targetMismatches: [TargetID: TargetPurpose] = [:], documents: [DocumentKey: Document] = [:],
-    resolvedLimboDocuments: Set<DocumentKey> = [], filteredTargets: Set<TargetID> = []
+    resolvedLimboDocuments: Set<DocumentKey> = [], filteredTargets: Set<TargetID> = [], position: Position = Position()
   ) {
     self.version = version
     self.targetChanges = targetChanges
@@ -27,6 +44,7 @@ package struct RemoteEvent: Sendable {
     self.documents = documents
     self.resolvedLimboDocuments = resolvedLimboDocuments
     self.filteredTargets = filteredTargets
+    self.position = position
   }
 }
 
@@ -67,6 +85,16 @@ extension LocalStore {
   /// - Returns: the local views of the documents that changed.
   package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
+    let (changes, targets) = try stored(event)
+    activeTargets.apply(targets)
+    references.collected()
+    return changes
+  }
+
+  /// - Returns: the changed documents, and what becomes of the active targets.
+  private func stored(
+    _ event: RemoteEvent
+  ) throws(StoreError) -> (changes: [DocumentKey: Document], targets: ActiveTargets.Change) {
     let database = database
     var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
     let changes = try database.transaction { () throws(StoreError) in
@@ -75,8 +103,6 @@ extension LocalStore {
       if !changes.isEmpty { try database.sharing?.tell(.documents(changes.keys)) }
       return changes
     }
-    activeTargets = application.targets
-    references.collected()
-    return changes
+    return (changes, application.targetChange)
   }
 }

@@ -13,9 +13,13 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
-  private(set) var targets: ActiveTargets
-  /// The local views of the documents that the event changed.
-  private var changed: [DocumentKey: Document] = [:]
+  private let targets: ActiveTargets
+  /// What becomes of the active targets.
+  private(set) var targetChange = ActiveTargets.Change()
+  /// The documents that are here as the event has them, or newer.
+  private var unchanged: Set<DocumentKey> = []
+  /// The local views that are others than the event's documents, since writes wait for them.
+  private var views: [DocumentKey: Document] = [:]
   /// The numbers under which the event's documents are stored.
   private var numbers: [DocumentKey: DocumentNumber] = [:]
   /// Documents to be forgotten, since access to them was lost.
@@ -41,26 +45,37 @@ struct RemoteEventApplication {
     others = try OtherUsers(local)
     let readTime = try database.globals.readTime(in: event.version)
     self.readTime = readTime
-    changed.reserveCapacity(event.documents.count)
     numbers.reserveCapacity(event.documents.count)
     // Neighbours in the index of keys share its pages.
     for document in [OrderBy(.documentID)].sorted(event.documents.values) {
-      if let view = try store(document, document.key) { changed[document.key] = view }
+      if try !store(document, document.key) { unchanged.insert(document.key) }
     }
     for id in Set(event.targetChanges.keys).union(event.targetMismatches.keys) { try update(id) }
+    try advanceFollowers()
     try forgetLost()
     try advanceVersion()
+    var changes = changes
     if let collector {
       let removed = try collector.collect(event.resolvedLimboDocuments) + collector.collect(unreferenced)
-      for key in removed where changed[key] != nil { changed[key] = LocalDocuments.nothing(key) }
+      for key in removed where changes[key] != nil { changes[key] = LocalDocuments.nothing(key) }
     }
-    return changed
+    return changes
   }
+
+  /// The local views of the documents that the event changed: mostly its documents, which are not put into another table.
+  private var changes: [DocumentKey: Document] {
+    var changes = event.documents
+    for key in unchanged { changes[key] = nil }
+    for (key, view) in views { changes[key] = view }
+    return changes
+  }
+
+  private func isChanged(_ key: DocumentKey) -> Bool { event.documents[key] != nil && !unchanged.contains(key) }
 
   // MARK: Documents
 
-  /// - Returns: the document's local view if it changed.
-  private mutating func store(_ document: Document, _ key: DocumentKey) throws(StoreError) -> Document? {
+  /// - Returns: whether the document changed.
+  private mutating func store(_ document: Document, _ key: DocumentKey) throws(StoreError) -> Bool {
     let collection = try number(of: key)
     let name = key.documentID
     let others = try others?.views(of: collection, name) ?? []
@@ -69,7 +84,8 @@ struct RemoteEventApplication {
         document, name, in: collection, readTime: readTime, sequenceNumber: sequenceNumber)
       if let inserted {
         numbers[key] = inserted
-        return try view(of: document, over: document, from: nil, others, key, collection, name)
+        try makeViews(over: document, from: nil, others, key, collection, name)
+        return true
       }
     }
     let header = try database.documents.header(collection, name)
@@ -92,18 +108,19 @@ struct RemoteEventApplication {
       if let header, event.resolvedLimboDocuments.contains(key) {
         try database.documents.touch(header.number, sequenceNumber: sequenceNumber)
       }
-      return nil
+      return false
     }
-    return try view(of: document, over: remote, from: before, others, key, collection, name)
+    try makeViews(over: remote, from: before, others, key, collection, name)
+    return true
   }
 
-  private func view(
-    of document: Document, over remote: Document?, from before: Document?, _ others: [LocalDocuments],
-    _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
-  ) throws(StoreError) -> Document {
+  private mutating func makeViews(
+    over remote: Document?, from before: Document?, _ others: [LocalDocuments], _ key: DocumentKey,
+    _ collection: CollectionNumber, _ name: String
+  ) throws(StoreError) {
     for other in others { _ = try other.view(of: key, overChanged: remote, from: before, collection, name) }
-    guard local.hasBatches else { return document }
-    return try local.view(of: key, overChanged: remote, from: before, collection, name) ?? document
+    guard local.hasBatches else { return }
+    if let view = try local.view(of: key, overChanged: remote, from: before, collection, name) { views[key] = view }
   }
 
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
@@ -150,10 +167,27 @@ struct RemoteEventApplication {
       target.data.snapshotVersion = event.version ?? target.data.snapshotVersion
     }
     let changesDocuments = !(change.added.isEmpty && change.modified.isEmpty && change.removed.isEmpty)
-    if isMismatch || changesDocuments || !hadToken || target.snapshotVersionIsDue {
-      target = try target.storing(in: database)
+    if isMismatch || changesDocuments || !hadToken || target.snapshotVersionIsDue { try target.store(in: database) }
+    target.followsStream = !isMismatch
+    targetChange.replaced[id] = target
+  }
+
+  /// Takes the stream's position to the targets that follow it. What they have stored stays behind for five minutes, so
+  /// that this mostly costs nothing.
+  private mutating func advanceFollowers() throws(StoreError) {
+    (targetChange.left, targetChange.isFirstOfStream) = (event.position.left, event.position.isFirst)
+    guard let token = event.position.token, let version = event.version else { return }
+    let position = ActiveTargets.Position(token: token, version: version, sequenceNumber: sequenceNumber)
+    targetChange.position = position
+    guard targets.mayHaveDueFollowers(at: version) else { return }
+    targetChange.storesFollowers = true
+    for id in targets.followers(after: targetChange) where targetChange.replaced[id] == nil {
+      guard var target = targets[id] else { continue }
+      target.data.advance(to: position)
+      guard target.snapshotVersionIsDue else { continue }
+      try target.store(in: database)
+      targetChange.replaced[id] = target
     }
-    targets.replace(id, with: target)
   }
 
   /// Adds members in ascending order: neighbours share pages.
@@ -187,7 +221,7 @@ struct RemoteEventApplication {
       guard let number else { continue }
       members.append(number)
       // Storing a document also renews its read time and its place in the order of collection.
-      if changed[key] == nil, let readTime {
+      if !isChanged(key), let readTime {
         try database.documents.renew(number, readTime: readTime, sequenceNumber: sequenceNumber)
       }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreQuery
 import FirestoreSQLite
 
 extension DocumentTable {
@@ -85,6 +86,8 @@ struct DocumentRow {
   var number: DocumentNumber { row.number(0) }
   var collection: CollectionNumber { row.number(1) }
   var name: String { row.text(2) }
+  /// A hint of the document's order in its collection.
+  var hint: KeyHint? { KeyHint(ofID: row.blobBytes(2)) }
   /// The bytes of the fields, unchecked; valid until the scan goes on.
   var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 

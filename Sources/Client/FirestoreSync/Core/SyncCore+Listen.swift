@@ -42,7 +42,7 @@ extension SyncCore {
     do throws(StoreError) {
       var result = try store.execute(query, usingPreviousResults: true)
       var view = View(
-        query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys,
+        query: query, documents: result.takeMatches(), hints: result.hints, syncedKeys: result.remoteKeys,
         hasCachedResults: data.resumeToken != nil, readTime: data.snapshotVersion)
       view.tracksLimbo = store.isPrimary
       var isInSync = listens.views.ids(of: data.id).contains { listens.views.read($0, \.isSynced) ?? false }

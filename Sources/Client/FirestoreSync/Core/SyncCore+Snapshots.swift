@@ -7,6 +7,13 @@ import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
+  /// The snapshots of one transition, on their way to the listeners and to the store.
+  struct Emission {
+    fileprivate var raised: [SnapshotDelivery] = []
+    /// What the store is to note of each view's snapshot.
+    fileprivate var notes: [(view: ViewID, changes: LocalViewChanges)] = []
+  }
+
   /// Brings all views up to date with changed documents and delivers every snapshot that results (S1).
   /// - Parameters:
   ///   - changes: local views of documents.
@@ -15,24 +22,43 @@ extension SyncCore {
     _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause]
   ) {
     guard !listens.views.isEmpty else { return }
-    var affected = listens.views.affected(by: changes, concernedOnly: event == nil)
-    for target in event.map({ Set($0.targetChanges.keys).union($0.targetMismatches.keys) }) ?? [] {
-      for id in listens.views.ids(of: target) where affected[id] == nil { affected[id] = [] }
-    }
+    var concerns = listens.views.concerns(of: changes)
+    if let event { add(event, to: &concerns) }
     let acknowledged = causes.lazy.compactMap { if case .acknowledged(let batch) = $0 { batch } else { nil } }.first
-    var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
+    var emission = Emission()
+    emission.raised.reserveCapacity(concerns.count)
     var withoutRefill: (views: Set<ViewID>, error: StoreError?) = ([], nil)
-    for id in affected.keys.sorted() {
-      guard let target = listens.views.target(of: id),
-        var step = listens.views.read(id, { $0.step(affected[id] ?? [], acknowledged: acknowledged) })
-      else { continue }
-      if step.needsRefill { refill(id, &step, &withoutRefill) }
-      if let snapshot = take(step, in: id, target, event, causes) { snapshots.append((id, target, snapshot)) }
+    for concern in concerns {
+      let id = concern.id
+      guard let target = listens.views.target(of: id) else { continue }
+      let news = View.News(event, target, causes, follows: event?.position.token != nil && store.followsStream(target))
+      // A view is changed where it is: copying it would take longer than the change of a small one.
+      let result = listens.update(id) { view in view.take(concern, news, acknowledged: acknowledged) }
+      switch result {
+      case .outcome(let outcome): show(outcome, in: id, target, event, &emission)
+      case .needsRefill(var step):
+        refill(id, &step, &withoutRefill)
+        take(step, in: id, target, news, event, &emission)
+      case nil: break
+      }
     }
-    startLimboResolutions()
-    deliver(snapshots)
-    announceResults(of: affected.keys)
+    deliver(emission)
+    announceResults(of: concerns.lazy.map(\.id))
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
+  }
+
+  /// Adds the views that the backend said something about, whether or not their documents changed.
+  private func add(_ event: RemoteEvent, to concerns: inout [ViewTable.Concern]) {
+    var ids = Set(event.targetChanges.keys).union(event.targetMismatches.keys).flatMap { listens.views.ids(of: $0) }
+    if event.position.token != nil {
+      for id in listens.views.waiting {
+        if let target = listens.views.target(of: id), store.followsStream(target) { ids.append(id) }
+      }
+    }
+    let rest = Set(ids).subtracting(concerns.lazy.map(\.id))
+    if rest.isEmpty { return }
+    concerns += rest.map { ViewTable.Concern(id: $0, documents: []) }
+    concerns.sort { $0.id < $1.id }
   }
 
   /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
@@ -51,60 +77,70 @@ extension SyncCore {
 
   /// Refills views whose limit the store could not refill before.
   mutating func refill(_ ids: Set<ViewID>) throws(StoreError) {
-    var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
+    var emission = Emission()
     for id in ids.sorted() {
       guard let entry = listens.views[id] else { continue }
       let result = try store.execute(entry.view.query, usingPreviousResults: false)
       let step = entry.view.step(result.matches)
-      if let snapshot = take(step, in: id, entry.target, nil, [.cacheRecovered]) {
-        snapshots.append((id, entry.target, snapshot))
-      }
+      take(step, in: id, entry.target, View.News(causes: [.cacheRecovered]), nil, &emission)
     }
-    startLimboResolutions()
-    deliver(snapshots)
+    deliver(emission)
   }
 
   private mutating func take(
-    _ step: View.Step, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?, _ causes: [SnapshotCause]
-  ) -> ViewSnapshot? {
-    let outcome = listens.update(id) { view in
-      view.take(
-        step, target: event?.targetChanges[target], at: event?.version,
-        isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
-    }
-    guard var outcome else { return nil }
+    _ step: View.Step, in id: ViewID, _ target: TargetID, _ news: View.News, _ event: RemoteEvent?,
+    _ emission: inout Emission
+  ) {
+    guard let outcome = listens.update(id, { $0.take(step, news) }) else { return }
+    show(outcome, in: id, target, event, &emission)
+  }
+
+  /// Shows a view's snapshot to its listeners, if it made one.
+  private mutating func show(
+    _ outcome: consuming View.Outcome, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?,
+    _ emission: inout Emission
+  ) {
     track(outcome, for: id)
+    guard var snapshot = outcome.snapshot.take() else { return }
     if let event {
-      if event.filteredTargets.contains(target) { outcome.snapshot?.causes.append(.existenceFilter) }
+      if event.filteredTargets.contains(target) { snapshot.causes.append(.existenceFilter) }
       for key in outcome.noLongerInLimbo.prefix(8) where event.resolvedLimboDocuments.contains(key) {
-        outcome.snapshot?.causes.append(.limboResolved(key))
+        snapshot.causes.append(.limboResolved(key))
       }
     }
-    return outcome.snapshot
+    show(snapshot, of: id, target, &emission)
   }
 
-  mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)]) {
-    guard !snapshots.isEmpty else { return }
-    let raised = snapshots.flatMap { listens.show($0.2, of: $0.0, network.onlineState) }
-    output.deliver(raised)
-    let local = snapshots.compactMap { localChanges(in: $0.0, $0.1, $0.2) }
-    // Only the order of later collections depends on it, and the snapshots are already right.
-    if !local.isEmpty { try? store.notifyLocalViewChanges(local) }
-  }
-
-  /// - Returns: `nil` if the store has nothing to note.
-  private func localChanges(in id: ViewID, _ target: TargetID, _ snapshot: ViewSnapshot) -> LocalViewChanges? {
+  /// Shows a snapshot to the view's listeners, and keeps what the store is to note of it.
+  mutating func show(_ snapshot: ViewSnapshot, of id: ViewID, _ target: TargetID, _ emission: inout Emission) {
+    listens.show(snapshot, of: id, network.onlineState, &emission.raised)
     let (added, removed) = (snapshot.keys(.added), snapshot.keys(.removed))
-    if snapshot.isFromCache, added.isEmpty, removed.isEmpty { return nil }
-    var gone: Set<DocumentKey> = []
-    if !removed.isEmpty {
-      // The other view of a mirrored target may still show what left this one.
-      let others = listens.views.ids(of: target).filter { $0 != id }.compactMap { listens.views.read($0, \.documents) }
-      gone = Set(removed.filter { key in !others.contains { $0.contains(key) } })
-    }
-    return LocalViewChanges(
+    if snapshot.isFromCache, added.isEmpty, removed.isEmpty { return }
+    let changes = LocalViewChanges(
       targetID: target, isFromCache: snapshot.isFromCache,
-      hidesDocuments: listens.views.read(id, \.hidesDocuments) ?? false, added: added, removed: gone)
+      hidesDocuments: listens.views.read(id, \.hidesDocuments) ?? false, added: added, removed: Set(removed))
+    emission.notes.append((id, changes))
+  }
+
+  mutating func deliver(_ emission: Emission) {
+    startLimboResolutions()
+    output.deliver(emission.raised)
+    if emission.notes.isEmpty { return }
+    let notes = emission.notes.map { note in
+      var changes = note.changes
+      if !changes.removed.isEmpty { leaveOutShown(by: note.view, &changes) }
+      return changes
+    }
+    // Only the order of later collections depends on it, and the snapshots are already right.
+    try? store.notifyLocalViewChanges(notes)
+  }
+
+  /// Keeps what left one view of a mirrored target if the other one still shows it.
+  private func leaveOutShown(by view: ViewID, _ changes: inout LocalViewChanges) {
+    for other in listens.views.ids(of: changes.targetID) where other != view {
+      guard let documents = listens.views.read(other, \.documents) else { continue }
+      changes.removed = changes.removed.filter { !documents.contains($0) }
+    }
   }
 
   /// Changes the online state, and with it all views and listeners in the same step (S7).

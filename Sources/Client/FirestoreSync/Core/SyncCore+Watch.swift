@@ -22,7 +22,7 @@ extension SyncCore {
 
   /// Takes the next request for the stream. The confirmation is owed from here on (S5).
   package mutating func takeWatchRequest(in epoch: StreamEpoch) -> WatchRequest? {
-    watching.takeRequest(in: epoch) { listens.watched($0) }
+    watching.takeRequest(in: epoch, stored: { store.activeTarget($0) }) { listens.watched($0) }
   }
 
   /// Takes messages. Those of an old epoch are dropped (S8), also when the epoch ends among them.

@@ -10,12 +10,13 @@ extension SyncCore {
   func targetStates(limit: Int) -> [TargetState] {
     watching.plan.targets.values.sorted { $0.id < $1.id }.prefix(limit).map { data in
       let meter = watching.meter(of: data.id)
+      let stored = store.activeTarget(data.id) ?? data
       return TargetState(
         id: data.id.rawValue, target: data.target, purpose: TargetState.Purpose(data.purpose),
         progress: watching.progress(of: data.id),
-        tokenTime: data.resumeToken == nil ? nil : data.snapshotVersion?.timestamp,
+        tokenTime: stored.resumeToken == nil ? nil : stored.snapshotVersion?.timestamp,
         documents: listens.watched(data).count, sent: meter?.sent ?? 0, kept: meter?.kept ?? 0,
-        lastUse: data.purpose == .limboResolution ? nil : data.sequenceNumber)
+        lastUse: data.purpose == .limboResolution ? nil : stored.sequenceNumber)
     }
   }
 

@@ -94,14 +94,14 @@ extension SyncCore {
       if !departed.isEmpty { documents += try store.views(of: departed).values }
       steps.append((id, view.step(documents), result.remoteKeys))
     }
-    var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
+    var emission = Emission()
     for (id, step, keys) in steps {
       guard let target = listens.views.target(of: id),
         let outcome = listens.update(id, { $0.synchronise(step, syncedKeys: keys, causes: causes) })
       else { continue }
       if isPrimary || store.isPrimary { track(outcome, for: id) }
-      if let snapshot = outcome.snapshot { snapshots.append((id, target, snapshot)) }
+      if let snapshot = outcome.snapshot { show(snapshot, of: id, target, &emission) }
     }
-    deliver(snapshots)
+    deliver(emission)
   }
 }

@@ -45,7 +45,8 @@ struct ListenerTable: Sendable {
   ) -> [SnapshotDelivery] {
     viewOf[id] = view
     var listener = Listener(id: id, options: options)
-    let raised = Self.show(snapshot, to: &listener, state)
+    var raised: [SnapshotDelivery] = []
+    Self.show(snapshot, to: &listener, state, &raised)
     listeners[view, default: []].append(listener)
     return raised
   }
@@ -66,10 +67,11 @@ struct ListenerTable: Sendable {
     return ids
   }
 
-  mutating func show(_ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState) -> [SnapshotDelivery] {
-    var raised: [SnapshotDelivery] = []
-    listeners[view]?.modifyEach { raised += Self.show(snapshot, to: &$0, state) }
-    return raised
+  /// - Parameter raised: receives what the view's listeners are shown.
+  mutating func show(
+    _ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState, _ raised: inout [SnapshotDelivery]
+  ) {
+    listeners[view]?.modifyEach { Self.show(snapshot, to: &$0, state, &raised) }
   }
 
   /// Raises first snapshots that the old state held back.
@@ -78,29 +80,29 @@ struct ListenerTable: Sendable {
   ) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
     listeners[view]?.modifyEach { listener in
-      if !listener.hasRaisedInitialEvent { raised += Self.show(snapshot(), to: &listener, state) }
+      if !listener.hasRaisedInitialEvent { Self.show(snapshot(), to: &listener, state, &raised) }
     }
     return raised
   }
 
   private static func show(
-    _ snapshot: ViewSnapshot, to listener: inout Listener, _ state: OnlineState
-  ) -> [SnapshotDelivery] {
+    _ snapshot: ViewSnapshot, to listener: inout Listener, _ state: OnlineState, _ raised: inout [SnapshotDelivery]
+  ) {
     let pendingWritesChanged = listener.hadPendingWrites != snapshot.hasPendingWrites
     listener.hadPendingWrites = snapshot.hasPendingWrites
-    let shown: ViewSnapshot
     if !listener.hasRaisedInitialEvent {
-      guard raisesInitialEvent(snapshot, listener.options, state) else { return [] }
+      guard raisesInitialEvent(snapshot, listener.options, state) else { return }
       listener.hasRaisedInitialEvent = true
       var initial = snapshot.asInitial()
       initial.causes = SnapshotCause.merging([.listenerAdded], snapshot.causes)
-      shown = initial
+      raised.append(SnapshotDelivery(listener: listener.id, snapshot: initial))
+    } else if listener.options.includeMetadataChanges {
+      guard snapshot.changeCount > 0 || snapshot.syncStateChanged || pendingWritesChanged else { return }
+      raised.append(SnapshotDelivery(listener: listener.id, snapshot: snapshot))
     } else {
-      shown = listener.options.includeMetadataChanges ? snapshot : snapshot.excludingMetadataChanges()
-      let metadataChanged = snapshot.syncStateChanged || pendingWritesChanged
-      guard shown.changeCount > 0 || (metadataChanged && listener.options.includeMetadataChanges) else { return [] }
+      let shown = snapshot.excludingMetadataChanges()
+      if shown.changeCount > 0 { raised.append(SnapshotDelivery(listener: listener.id, snapshot: shown)) }
     }
-    return [SnapshotDelivery(listener: listener.id, snapshot: shown)]
   }
 
   /// Decides whether the first snapshot is due (SDK query_listener: ShouldRaiseInitialEvent).

@@ -65,9 +65,11 @@ struct Listens: Sendable {
 
   mutating func remove(_ id: ListenerID) -> ListenerTable.Removal? { listeners.remove(id) }
 
-  /// - Returns: the snapshots that the view's listeners are shown.
-  mutating func show(_ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState) -> [SnapshotDelivery] {
-    listeners.show(snapshot, of: view, state)
+  /// - Parameter raised: receives what the view's listeners are shown.
+  mutating func show(
+    _ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState, _ raised: inout [SnapshotDelivery]
+  ) {
+    listeners.show(snapshot, of: view, state, &raised)
   }
 
   /// Ends the wish for the backend's answer: the views show the cache's documents from now on.
@@ -76,7 +78,7 @@ struct Listens: Sendable {
     var raised: [SnapshotDelivery] = []
     for id in ids {
       guard let snapshot = views.update(id, { $0.becomeUnwatched() }) ?? nil else { continue }
-      raised += listeners.show(snapshot, of: id, state)
+      listeners.show(snapshot, of: id, state, &raised)
     }
     return raised
   }
@@ -94,7 +96,8 @@ struct Listens: Sendable {
       raised += listeners.onlineStateChanged(
         to: state, of: id, showing: entry.view.snapshot(causes: state == .offline ? causes : []))
     }
-    return raised + snapshots.flatMap { listeners.show($0.1, of: $0.0, state) }
+    for (id, snapshot) in snapshots { listeners.show(snapshot, of: id, state, &raised) }
+    return raised
   }
 
   // MARK: Limbo

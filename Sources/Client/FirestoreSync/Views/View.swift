@@ -28,22 +28,17 @@ struct View: Sendable {
     fileprivate(set) var needsRefill = false
     /// Whether the step fills a view that was empty: all of its documents were added, which `changes` does not list.
     fileprivate(set) var isFilling = false
+    /// The documents that were added, in query order, if nothing else happened and they are in the view already.
+    fileprivate(set) var inserted: [Document]?
 
     fileprivate mutating func hold(_ held: HeldBack?, _ key: DocumentKey) {
       if held != nil || !heldBack.isEmpty { heldBack[key] = held }
     }
   }
 
-  struct Outcome: Sendable {
-    var snapshot: ViewSnapshot?
-    var noLongerInLimbo: [DocumentKey] = []
-    var newlyInLimbo: [DocumentKey] = []
-  }
-
-  let query: Query
-  /// The query's target and orderings, kept because the query computes them each time.
-  private let target: Target
-  private let orderBy: [OrderBy]
+  private let viewed: ViewedQuery
+  var query: Query { viewed.query }
+  private var target: Target { viewed.target }
   private(set) var documents: DocumentSet
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
@@ -69,59 +64,61 @@ struct View: Sendable {
   /// A view of the cached documents.
   /// - Parameters:
   ///   - result: documents that match, each once, whether or not they fit into the limit.
+  ///   - hints: the hints of their ids, if they are known.
   ///   - readTime: the read time of the cached result, if the target was ever in sync.
   init(
-    query: Query, documents result: consuming [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
-    readTime: SnapshotVersion?
+    query: Query, documents result: consuming [Document], hints: [KeyHint] = [], syncedKeys: Set<DocumentKey>,
+    hasCachedResults: Bool, readTime: SnapshotVersion?
   ) {
-    self.query = query
-    target = query.target
-    orderBy = query.orderBy
+    viewed = ViewedQuery(query)
     self.syncedKeys = syncedKeys
     self.hasCachedResults = hasCachedResults
     self.readTime = readTime
-    documents = DocumentSet(comparing: query, distinct: result)
-    while let limit = query.limit, documents.count > limit {
-      guard let outside = query.limitType == .first ? documents.last : documents.first else { break }
+    documents = DocumentSet(comparing: query, distinct: result, hints: hints)
+    while let limit = viewed.query.limit, documents.count > limit {
+      guard let outside = viewed.query.limitType == .first ? documents.last : documents.first else { break }
       documents.remove(outside.key)
     }
-    mutatedKeys = DocumentKeySet(documents.keys(where: \.hasLocalMutations))
+    mutatedKeys = DocumentKeySet(documents.keysWithLocalMutations)
   }
 
   /// A snapshot of the present state, without changes.
   func snapshot(causes: [SnapshotCause]) -> ViewSnapshot {
     ViewSnapshot(
-      query: query, documents: documents, oldDocuments: documents, changes: [], mutatedKeys: mutatedKeys,
+      viewed, documents: documents, oldDocuments: documents, changes: [], mutatedKeys: mutatedKeys,
       isFromCache: !isSynced, syncStateChanged: false, hasCachedResults: hasCachedResults, causes: causes,
       readTime: readTime)
   }
 
   // MARK: Documents
 
-  /// Whether a changed document may change the view: it is shown, or could be.
-  func isConcerned(by document: Document) -> Bool {
-    // A view that owes a look at all of its documents takes any occasion.
-    isConcerned(byNotMatching: document.key) || target.matches(document)
-  }
+  /// Whether a document matches the query, the limit aside.
+  func matches(_ document: Document) -> Bool { target.matches(document) }
 
-  /// Whether a changed document that is known not to match may change the view.
+  /// Whether a changed document that does not match may change the view.
   func isConcerned(byNotMatching key: DocumentKey) -> Bool {
+    // A view that owes a look at all of its documents takes any occasion.
     isLimboStale && isCurrent || !documents.isEmpty && documents.contains(key)
   }
 
   /// Computes the effect of changed documents on the view.
   /// - Parameters:
   ///   - changed: each document once.
+  ///   - isMatch: whether the only document matches the query, the limit aside; `nil` if that is not known.
   ///   - previous: a step that needed a refill, continued with what the store returned for the whole query.
   ///   - acknowledged: the write to these documents that the backend committed.
-  func step(_ changed: [Document], after previous: Step? = nil, acknowledged: BatchID? = nil) -> Step {
+  func step(
+    _ changed: [Document], isMatch: Bool? = nil, after previous: Step? = nil, acknowledged: BatchID? = nil
+  ) -> Step {
     if previous == nil, let step = filling(with: changed) { return step }
     var step = previous ?? emptyStep
     step.needsRefill = false
     let edge = limitEdge(of: step.documents)
-    for document in changed { apply(document, to: &step, edge: edge, acknowledged) }
-    while let limit = query.limit, step.documents.count > limit {
-      guard let outside = query.limitType == .first ? step.documents.last : step.documents.first else { break }
+    for document in changed {
+      apply(document, isMatch: isMatch ?? target.matches(document), to: &step, edge: edge, acknowledged)
+    }
+    while let limit = viewed.query.limit, step.documents.count > limit {
+      guard let outside = viewed.query.limitType == .first ? step.documents.last : step.documents.first else { break }
       step.documents.remove(outside.key)
       step.mutatedKeys.remove(outside.key)
       step.hold(nil, outside.key)
@@ -137,13 +134,32 @@ struct View: Sendable {
   /// The step of an empty view to many documents.
   /// - Returns: `nil` for another view, or few documents.
   private func filling(with changed: [Document]) -> Step? {
-    guard changed.count >= Self.many, documents.isEmpty, heldBack.isEmpty, query.limit == nil else { return nil }
+    guard changed.count >= Self.many, documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil else { return nil }
     var step = emptyStep
     let matching = changed.filter { target.matches($0) }
     step.isFilling = !matching.isEmpty
-    step.touched = matching.map(\.key)
-    step.mutatedKeys = DocumentKeySet(matching.lazy.filter(\.hasLocalMutations).map(\.key))
     step.documents = DocumentSet(comparing: query, distinct: matching)
+    step.mutatedKeys = DocumentKeySet(step.documents.keysWithLocalMutations)
+    return step
+  }
+
+  /// The step that many documents make which are new to the view, as a backend sends a large result bit by bit. They are
+  /// put into the view at once: a copy of what it was before would have each part of it copied that they come into.
+  /// - Returns: `nil`, and nothing has changed, if other documents change as well.
+  private mutating func inserting(_ changed: [Document], _ news: News) -> Step? {
+    guard changed.count >= Self.many, let listed = news.target?.added, listed.count > changed.count / 2,
+      !documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil
+    else { return nil }
+    var new: [Document] = []
+    new.reserveCapacity(changed.count)
+    for document in changed {
+      if document.hasPendingWrites { return nil }
+      if target.matches(document) { new.append(document) } else if documents.contains(document.key) { return nil }
+    }
+    guard !new.isEmpty, let inserted = documents.insertAbsent(new) else { return nil }
+    var step = emptyStep
+    step.inserted = inserted
+    step.touched = inserted.lazy.map(\.key).filter { !listed.contains($0) }
     return step
   }
 
@@ -152,21 +168,23 @@ struct View: Sendable {
   /// Whether the limit is full with the help of documents that the backend has not named for this query: pending ones.
   /// Documents outside may then match without being known to the backend, unseen and so not in limbo.
   var hidesDocuments: Bool {
-    guard let limit = query.limit, documents.count == limit else { return false }
+    guard let limit = viewed.query.limit, documents.count == limit else { return false }
     return !documents.allSatisfy { syncedKeys.contains($0.key) }
   }
 
   /// The last document inside a full limit.
   private func limitEdge(of documents: DocumentSet) -> Document? {
-    guard let limit = query.limit, documents.count == limit else { return nil }
-    return query.limitType == .first ? documents.last : documents.first
+    guard let limit = viewed.query.limit, documents.count == limit else { return nil }
+    return viewed.query.limitType == .first ? documents.last : documents.first
   }
 
   private func isOutside(_ document: Document, edge: Document) -> Bool {
-    orderBy.compare(document, edge) == (query.limitType == .first ? .descending : .ascending)
+    viewed.orderBy.compare(document, edge) == (viewed.query.limitType == .first ? .descending : .ascending)
   }
 
-  private func apply(_ document: Document, to step: inout Step, edge: Document?, _ acknowledged: BatchID?) {
+  private func apply(
+    _ document: Document, isMatch: Bool, to step: inout Step, edge: Document?, _ acknowledged: BatchID?
+  ) {
     let key = document.key
     let location = step.documents.location(of: key)
     let old = location.document
@@ -178,7 +196,7 @@ struct View: Sendable {
     let isUndone = isCommitted && !isHeldBack
     step.hold(batch.flatMap { batch in document.version.map { HeldBack(version: $0, batch: batch) } }, key)
     if let held, !isHeldBack, !document.hasPendingWrites { step.shown.insert(held.batch) }
-    guard target.matches(document) else {
+    guard isMatch else {
       guard let old else { return }
       step.changes.track(DocumentChange(kind: .removed, document: old))
       step.departed[key] = document
@@ -217,7 +235,7 @@ struct View: Sendable {
   mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
     syncedKeys = keys
     isLimboStale = true
-    return take(step, causes: causes)
+    return take(step, News(causes: causes))
   }
 
   /// Leaves it to another client, which has the streams from now on, to find out whether the view is in sync.
@@ -229,16 +247,22 @@ struct View: Sendable {
     isLimboStale = true
   }
 
+  /// Whether the backend's next snapshot matters to the view even if it changes neither its documents nor its target: it
+  /// may tell that a held-back version will not come, or the view owes a look at all of its documents.
+  var waitsForSnapshot: Bool { !heldBack.isEmpty || isLimboStale && isCurrent }
+
   // MARK: Taking a step
 
-  /// Takes the step and the backend's change of the target at the same time.
-  /// - Parameters:
-  ///   - version: the version of the backend's snapshot, if one caused this.
-  ///   - isPendingReset: whether the target is being sent again because its documents did not add up.
-  mutating func take(
-    _ step: Step, target: TargetChange? = nil, at version: SnapshotVersion? = nil, isPendingReset: Bool = false,
-    causes: [SnapshotCause]
-  ) -> Outcome {
+  /// Takes changed documents and what the backend said at the same time.
+  mutating func take(_ concern: ViewTable.Concern, _ news: News, acknowledged: BatchID?) -> Result {
+    if let step = inserting(concern.documents, news) { return .outcome(take(step, news)) }
+    let step = step(concern.documents, isMatch: concern.isMatch, acknowledged: acknowledged)
+    return step.needsRefill ? .needsRefill(step) : .outcome(take(step, news))
+  }
+
+  /// Takes the step and what the backend said at the same time.
+  mutating func take(_ step: Step, _ news: News) -> Outcome {
+    let (target, version, isPendingReset, causes) = (news.target, news.version, news.isPendingReset, news.causes)
     let old = documents
     documents = step.documents
     mutatedKeys = step.mutatedKeys
@@ -262,8 +286,9 @@ struct View: Sendable {
         updateLimbo(limboKeys, &outcome)
         updateLimbo(documents.keys { !synced.contains($0.key) }, &outcome)
       } else {
-        updateLimbo(step.touched, &outcome)
-        if let target { updateLimbo(target.added, &outcome) }
+        updateLimbo(step.isFilling ? documents.keys : step.touched, &outcome)
+        // Documents that are listed now can only leave.
+        if let target, !limboKeys.isEmpty { updateLimbo(target.added, &outcome) }
         if let target { updateLimbo(target.removed, &outcome) }
         updateLimbo(unlisted, &outcome)
       }
@@ -276,13 +301,22 @@ struct View: Sendable {
     let wasSynced = isSynced
     isSynced = limboKeys.isEmpty && isCurrent && !isPendingReset
 
-    guard !step.changes.isEmpty || step.isFilling || wasSynced != isSynced else { return outcome }
-    hasCachedResults = target?.resumeToken != nil
+    let hasChanges = !step.changes.isEmpty || step.isFilling || step.inserted != nil
+    guard hasChanges || wasSynced != isSynced else { return outcome }
+    hasCachedResults = news.hasPosition
     // The write comes first: its acknowledgement came before the documents that show it.
     let results = step.shown.sorted().map { SnapshotCause.acknowledged($0) }
-    var snapshot = snapshot(causes: results.filter { !causes.contains($0) } + causes)
-    snapshot.oldDocuments = old
-    if step.isFilling { snapshot.addAll() } else { snapshot.changes = step.changes.changes(orderedBy: query) }
+    var snapshot = snapshot(causes: results.isEmpty ? causes : results.filter { !causes.contains($0) } + causes)
+    if let inserted = step.inserted {
+      snapshot.add(inserted)
+    } else {
+      snapshot.oldDocuments = old
+      if step.isFilling {
+        snapshot.addAll()
+      } else {
+        snapshot.changes = step.changes.changes(orderedBy: viewed.orderBy)
+      }
+    }
     snapshot.departed = step.departed
     snapshot.syncStateChanged = wasSynced != isSynced
     outcome.snapshot = snapshot
@@ -293,7 +327,7 @@ struct View: Sendable {
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
-    return take(emptyStep, causes: causes).snapshot
+    return take(emptyStep, News(causes: causes)).snapshot
   }
 
   /// Makes the view not current, because no client watches its target any more; its documents are in limbo no longer.
@@ -305,8 +339,7 @@ struct View: Sendable {
 
   /// Makes a new view as current as one whose target it shares.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
-    let change = TargetChange(resumeToken: token, isCurrent: true)
-    return take(emptyStep, target: change, causes: [])
+    take(emptyStep, News(TargetChange(resumeToken: token, isCurrent: true), causes: []))
   }
 
   /// - Parameter keys: documents whose place may have changed.

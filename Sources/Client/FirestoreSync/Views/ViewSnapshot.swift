@@ -3,17 +3,56 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
+/// A query with what follows from it, computed once. An object, so that copies of views and snapshots, of which there
+/// are many, count one reference.
+final class ViewedQuery: Sendable {
+  let query: Query
+  let target: Target
+  let orderBy: [OrderBy]
+
+  init(_ query: Query) {
+    self.query = query
+    target = query.target
+    orderBy = query.orderBy
+  }
+}
+
 /// The state of a query's result, and its changes since the snapshot before.
 package struct ViewSnapshot: Sendable {
-  package var query: Query
+  private let viewed: ViewedQuery
+  package var query: Query { viewed.query }
   package var documents: DocumentSet
-  package var oldDocuments: DocumentSet
+  /// The documents of the snapshot before. O(changes log documents) if it only lacks those that were added.
+  package var oldDocuments: DocumentSet {
+    get { before ?? withoutAdded }
+    set { before = newValue }
+  }
+  /// `nil` if it only lacks the documents that were added: keeping it would have later changes copy what it shares.
+  private var before: DocumentSet?
+  private var withoutAdded: DocumentSet {
+    var documents = documents
+    for change in changes { documents.remove(change.document.key) }
+    return documents
+  }
+
+  /// The document as it was in the snapshot before.
+  package func previous(_ key: DocumentKey) -> Document? { onlyAdds ? nil : before?[key] }
+
+  /// Whether all changes are documents that came.
+  package var onlyAdds: Bool { before == nil || listed == nil }
+
   /// The changes: removed, added, modified, metadata; each kind in query order. O(documents) for a listener's first
   /// snapshot, which makes the list when it is asked for.
   package var changes: [DocumentChange] {
     get { listed ?? documents.map { DocumentChange(kind: .added, document: $0) } }
     set { listed = newValue }
   }
+  /// Makes the changes the documents that were added, in query order, to what is shown now without them.
+  mutating func add(_ inserted: [Document]) {
+    before = nil
+    listed = inserted.map { DocumentChange(kind: .added, document: $0) }
+  }
+
   /// Makes the changes those of a snapshot whose documents were all added.
   mutating func addAll() { listed = nil }
 
@@ -45,14 +84,26 @@ package struct ViewSnapshot: Sendable {
     mutatedKeys: DocumentKeySet, isFromCache: Bool, syncStateChanged: Bool, excludesMetadataChanges: Bool = false,
     hasCachedResults: Bool, causes: [SnapshotCause], readTime: SnapshotVersion? = nil
   ) {
-    self.query = query
+    self.init(
+      ViewedQuery(query), documents: documents, oldDocuments: oldDocuments, changes: changes, mutatedKeys: mutatedKeys,
+      isFromCache: isFromCache, syncStateChanged: syncStateChanged, hasCachedResults: hasCachedResults, causes: causes,
+      readTime: readTime)
+    self.excludesMetadataChanges = excludesMetadataChanges
+  }
+
+  init(
+    _ viewed: ViewedQuery, documents: DocumentSet, oldDocuments: DocumentSet, changes: [DocumentChange],
+    mutatedKeys: DocumentKeySet, isFromCache: Bool, syncStateChanged: Bool, hasCachedResults: Bool,
+    causes: [SnapshotCause], readTime: SnapshotVersion?
+  ) {
+    self.viewed = viewed
     self.documents = documents
-    self.oldDocuments = oldDocuments
+    before = oldDocuments
     listed = changes
     self.mutatedKeys = mutatedKeys
     self.isFromCache = isFromCache
     self.syncStateChanged = syncStateChanged
-    self.excludesMetadataChanges = excludesMetadataChanges
+    excludesMetadataChanges = false
     self.hasCachedResults = hasCachedResults
     self.causes = causes
     self.readTime = readTime
@@ -72,7 +123,9 @@ package struct ViewSnapshot: Sendable {
   /// The snapshot without changes in which only metadata changed.
   func excludingMetadataChanges() -> ViewSnapshot {
     var stripped = self
-    stripped.listed?.removeAll { $0.kind == .metadata }
+    if let listed, listed.contains(where: { $0.kind == .metadata }) {
+      stripped.listed = listed.filter { $0.kind != .metadata }
+    }
     stripped.excludesMetadataChanges = true
     return stripped
   }
@@ -80,12 +133,14 @@ package struct ViewSnapshot: Sendable {
   /// One snapshot that takes a reader from before `self` to `later`.
   package func merged(with later: ViewSnapshot) -> ViewSnapshot {
     var merged = later
-    merged.oldDocuments = oldDocuments
+    merged.before = before
     if let listed {
       var changeSet = DocumentChangeSet()
       for change in listed { changeSet.track(change) }
       for change in later.changes { changeSet.track(change) }
-      merged.listed = changeSet.changes(orderedBy: query)
+      let changes = changeSet.changes(orderedBy: viewed.orderBy)
+      merged.listed = changes
+      if before == nil, !changes.allSatisfy({ $0.kind == .added }) { merged.before = withoutAdded }
     } else {
       // The reader has seen nothing yet: all that is there now is new.
       merged.listed = nil

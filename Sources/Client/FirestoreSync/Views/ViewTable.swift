@@ -15,17 +15,24 @@ struct ViewTable: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
-    /// A condition of the query.
+    /// A condition of the query; `nil` for a query that has none which routes tell apart.
     let equality: Equality?
+    /// Whether the view is to be asked about documents that do not meet `equality`.
+    fileprivate(set) var isOccupied = false
   }
 
-  /// A field that has a value; the field is given by its place in `equalityPaths`. Among many queries, most ask for
-  /// another value than a document has, which is found out without asking each of them.
-  struct Equality: Sendable {
-    let path: Int
+  /// A field that has a value, by strict equality.
+  struct Equality: Hashable, Sendable {
+    let path: FieldPath
     let value: Value
-    /// The value's hash: values with other hashes are not compared.
-    let hash: Int
+  }
+
+  /// A view with changed documents that may concern it.
+  struct Concern: Sendable {
+    let id: ViewID
+    let documents: [Document]
+    /// Whether the only document matches the query, the limit aside; `nil` if that is not known.
+    var isMatch: Bool?
   }
 
   /// The views, ascending by id. They are in an array, so that a view is read without a copy: there may be many
@@ -34,10 +41,11 @@ struct ViewTable: Sendable {
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
   private var byDocument: [DocumentKey: [ViewID]] = [:]
-  private var byCollection: [ResourcePath: [ViewID]] = [:]
+  private var byCollection: [ResourcePath: ViewRoute] = [:]
   /// Views of collection groups, by the collection id as a path, whose identity is bytewise.
-  private var byGroup: [ResourcePath: [ViewID]] = [:]
-  private var equalityPaths: [FieldPath] = []
+  private var byGroup: [ResourcePath: ViewRoute] = [:]
+  /// The views to which the backend's next snapshot matters in any case.
+  private(set) var waiting: Set<ViewID> = []
   private var nextID = 0
 
   var ids: [ViewID] { entries.map(\.id) }
@@ -60,6 +68,7 @@ struct ViewTable: Sendable {
   /// Changes a view in place.
   mutating func update<Result>(_ id: ViewID, _ body: (inout View) -> Result) -> Result? {
     guard let position = position(of: id) else { return nil }
+    defer { noteState(position) }
     return body(&entries[position].view)
   }
 
@@ -71,104 +80,139 @@ struct ViewTable: Sendable {
   mutating func insert(_ view: View, target: TargetID) -> ViewID {
     let id = ViewID(rawValue: nextID)
     nextID += 1
-    entries.append(Entry(id: id, target: target, view: view, equality: equality(in: view.query)))
+    let equality = view.query.routingEquality
+    entries.append(Entry(id: id, target: target, view: view, equality: equality))
     idOfQuery[view.query] = id
     idsOfTarget[target, default: []].append(id)
-    route(view.query) { $0.append(id) }
+    if view.query.isDocumentQuery {
+      byDocument[DocumentKey(unchecked: view.query.path), default: []].append(id)
+    } else {
+      route(view.query) { $0.add(id, equality) }
+    }
+    noteState(entries.count - 1)
     return id
   }
 
   mutating func remove(_ id: ViewID) {
     guard let position = position(of: id) else { return }
     let entry = entries.remove(at: position)
-    idOfQuery[entry.view.query] = nil
+    let query = entry.view.query
+    waiting.remove(id)
+    idOfQuery[query] = nil
     idsOfTarget[entry.target]?.removeAll { $0 == id }
     if idsOfTarget[entry.target]?.isEmpty ?? false { idsOfTarget[entry.target] = nil }
-    route(entry.view.query) { $0.removeAll { $0 == id } }
-  }
-
-  /// - Returns: `nil` if the query has no such condition that strict equality of values decides.
-  private mutating func equality(in query: Query) -> Equality? {
-    for case .field(let filter) in query.filters where filter.op == .equal && !filter.path.isDocumentID {
-      switch filter.value {
-      case .string, .boolean, .timestamp: break
-      default: continue
-      }
-      let path = equalityPaths.firstIndex(of: filter.path) ?? equalityPaths.count
-      if path == equalityPaths.count { equalityPaths.append(filter.path) }
-      return Equality(path: path, value: filter.value, hash: filter.value.hashValue)
-    }
-    return nil
-  }
-
-  private mutating func route(_ query: Query, _ edit: (inout [ViewID]) -> Void) {
-    func edited(_ ids: [ViewID]?) -> [ViewID]? {
-      var ids = ids ?? []
-      edit(&ids)
-      return ids.isEmpty ? nil : ids
-    }
-    if let group = query.collectionGroup {
-      let group = ResourcePath(group)
-      byGroup[group] = edited(byGroup[group])
-    } else if query.isDocumentQuery {
+    if query.isDocumentQuery {
       let key = DocumentKey(unchecked: query.path)
-      byDocument[key] = edited(byDocument[key])
+      byDocument[key]?.removeAll { $0 == id }
+      if byDocument[key]?.isEmpty ?? false { byDocument[key] = nil }
     } else {
-      byCollection[query.path] = edited(byCollection[query.path])
+      route(query) { $0.remove(id, entry.equality) }
     }
   }
 
-  /// The changed documents by the views that could show them, as far as their paths tell; no other view is looked at.
-  /// - Parameter concernedOnly: leaves out views that do not show the document and do not match it.
-  func affected(by changes: [DocumentKey: Document], concernedOnly: Bool) -> [ViewID: [Document]] {
-    // The present document's values with their hashes, as far as they have been looked up.
-    var values: [(value: Value?, hash: Int)?] = []
-    // Ids come ascending, as the views lie: the next one is mostly the next view.
-    var next = 0
-    func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
-      guard concernedOnly else { return false }
-      if next >= entries.count || entries[next].id != id {
-        guard let position = position(of: id) else { return false }
-        next = position
-      }
-      defer { next += 1 }
-      return entries.withUnsafeBufferPointer { entries in
-        let path = entries[next].equality?.path
-        guard let path else { return !entries[next].view.isConcerned(by: document) }
-        if values.isEmpty { values = Array(repeating: nil, count: equalityPaths.count) }
-        if values[path] == nil {
-          let value = document[equalityPaths[path]]
-          values[path] = (value, value?.hashValue ?? 0)
-        }
-        if values[path]?.hash == entries[next].equality?.hash, values[path]?.value == entries[next].equality?.value {
-          return !entries[next].view.isConcerned(by: document)
-        }
-        return !entries[next].view.isConcerned(byNotMatching: document.key)
-      }
+  private mutating func route(_ query: Query, _ edit: (inout ViewRoute) -> Void) {
+    let table: WritableKeyPath<Self, [ResourcePath: ViewRoute]> =
+      query.collectionGroup == nil ? \.byCollection : \.byGroup
+    let path = query.collectionGroup.map { ResourcePath($0) } ?? query.path
+    edit(&self[keyPath: table][path, default: ViewRoute()])
+    if self[keyPath: table][path]?.isEmpty == true { self[keyPath: table][path] = nil }
+  }
+
+  /// Notes what a view's state means for the changes that concern it.
+  private mutating func noteState(_ position: Int) {
+    let (id, isWaiting) = (entries[position].id, entries[position].view.waitsForSnapshot)
+    if isWaiting {
+      waiting.insert(id)
+    } else if !waiting.isEmpty {
+      waiting.remove(id)
     }
+    guard entries[position].equality != nil else { return }
+    let isOccupied = isWaiting || !entries[position].view.documents.isEmpty
+    guard isOccupied != entries[position].isOccupied else { return }
+    entries[position].isOccupied = isOccupied
+    route(entries[position].view.query) { $0.setOccupied(id, isOccupied) }
+  }
+
+  // MARK: Changes
+
+  /// The views that changes may concern, ascending by id; no other view is looked at.
+  func concerns(of changes: [DocumentKey: Document]) -> [Concern] {
+    if changes.count == 1, let (key, document) = changes.first { return concerns(of: document, key) }
     var affected: [ViewID: [Document]] = [:]
     // Documents that change together are mostly of one collection.
-    var collection: (path: ResourcePath, views: [ViewID])?
+    var collection: (path: ResourcePath, route: ViewRoute?)?
     for (key, document) in changes {
-      if !values.isEmpty { values = [] }
       if !byDocument.isEmpty {
         for id in byDocument[key] ?? [] { affected[id, default: []].append(document) }
       }
       if !byCollection.isEmpty {
         if collection?.path.isParent(of: key.path) != true {
           let path = key.collection
-          collection = (path, byCollection[path] ?? [])
+          collection = (path, byCollection[path])
         }
-        for id in collection?.views ?? [] where !isLeftOut(id, document) {
-          affected[id, default: []].append(document)
-        }
+        if let route = collection?.route { add(document, to: &affected, on: route) }
       }
-      if !byGroup.isEmpty {
-        for id in byGroup[ResourcePath(key.collectionGroup)] ?? [] where !isLeftOut(id, document) {
-          affected[id, default: []].append(document)
-        }
+      if !byGroup.isEmpty, let route = byGroup[ResourcePath(key.collectionGroup)] {
+        add(document, to: &affected, on: route)
       }
     }
-    return affected
+    return affected.map { Concern(id: $0, documents: $1) }.sorted { $0.id < $1.id }
+  }
+
+  private func add(_ document: Document, to affected: inout [ViewID: [Document]], on route: ViewRoute) {
+    for id in route.candidates(for: document) { affected[id, default: []].append(document) }
+    for id in route.occupied {
+      if otherwiseOccupied(id, document) != nil { affected[id, default: []].append(document) }
+    }
+  }
+
+  /// The place of a view whose condition a document does not meet.
+  private func otherwiseOccupied(_ id: ViewID, _ document: Document) -> Int? {
+    guard let position = position(of: id), let equality = entries[position].equality,
+      document[equality.path] != equality.value
+    else { return nil }
+    return position
+  }
+
+  /// The views that one document concerns: those that show it, and those that it matches.
+  private func concerns(of document: Document, _ key: DocumentKey) -> [Concern] {
+    let documents = [document]
+    var found = (byDocument.isEmpty ? [] : byDocument[key] ?? []).map { Concern(id: $0, documents: documents) }
+    for route in [
+      byCollection.isEmpty ? nil : byCollection[key.collection],
+      byGroup.isEmpty ? nil : byGroup[ResourcePath(key.collectionGroup)],
+    ] {
+      guard let route else { continue }
+      for id in route.candidates(for: document) {
+        guard let position = position(of: id) else { continue }
+        let isMatch = entries.withUnsafeBufferPointer { $0[position].view.matches(document) }
+        if isMatch || isConcerned(position, key) {
+          found.append(Concern(id: id, documents: documents, isMatch: isMatch))
+        }
+      }
+      for id in route.occupied {
+        guard let position = otherwiseOccupied(id, document), isConcerned(position, key) else { continue }
+        found.append(Concern(id: id, documents: documents, isMatch: false))
+      }
+    }
+    found.sort { $0.id < $1.id }
+    return found
+  }
+
+  private func isConcerned(_ position: Int, _ key: DocumentKey) -> Bool {
+    entries.withUnsafeBufferPointer { $0[position].view.isConcerned(byNotMatching: key) }
+  }
+}
+
+extension Query {
+  /// A condition that strict equality of values decides; `nil` if the query has none.
+  fileprivate var routingEquality: ViewTable.Equality? {
+    for case .field(let filter) in filters where filter.op == .equal && !filter.path.isDocumentID {
+      switch filter.value {
+      case .string, .boolean, .timestamp: return ViewTable.Equality(path: filter.path, value: filter.value)
+      default: continue
+      }
+    }
+    return nil
   }
 }

@@ -9,11 +9,23 @@ package import FirestoreProtocol
 /// It owns the stream's messages since the last snapshot. Its knowledge about targets comes with each call: `targets`
 /// answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the keys of the
 /// last raised snapshot otherwise (S2).
+///
+/// A snapshot of the backend costs as much as it changes: targets without messages of their own follow the stream, and
+/// an event names one position for all of them (`RemoteEvent.Position`).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
+  /// The targets with messages of their own since the last event.
+  private var news: Set<TargetID> = []
+  /// The targets that are told each position by name: new ones until they have one, and limbo resolutions.
+  private var named: Set<TargetID> = []
+  /// The targets of one document that may be found to have none at the next snapshot.
+  private var undecided: Set<TargetID> = []
+  private var position = RemoteEvent.Position(isFirst: true)
+  /// The last token for all targets, and how many there were.
+  private var shared: (token: ResumeToken?, count: Int) = (nil, 0)
   private var documents: [DocumentKey: Document] = [:]
   /// The targets for which documents were mentioned, one after the other; and all of these targets.
   private var mentions: [(key: DocumentKey, target: TargetID)] = []
@@ -30,10 +42,22 @@ package struct WatchChangeAggregator: Sendable {
   package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
     states[id, default: WatchTargetState()].responsesOwed += 1
     states[id]?.isWhole = isWhole
+    leave(id)
+  }
+
+  /// Notes that nothing about the target counts until it is confirmed anew: it stays at the position that it has.
+  mutating func leave(_ id: TargetID) {
+    news.remove(id)
+    named.remove(id)
+    undecided.remove(id)
+    position.left.insert(id)
   }
 
   /// Forgets a target that the backend ended with an error; no response is owed any more.
-  package mutating func forget(_ id: TargetID) { states[id] = nil }
+  package mutating func forget(_ id: TargetID) {
+    states[id] = nil
+    leave(id)
+  }
 
   package func responsesOwed(_ id: TargetID) -> Int { states[id]?.responsesOwed ?? 0 }
 
@@ -52,16 +76,19 @@ package struct WatchChangeAggregator: Sendable {
     case .removed(let ids, cause: _): for id in ids { confirmRemoval(of: id) }
     case .current(let ids, let token):
       for id in concerned(ids, targets) {
-        states[id]?.markCurrent()
-        states[id]?.update(token)
+        alter(id) { state in
+          state.isCurrent = true
+          state.update(token)
+        }
       }
     case .reset(let ids, let token):
       for id in concerned(ids, targets) {
         reset(id, targets)
-        states[id]?.update(token)
+        alter(id) { $0.update(token) }
       }
-    case .token(let ids, let token): for id in concerned(ids, targets) { states[id]?.update(token) }
-    case .snapshot(_, let token): for id in concerned([], targets) { states[id]?.update(token) }
+    case .token(let ids, let token):
+      if let token { for id in concerned(ids, targets) { alter(id) { $0.update(token) } } }
+    case .snapshot(_, let token): if let token { advance(to: token, targets) }
     case .document(let document, let updated, let removed):
       for id in updated where document.exists { add(document, to: id, targets) }
       for id in updated where !document.exists { remove(document.key, from: id, targets, as: document) }
@@ -81,23 +108,49 @@ package struct WatchChangeAggregator: Sendable {
     return targets(id)
   }
 
+  /// Changes the state of a target that the next event names.
+  @inline(__always)
+  private mutating func alter(_ id: TargetID, _ edit: (inout WatchTargetState) -> Void) {
+    guard let index = states.index(forKey: id) else { return }
+    if !states.values[index].isNamed {
+      states.values[index].isNamed = true
+      states.values[index].follow(shared.token, shared.count)
+      news.insert(id)
+    }
+    edit(&states.values[index])
+  }
+
+  /// Takes a token for all targets.
+  private mutating func advance(to token: ResumeToken, _ targets: Targets) {
+    let count = shared.count + 1
+    (shared, position.token) = ((token, count), token)
+    for id in named.union(news) where active(id, targets) != nil { alter(id) { $0.follow(token, count) } }
+  }
+
   private mutating func confirmAddition(of id: TargetID, _ targets: Targets) {
     guard let state = states[id], state.isPending else { return }
     states[id]?.responsesOwed -= 1
     if states[id]?.isPending == true { return }
     // A freshly added target starts from nothing (earlier messages belong to an earlier listen), and there is nothing
     // to report about it yet: its view keeps its documents.
-    states[id] = WatchTargetState()
-    states[id]?.clearPendingChanges()
+    begin(id)
     // Documents that are not sent again are no longer part of a query that is sent as a whole. They may have come after
     // a count that did not add up, and left after the listen that answered the count.
     guard state.isWhole, let target = active(id, targets), target.document == nil else { return }
     for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
+  /// Begins the state of a target that is confirmed, or starts over.
+  private mutating func begin(_ id: TargetID) {
+    states[id] = WatchTargetState(after: shared.count)
+    news.remove(id)
+    named.insert(id)
+  }
+
   /// Notes that a removal that was handed out is done.
   mutating func confirmRemoval(of id: TargetID) {
     guard let state = states[id] else { return }
+    leave(id)
     if state.responsesOwed > 1 {
       states[id]?.responsesOwed -= 1
     } else {
@@ -107,7 +160,8 @@ package struct WatchChangeAggregator: Sendable {
 
   private mutating func add(_ document: Document, to id: TargetID, _ targets: Targets) {
     guard let target = active(id, targets) else { return }
-    states[id]?.record(target.contains(document.key) ? .modified : .added, of: document.key)
+    let isKnown = target.contains(document.key)
+    alter(id) { $0.record(isKnown ? .modified : .added, of: document.key) }
     documents[document.key] = document
     mention(document.key, for: id)
   }
@@ -121,15 +175,19 @@ package struct WatchChangeAggregator: Sendable {
     _ key: DocumentKey, from id: TargetID, _ targets: Targets, as document: Document?
   ) {
     guard let target = active(id, targets) else { return }
-    if target.contains(key) { states[id]?.record(.removed, of: key) } else { states[id]?.forget(key) }
+    let isKnown = target.contains(key)
+    alter(id) { state in
+      if isKnown { state.record(.removed, of: key) } else { state.forget(key) }
+    }
     mention(key, for: id)
     if let document { documents[key] = document }
   }
 
   /// Starts the target over: all its documents count as removed unless they are sent again before the next snapshot.
   private mutating func reset(_ id: TargetID, _ targets: Targets) {
-    states[id] = WatchTargetState()
+    begin(id)
     guard let target = active(id, targets) else { return }
+    alter(id) { _ in }
     for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
@@ -172,7 +230,7 @@ package struct WatchChangeAggregator: Sendable {
   /// Whether the stream has said since the last snapshot that the document is deleted, or belongs to some target.
   private func isKnown(_ key: DocumentKey) -> Bool {
     guard let document = documents[key] else { return false }
-    return !document.exists || states.values.contains { $0.shows(key) }
+    return !document.exists || news.contains { states[$0]?.shows(key) ?? false }
   }
 
   /// Documents that were mentioned only for targets other than these.
@@ -185,23 +243,40 @@ package struct WatchChangeAggregator: Sendable {
     return keys
   }
 
+  /// Finds targets of one document that are current without it: the document does not exist, unless another target was
+  /// just sent it.
+  private mutating func decide(at version: SnapshotVersion, _ targets: Targets) {
+    var open: Set<TargetID> = []
+    for id in undecided.union(news).sorted() {
+      guard let target = active(id, targets), let key = target.document, let state = states[id] else { continue }
+      // The documents of the last snapshot tell: a removal of this one counts at the next.
+      if state.isNamed { open.insert(id) }
+      guard state.isCurrent, !target.contains(key) else { continue }
+      if isKnown(key) {
+        open.insert(id)
+      } else {
+        remove(key, from: id, targets, as: Document(key: key, version: version, state: .missing))
+        open.remove(id)
+      }
+    }
+    undecided = open
+  }
+
   /// Everything since the last event, as one consistent change.
   package mutating func takeEvent(at version: SnapshotVersion, targets: Targets) -> RemoteEvent {
+    decide(at: version, targets)
     var changes: [TargetID: TargetChange] = [:]
-    for id in states.keys.sorted() {
-      guard let target = active(id, targets) else { continue }
-      // A document target that is current without its document says that the document does not exist, unless another
-      // target was just sent it.
-      if let key = target.document, states[id]?.isCurrent == true, !target.contains(key), !isKnown(key) {
-        remove(key, from: id, targets, as: Document(key: key, version: version, state: .missing))
-      }
-      if let change = states[id]?.takeChange() { changes[id] = change }
+    for id in news {
+      guard let target = active(id, targets), let change = states[id]?.takeChange() else { continue }
+      changes[id] = change
+      if change.resumeToken != nil, target.purpose != .limboResolution { named.remove(id) }
     }
-    let listening = states.keys.filter { active($0, targets).map { $0.purpose != .limboResolution } ?? false }
+    let listening = mentioned.filter { active($0, targets).map { $0.purpose != .limboResolution } ?? false }
     let event = RemoteEvent(
       version: version, targetChanges: changes, targetMismatches: mismatches, documents: documents,
-      resolvedLimboDocuments: documents(mentionedOutsideOf: Set(listening)), filteredTargets: filtered)
+      resolvedLimboDocuments: documents(mentionedOutsideOf: listening), filteredTargets: filtered, position: position)
     (documents, mentions, mentioned, mismatches, filtered) = ([:], [], [], [:], [])
+    (news, position) = ([], RemoteEvent.Position())
     return event
   }
 }

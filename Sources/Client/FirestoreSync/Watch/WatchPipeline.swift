@@ -47,6 +47,7 @@ struct WatchPipeline: Sendable {
   mutating func want(_ data: TargetData) -> [SyncEffect] {
     plan.want(data)
     guard stream.isOpen else { return [] }
+    aggregator.leave(data.id)
     plan.requestAdd(data.id)
     return [.cancel(.watchIdle), .wake(.watch)]
   }
@@ -55,6 +56,7 @@ struct WatchPipeline: Sendable {
     plan.drop(id)
     reads.forget(id)
     guard stream.isOpen else { return [] }
+    aggregator.leave(id)
     plan.requestRemove(id)
     return (plan.hasRequests ? [.wake(.watch)] : []) + idleEffects
   }
@@ -143,7 +145,10 @@ struct WatchPipeline: Sendable {
   // MARK: Requests and messages
 
   /// Takes the next request for the stream. The confirmation is owed from here on (S5).
-  mutating func takeRequest(in epoch: StreamEpoch, _ watched: Lookup) -> WatchRequest? {
+  /// - Parameter stored: tells where a listener's target stands.
+  mutating func takeRequest(
+    in epoch: StreamEpoch, stored: (TargetID) -> TargetData?, _ watched: Lookup
+  ) -> WatchRequest? {
     guard epoch == stream.epoch, stream.isOpen, let next = plan.takeNext() else { return nil }
     switch next {
     case .remove(let id):
@@ -152,7 +157,8 @@ struct WatchPipeline: Sendable {
     case .add(let data, let startsOver):
       var target = WatchTarget(id: data.id, target: data.target, purpose: data.purpose)
       if !startsOver {
-        target.resume = data.resumeToken.map { .token($0) } ?? data.snapshotVersion.map { .readTime($0) }
+        let position = stored(data.id) ?? data
+        target.resume = position.resumeToken.map { .token($0) } ?? position.snapshotVersion.map { .readTime($0) }
       }
       if target.resume != nil { target.expectedCount = watched(data).count }
       aggregator.requestHandedOut(data.id, isWhole: target.resume == nil)
@@ -186,7 +192,10 @@ struct WatchPipeline: Sendable {
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
     }
-    for (id, purpose) in event.targetMismatches.sorted(by: { $0.key < $1.key }) { plan.requestAgain(id, for: purpose) }
+    for (id, purpose) in event.targetMismatches.sorted(by: { $0.key < $1.key }) {
+      aggregator.leave(id)
+      plan.requestAgain(id, for: purpose)
+    }
     return plan.hasRequests ? [.wake(.watch)] : []
   }
 }

@@ -20,7 +20,8 @@ package struct WatchPlan: Sendable {
     case add(TargetData, startsOver: Bool)
   }
 
-  /// The wanted targets with their newest positions.
+  /// The wanted targets, with the positions that the backend has named for each. Those of listeners may be further, with
+  /// the watch stream, which the store knows; a target whose documents did not add up starts over in both.
   package private(set) var targets: [TargetID: TargetData] = [:]
   private var requests: [TargetID: Request] = [:]
   private var order: [TargetID] = []

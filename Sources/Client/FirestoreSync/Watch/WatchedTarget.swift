@@ -49,26 +49,29 @@ struct WatchTargetState: Sendable {
   private var modified: Set<DocumentKey> = []
   private var removed: Set<DocumentKey> = []
   private(set) var resumeToken: ResumeToken?
-  private(set) var isCurrent = false
-  /// Whether the target is part of the next event; a new target is even if no message was about it.
-  private(set) var hasPendingChanges = true
+  var isCurrent = false
+  /// Whether the next event names the target, since a message was about it.
+  var isNamed = false
+  /// The number of tokens for all targets that the state has taken into account, or that came before it.
+  private var sharedTokens: Int
+
+  /// - Parameter tokens: the number of tokens for all targets so far.
+  init(after tokens: Int = 0) { sharedTokens = tokens }
 
   var isPending: Bool { responsesOwed > 0 }
   var netCount: Int { added.count - removed.count }
 
   mutating func update(_ token: ResumeToken?) {
-    guard let token else { return }
-    hasPendingChanges = true
-    resumeToken = token
+    if let token { resumeToken = token }
   }
 
-  mutating func markCurrent() {
-    hasPendingChanges = true
-    isCurrent = true
+  /// Takes the last token for all targets, unless the state has taken it before.
+  mutating func follow(_ token: ResumeToken?, _ count: Int) {
+    if count > sharedTokens { update(token) }
+    sharedTokens = count
   }
 
   mutating func record(_ change: Change, of key: DocumentKey) {
-    hasPendingChanges = true
     switch change {
     case .added:
       Self.drop(key, from: &modified)
@@ -95,23 +98,17 @@ struct WatchTargetState: Sendable {
 
   /// Forgets a document that came and went between two snapshots.
   mutating func forget(_ key: DocumentKey) {
-    hasPendingChanges = true
     Self.drop(key, from: &added)
     Self.drop(key, from: &modified)
     Self.drop(key, from: &removed)
   }
 
-  mutating func clearPendingChanges() {
-    hasPendingChanges = false
-    (added, modified, removed) = ([], [], [])
-  }
-
   /// Takes the change to be reported; the state then starts over with the same token and currency.
-  mutating func takeChange() -> TargetChange? {
-    guard hasPendingChanges else { return nil }
+  mutating func takeChange() -> TargetChange {
     let change = TargetChange(
       resumeToken: resumeToken, isCurrent: isCurrent, added: added, modified: modified, removed: removed)
-    clearPendingChanges()
+    isNamed = false
+    (added, modified, removed) = ([], [], [])
     return change
   }
 }

@@ -94,7 +94,7 @@ extension InspectedSnapshot {
     var (bytes, changes): (Int, [Change]) = (0, [])
     for change in snapshot.changes.prefix(Inspection.mostChanges) {
       let key = change.document.key
-      let previous = snapshot.oldDocuments[key]
+      let previous = snapshot.previous(key)
       bytes += (change.document.data?.encoded.bytes.count ?? 0) + (previous?.data?.encoded.bytes.count ?? 0)
       if bytes > Inspection.mostBytes { break }
       changes.append(

@@ -36,6 +36,12 @@ public struct QuerySnapshot: Sendable {
   /// - Parameter includeMetadataChanges: whether documents of which only the metadata changed count as modified. Only a
   ///   listener that asked for metadata changes knows of them; for others this makes no difference.
   public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
+    if view.onlyAdds {
+      // Each comes behind those that were added before it, so that its index is already the one that it keeps.
+      return view.changes.map { change in
+        DocumentChange(.added, snapshot(change.document), from: nil, to: view.documents.index(of: change.document.key))
+      }
+    }
     var positions = view.oldDocuments
     return view.changes.compactMap { change in
       if change.kind == .metadata, !includeMetadataChanges { return nil }

@@ -339,7 +339,7 @@ extension ListenerSnapshot {
       changes: snapshot.changes.map { change in
         let key = change.document.key
         return Change(
-          change.kind, change.document, previous: snapshot.oldDocuments[key],
+          change.kind, change.document, previous: snapshot.previous(key),
           now: change.kind == .removed ? snapshot.departed[key] : nil)
       },
       isFromCache: snapshot.isFromCache, syncStateChanged: snapshot.syncStateChanged,

@@ -35,7 +35,7 @@ package struct WatchedChange {
   init(_ change: DocumentChange, in snapshot: ViewSnapshot, at time: Timestamp) {
     kind = Kind(change.kind)
     document = change.document
-    previous = snapshot.oldDocuments[change.document.key]
+    previous = snapshot.previous(change.document.key)
     isFromCache = snapshot.isFromCache
     cause = snapshot.causes.last?.words.name ?? "unknown"
     self.time = time
