@@ -71,10 +71,14 @@ struct StoredDecodingTests {
     } catch { return "\(error)" }
   }
 
-  @Test("Each field with each odd value, or none, decodes or fails as the same data of a program's own does")
-  func sameAsGiven() async throws {
+  /// - Parameter isWaiting: whether the data is that of a write that waits, which is held decoded, or came from the server
+  ///   in its encoding.
+  @Test(
+    "Each field with each odd value, or none, decodes or fails as the same data of a program's own does",
+    arguments: [true, false])
+  func sameAsGiven(isWaiting: Bool) async throws {
     try await TestDatabase.run { test async throws in
-      try await test.db.disableNetwork()
+      if isWaiting { try await test.db.disableNetwork() }
       let document = test.db.document("all/one")
       let (good, odd) = (good(test.db), odd(test.db))
       var data: [[String: Any]] = [good, ["id": "x"].merging(good) { $1 }]
@@ -86,8 +90,11 @@ struct StoredDecodingTests {
       }
       var failures = 0
       for data in data {
-        try await document.enqueueData(data).local
-        let snapshot = try await document.getDocument(source: .cache)
+        let write = try document.enqueueData(data)
+        try await write.local
+        if !isWaiting { try await write.acknowledged }
+        let snapshot = try await document.getDocument(source: isWaiting ? .cache : .server)
+        #expect(snapshot.metadata.hasPendingWrites == isWaiting)
         let read = try #require(snapshot.data())
         let stored = outcome { try snapshot.data(as: Everything.self) }
         let given = outcome { try Firestore.Decoder().decode(Everything.self, from: read, in: document) }

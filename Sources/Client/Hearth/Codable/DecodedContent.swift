@@ -6,6 +6,8 @@ import Foundation
 enum DecodedContent {
   /// Never an unset server timestamp: those are what the snapshot's reader asked for (`ValueDecoder.settled`).
   case stored(Value)
+  /// A map that is a document's content or lies in it, whose fields are decoded one by one.
+  case encoded(EncodedEntries)
   case given(Any)
 
   /// No value.
@@ -15,18 +17,24 @@ enum DecodedContent {
   /// maps, arrays, and types that Firestore does not store.
   var scalar: Value? {
     switch self {
-    case .stored(.map), .stored(.array): nil
+    case .stored(.map), .stored(.array), .encoded: nil
     case .stored(let value): value
     case .given(let any): try? ValueEncoder.scalar(any, at: [])
     }
   }
 
-  var isNull: Bool { if case .null? = scalar { true } else { false } }
+  var isNull: Bool {
+    switch self {
+    case .stored(.null): true
+    case .stored, .encoded: false
+    case .given: if case .null? = scalar { true } else { false }
+    }
+  }
 
   /// The name of what stands in the data, for error messages.
   var kind: String {
     switch self {
-    case .stored(.map): return "a map"
+    case .stored(.map), .encoded: return "a map"
     case .stored(.array): return "an array"
     case .given(let any) where any is [String: Any]: return "a map"
     case .given(let any) where any is [Any]: return "an array"
@@ -52,12 +60,22 @@ enum DecodedContent {
 /// The fields of a map that is decoded.
 enum DecodedMap {
   case stored(Fields)
+  case encoded(EncodedEntries)
   case given([String: Any])
+
+  /// The number of fields beyond which they are all decoded before any is looked for: each search passes over those
+  /// before it.
+  private static let few = 24
+
+  init(_ entries: EncodedEntries) {
+    self = entries.hasMore(than: Self.few) ? .stored(entries.fields) : .encoded(entries)
+  }
 
   /// The names of all fields, sorted.
   var names: [String] {
     switch self {
     case .stored(let fields): fields.entries.map(\.name)
+    case .encoded(let entries): entries.fields.entries.map(\.name)
     case .given(let map): map.keys.sorted()
     }
   }
@@ -65,6 +83,7 @@ enum DecodedMap {
   func contains(_ name: String) -> Bool {
     switch self {
     case .stored(let fields): fields[name] != nil
+    case .encoded(let entries): entries.contains(name)
     case .given(let map): map[name] != nil
     }
   }
@@ -75,6 +94,7 @@ enum DecodedMap {
     switch self {
     case .stored(let fields):
       return .stored(Fields(fields.entries.reversed().map { (name: rename($0.name), value: $0.value) }))
+    case .encoded(let entries): return DecodedMap.stored(entries.fields).renamed(rename)
     case .given(let map):
       let named = map.sorted { $0.key < $1.key }.map { (rename($0.key), $0.value) }
       return .given(Dictionary(named, uniquingKeysWith: { first, _ in first }))
@@ -126,6 +146,12 @@ final class DecodingContext {
   func content(of name: String, in map: DecodedMap) -> DecodedContent? {
     switch map {
     case .stored(let fields): fields[name].map(content)
+    case .encoded(let entries):
+      switch entries.content(of: name) {
+      case .map(let inner)?: .encoded(inner)
+      case .value(let value)?: content(value)
+      case nil: nil
+      }
     case .given(let map): map[name].map { .given($0) }
     }
   }
@@ -142,6 +168,7 @@ final class DecodingContext {
   func any(_ content: DecodedContent) -> Any {
     switch content {
     case .stored(let value): values?.any(value) ?? NSNull()
+    case .encoded(let entries): values?.any(.map(entries.fields)) ?? NSNull()
     case .given(let any): any
     }
   }

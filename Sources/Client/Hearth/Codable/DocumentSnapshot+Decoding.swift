@@ -15,9 +15,9 @@ extension DocumentSnapshot {
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
   ) throws -> T {
-    if let fields = content.document?.data?.fields {
+    if let data = content.document?.data {
       let values = ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior)
-      return try decoder.decode(type, from: fields, in: reference, by: values)
+      return try decoder.decode(type, from: data, in: reference, by: values)
     }
     do {
       return try decoder.decode(type, from: NSNull(), in: reference)

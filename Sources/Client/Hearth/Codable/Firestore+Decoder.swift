@@ -14,9 +14,12 @@ extension Firestore {
       var floats = NonConformingFloatDecodingStrategy.throw
       var keys = KeyDecodingStrategy.useDefaultKeys
       var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+      /// The strategies that a decoder has until others are set; made once.
+      static let standard = Options()
     }
 
-    private let options = Mutex(Options())
+    private let options = Mutex(Options.standard)
 
     /// A decoder with the default strategies.
     public init() {}
@@ -36,10 +39,15 @@ extension Firestore {
 
     /// Decodes a document as it is stored, without making `Any`s of its values.
     func decode<T: Decodable>(
-      _ type: T.Type, from fields: Fields, in reference: DocumentReference, by values: ValueDecoder
+      _ type: T.Type, from data: DocumentData, in reference: DocumentReference, by values: ValueDecoder
     ) throws -> T {
       let context = DecodingContext(options: options.withLock { $0 }, reference: reference, values: values)
-      return try StructureDecoder(.stored(.map(fields)), in: context).value(as: type)
+      let content: DecodedContent =
+        switch data.storage {
+        case .decoded(let fields): .stored(.map(fields))
+        case .encoded(let encoded): .encoded(EncodedEntries(encoded))
+        }
+      return try StructureDecoder(content, in: context).value(as: type)
     }
 
     /// The way in which `Date`s are read; `timestamp` by default.

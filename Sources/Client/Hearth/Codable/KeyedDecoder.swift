@@ -25,7 +25,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeNil(forKey key: Key) throws -> Bool { try child(key).isNil }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    guard type is any DecodedInItsWay.Type else { return try child(key).value(as: type) }
+    guard type is any DecodedInItsWay.Type else { return try child(key).ordinaryValue(as: type) }
     if type is any DocumentIdentity.Type {
       if contains(key) {
         throw FirestoreDecodingError.fieldNameConflict(
@@ -72,17 +72,30 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 // Fields of plain types are read without a decoder of their own, which only their errors need.
 extension KeyedDecoder {
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    if case .boolean(let value)? = stored(key) { return value }
+    switch map {
+    case .encoded(let entries): if let value = entries.boolean(key.stringValue) { return value }
+    case .stored(let fields): if case .boolean(let value)? = fields[key.stringValue] { return value }
+    case .given: break
+    }
     return try child(key).bool()
   }
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    if case .string(let value)? = stored(key) { return value }
+    switch map {
+    case .encoded(let entries): if let value = entries.text(key.stringValue) { return value }
+    case .stored(let fields): if case .string(let value)? = fields[key.stringValue] { return value }
+    case .given: break
+    }
     return try child(key).string()
   }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    if case .double(let value)? = stored(key), value.isFinite { return value }
+    switch map {
+    case .encoded(let entries): if let value = entries.double(key.stringValue), value.isFinite { return value }
+    case .stored(let fields):
+      if case .double(let value)? = fields[key.stringValue], value.isFinite { return value }
+    case .given: break
+    }
     return try child(key).float(type)
   }
 
@@ -99,13 +112,13 @@ extension KeyedDecoder {
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
 
   private func integer<T: FixedWidthInteger>(_ key: Key) throws -> T {
-    if case .integer(let value)? = stored(key), let value = T(exactly: value) { return value }
+    switch map {
+    case .encoded(let entries):
+      if let value = entries.integer(key.stringValue), let value = T(exactly: value) { return value }
+    case .stored(let fields):
+      if case .integer(let value)? = fields[key.stringValue], let value = T(exactly: value) { return value }
+    case .given: break
+    }
     return try child(key).integer(T.self)
-  }
-
-  /// The field as the document holds it; `nil` also if a program gave the data.
-  private func stored(_ key: Key) -> Value? {
-    guard case .stored(let fields) = map else { return nil }
-    return fields[key.stringValue]
   }
 }

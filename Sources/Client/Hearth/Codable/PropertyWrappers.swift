@@ -32,7 +32,9 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
   /// The id or reference of the document that is decoded.
   /// - Throws: `FirestoreDecodingError` if the decoder knows no document.
   public init(from decoder: any Swift.Decoder) throws {
-    guard let reference = decoder.userInfo[.documentReference] as? DocumentReference else {
+    // The decoder of this library is asked itself: its information would be made for each document.
+    let known = (decoder as? StructureDecoder)?.context.reference
+    guard let reference = known ?? decoder.userInfo[.documentReference] as? DocumentReference else {
       throw FirestoreDecodingError.decodingIsNotSupported(
         "@DocumentID needs a Firestore.Decoder that knows the document; use DocumentSnapshot.data(as:) or "
           + "Firestore.Decoder.decode(_:from:in:).")

@@ -45,6 +45,7 @@ final class StructureDecoder: Swift.Decoder {
   func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     switch content {
     case .stored(.map(let fields)): return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: .stored(fields)))
+    case .encoded(let entries): return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: DecodedMap(entries)))
     case .given(let any as [String: Any]):
       return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: .given(any)))
     default: throw mismatch([String: Any].self, "a map")
@@ -148,6 +149,21 @@ extension StructureDecoder {
   /// The content as a value. Firestore's own types and some of Foundation's are decoded here, all others by their own
   /// `init(from:)`.
   func value<T: Decodable>(as type: T.Type) throws -> T {
+    if let plain = try plainValue(as: type) { return plain }
+    if type is any DecodedInItsWay.Type, type is any StringKeyedDictionary.Type {
+      return try type.init(from: StructureDecoder(content, in: self, at: nil, convertsKeys: false))
+    }
+    return try type.init(from: self)
+  }
+
+  /// Decodes a value whose type decides on its own way.
+  func ordinaryValue<T: Decodable>(as type: T.Type) throws -> T {
+    if let plain = try plainValue(as: type) { return plain }
+    return try type.init(from: self)
+  }
+
+  /// - Returns: `nil` for a type that decodes itself.
+  private func plainValue<T: Decodable>(as type: T.Type) throws -> T? {
     if type == Date.self { return try cast(try date(), to: type) }
     if type == Data.self { return try cast(try data(), to: type) }
     if type == URL.self { return try cast(try url(), to: type) }
@@ -159,11 +175,22 @@ extension StructureDecoder {
       }
       return try cast(VectorValue(numbers), to: type)
     }
-    if FirestoreOwnTypes.contain(type: type) { return try cast(context.any(content), to: type) }
-    if type is any DecodedInItsWay.Type, type is any StringKeyedDictionary.Type {
-      return try type.init(from: StructureDecoder(content, in: self, at: nil, convertsKeys: false))
+    if type == [String].self, case .stored(.array(let values)) = content, let texts = Self.texts(values) {
+      return try cast(texts, to: type)
     }
-    return try type.init(from: self)
+    if FirestoreOwnTypes.contain(type: type) { return try cast(context.any(content), to: type) }
+    return nil
+  }
+
+  /// The elements of an array that holds nothing but texts.
+  private static func texts(_ values: [Value]) -> [String]? {
+    var texts: [String] = []
+    texts.reserveCapacity(values.count)
+    for value in values {
+      guard case .string(let text) = value else { return nil }
+      texts.append(text)
+    }
+    return texts
   }
 
   private func cast<T>(_ value: Any, to type: T.Type) throws -> T {

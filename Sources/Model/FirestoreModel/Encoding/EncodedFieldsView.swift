@@ -16,12 +16,15 @@ package struct EncodedFieldsView {
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { find(path)?.compare(with: value) }
 
   /// All fields up to the first malformed byte.
-  package func decoded() -> Fields {
+  package func decoded() -> Fields { decoded(EncodedFields.fieldNumber) }
+
+  /// - Parameter number: the field number of the entries.
+  func decoded(_ number: Int) -> Fields {
     var entries: [Fields.Entry] = []
     entries.reserveCapacity(16)
     var reader = WireReader(bytes)
     while let tag = try? reader.tag() {
-      guard tag.type == .lengthDelimited, tag.field == EncodedFields.fieldNumber, var message = try? reader.message(),
+      guard tag.type == .lengthDelimited, tag.field == number, var message = try? reader.message(),
         let entry = try? message.entry(depth: 0)
       else { break }
       entries.append(entry)
@@ -52,7 +55,7 @@ package struct EncodedFieldsView {
 package struct EncodedValueView {
   let bytes: UnsafeRawBufferPointer
 
-  fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
   /// `nil` for malformed bytes.
   package func decoded() -> Value? {
@@ -119,7 +122,7 @@ package struct EncodedValueView {
 
   /// The entries of the map that this value is; `nil` for other types, also for those that are stored as maps (vector,
   /// server timestamp), since their entries are no fields.
-  fileprivate var mapContent: UnsafeRawBufferPointer? {
+  var mapContent: UnsafeRawBufferPointer? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag(), tag.field == 6, tag.type == .lengthDelimited,
       let content = try? reader.lengthDelimited()
@@ -134,7 +137,7 @@ package struct EncodedValueView {
 extension WireReader {
   /// The encoded value of the map entry with this name; entries are fields of this number. Names are compared in place,
   /// so that entries that do not match cost little more than their two tags.
-  fileprivate func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
+  func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
       // A scan spends most of its time here, so entries in the form that this client writes are passed over without
       // reading them as messages. Any other entry makes the general reader go on from there.
