@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ArgumentParser
+import ArgumentParser
 import FirestoreGRPC
 import FirestoreModel
 
-/// A backend outside of this process.
-package struct RemoteOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Use the emulator or 'hearth serve' at this address, in plain text unless there is --trust. Default: "
-        + "$FIRESTORE_EMULATOR_HOST.",
-      valueName: "host:port"))
+/// The options that name a backend outside of this process, apart from the command line that has them (`StorageOptions`):
+/// a group inside a group makes a debug build check both again and again.
+package struct RemoteOptions {
   var emulator: String?
-
-  @Flag(help: "Use Cloud Firestore, as the application's default credentials.")
-  package var cloud = false
-
-  @Option(help: ArgumentHelp("Use Cloud Firestore as the account of this key file.", valueName: "file"))
+  package var cloud: Bool
   package var credentials: String?
-
-  @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
   var host: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Trust the certificates in this PEM file instead of the system's. With --emulator: speak TLS, as 'hearth serve "
-        + "--tls-cert' does.", valueName: "file"))
   var trust: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Be an administrator by the secret in this file, as 'hearth serve --auth-keys' asks for. Without TLS on this "
-        + "machine only.", valueName: "file"))
   var adminSecret: String?
+  var insecureCredentials: Bool
 
-  @Flag(
-    help: "Send a user's or the machine's own access token to a --host that is not Google's; it opens more than that.")
-  var insecureCredentials = false
-
-  package mutating func validate() throws {
+  /// - Throws: `ValidationError` for options that do not go together.
+  func validate() throws {
     if emulator != nil, cloud || credentials != nil || host != nil {
       throw ValidationError(
         "\(option: "emulator") names a backend of its own; leave out \(option: "cloud"), \(option: "credentials") and "
@@ -115,6 +93,4 @@ package struct RemoteOptions: ParsableArguments {
   }
 
   static let emulatorVariable = "FIRESTORE_EMULATOR_HOST"
-
-  package init() {}
 }

@@ -17,7 +17,37 @@ package struct StorageOptions: ParsableArguments {
       "Use a connection of connections.toml; 'hearth connections' lists them.", valueName: "name"))
   package var connection: String?
 
-  @OptionGroup package var remote: RemoteOptions
+  @Option(
+    help: ArgumentHelp(
+      "Use the emulator or 'hearth serve' at this address, in plain text unless there is --trust. Default: "
+        + "$FIRESTORE_EMULATOR_HOST.",
+      valueName: "host:port"))
+  var emulator: String?
+
+  @Flag(help: "Use Cloud Firestore, as the application's default credentials.")
+  var cloud = false
+
+  @Option(help: ArgumentHelp("Use Cloud Firestore as the account of this key file.", valueName: "file"))
+  var credentials: String?
+
+  @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
+  var host: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Trust the certificates in this PEM file instead of the system's. With --emulator: speak TLS, as 'hearth serve "
+        + "--tls-cert' does.", valueName: "file"))
+  var trust: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Be an administrator by the secret in this file, as 'hearth serve --auth-keys' asks for. Without TLS on this "
+        + "machine only.", valueName: "file"))
+  var adminSecret: String?
+
+  @Flag(
+    help: "Send a user's or the machine's own access token to a --host that is not Google's; it opens more than that.")
+  var insecureCredentials = false
 
   @Option(
     help: ArgumentHelp(
@@ -42,7 +72,22 @@ package struct StorageOptions: ParsableArguments {
   /// The source of options that the command line left out; `nil` before `validate`.
   package var completion: StorageCompletion?
 
+  /// The backend outside of this process that the options name.
+  package var remote: RemoteOptions {
+    get {
+      RemoteOptions(
+        emulator: emulator, cloud: cloud, credentials: credentials, host: host, trust: trust, adminSecret: adminSecret,
+        insecureCredentials: insecureCredentials)
+    }
+    set {
+      (emulator, cloud, credentials, host) = (newValue.emulator, newValue.cloud, newValue.credentials, newValue.host)
+      (trust, adminSecret) = (newValue.trust, newValue.adminSecret)
+      insecureCredentials = newValue.insecureCredentials
+    }
+  }
+
   package mutating func validate() throws {
+    try remote.validate()
     if completion == nil { try complete() }
     for (name, id) in [("\(option: "project")", project), ("\(option: "database")", database)] {
       if let id { try Self.check(id, name) }
