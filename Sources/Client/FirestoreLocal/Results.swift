@@ -19,7 +19,7 @@ package struct QueryResult: Sendable {
   /// Local views that match, each once and in no order. For a limit query at least the first `limit` of them, perhaps
   /// more.
   package var matches: [Document]
-  /// For each match, if all are of one collection, the hint of its id; empty if they are not known.
+  /// The hint of each match's id, if all are of one collection; empty if they are not known.
   package var hints: [KeyHint] = []
   /// The keys of the documents that belong to the query's target, as the backend last said.
   package var remoteKeys: Set<DocumentKey>

@@ -16,7 +16,7 @@ struct ActiveTargets {
     var sequenceNumber: Int64
   }
 
-  /// What becomes of the targets with a remote event.
+  /// The change of the targets that a remote event makes.
   struct Change {
     /// Targets that had ceased to follow the stream before.
     var left: Set<TargetID> = []

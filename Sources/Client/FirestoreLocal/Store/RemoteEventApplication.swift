@@ -14,7 +14,7 @@ struct RemoteEventApplication {
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
   private let targets: ActiveTargets
-  /// What becomes of the active targets.
+  /// The change of the active targets.
   private(set) var targetChange = ActiveTargets.Change()
   /// The documents that are here as the event has them, or newer.
   private var unchanged: Set<DocumentKey> = []

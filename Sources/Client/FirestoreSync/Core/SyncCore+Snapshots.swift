@@ -10,7 +10,7 @@ extension SyncCore {
   /// The snapshots of one transition, on their way to the listeners and to the store.
   struct Emission {
     fileprivate var raised: [SnapshotDelivery] = []
-    /// What the store is to note of each view's snapshot.
+    /// The changes that the store is to note of each view's snapshot.
     fileprivate var notes: [(view: ViewID, changes: LocalViewChanges)] = []
   }
 

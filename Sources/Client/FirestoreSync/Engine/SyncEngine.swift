@@ -22,7 +22,7 @@ package actor SyncEngine {
 
   /// The loop that runs the engine, on which `run` is to be called, too; `nil` for a queue of the engine's own.
   package nonisolated let loop: (any WorkLoop & TaskExecutor)?
-  /// Whether that loop is the datastore's own.
+  /// Whether that loop is the datastore's.
   nonisolated let isOnStreamThread: Bool
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
@@ -45,12 +45,12 @@ package actor SyncEngine {
   private var cancellations: [BatchID: [OneShot<Void>]] = [:]
   private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
   private var waitCount = 0
-  private var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
+  var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var statusObservers: [StatusObserver] = []
   /// The observers that hear when the backend does not answer; `outage` is the reason that they heard last.
   private var outageObservers: [@Sendable (ConnectionReason?) -> Void] = []
   private var outage: ConnectionReason?
-  private var observerCount = 0
+  var observerCount = 0
   var record = StatusRecord()
   private var publishedRevision = -1
   /// Whether the watch stream has brought a message since the last look.
@@ -197,20 +197,6 @@ package actor SyncEngine {
       engine.outageObservers.append(observer)
       if let reason = engine.outage { observer(reason) }
       engine.noteOutage()
-    }
-  }
-
-  /// An element after all listeners that one change affected have their snapshots, and one at the start.
-  package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-      submit { engine in
-        guard engine.core != nil else { return continuation.finish() }
-        engine.observerCount += 1
-        let id = engine.observerCount
-        engine.syncObservers[id] = continuation
-        continuation.onTermination = { _ in self.submit { $0.syncObservers[id] = nil } }
-        continuation.yield()
-      }
     }
   }
 

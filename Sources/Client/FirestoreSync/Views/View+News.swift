@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension View {
-  /// What the backend said about a view's target, with the causes of the change.
+  /// The backend's word about a view's target, with the causes of the change.
   struct News: Sendable {
     var target: TargetChange?
     /// The version of the backend's snapshot, if one caused this.

@@ -180,7 +180,7 @@ struct SortedDocuments: Sendable {
   /// - Parameter places: from `places(count:_:)`.
   mutating func insert(_ documents: [Document], at places: [Place]) {
     count += documents.count
-    // From the end, so that the places before stay right.
+    // Insertion goes from the end, so that the places before stay right.
     var end = documents.count
     while end > 0 {
       let (group, chunk) = (places[end - 1].group, places[end - 1].chunk)
