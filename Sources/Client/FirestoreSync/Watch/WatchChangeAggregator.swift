@@ -256,7 +256,8 @@ package struct WatchChangeAggregator: Sendable {
         open.insert(id)
       } else {
         remove(key, from: id, targets, as: Document(key: key, version: version, state: .missing))
-        open.remove(id)
+        // A look-up is answered at each snapshot until it ends: another view may have come to wait for it.
+        if target.purpose == .limboResolution { open.insert(id) } else { open.remove(id) }
       }
     }
     undecided = open
