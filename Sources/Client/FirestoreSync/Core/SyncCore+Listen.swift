@@ -49,7 +49,9 @@ extension SyncCore {
       if !store.isPrimary, network.onlineState != .offline, try store.isSharedTargetCurrent(data.id) { isInSync = true }
       let id = listens.open(view, target: data.id)
       pin(view, for: data.id)
-      if isInSync, let outcome = listens.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
+      if !isInSync {
+        watching.expectPosition(of: data.id)
+      } else if let outcome = listens.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
         track(outcome, for: id)
         startLimboResolutions()
       }

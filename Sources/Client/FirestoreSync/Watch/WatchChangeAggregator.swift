@@ -53,6 +53,9 @@ package struct WatchChangeAggregator: Sendable {
     position.left.insert(id)
   }
 
+  /// Has the next position name a target that follows the stream, since a view has come to wait for it.
+  mutating func name(_ id: TargetID) { if states[id] != nil { named.insert(id) } }
+
   /// Forgets a target that the backend ended with an error; no response is owed any more.
   package mutating func forget(_ id: TargetID) {
     states[id] = nil

@@ -52,6 +52,9 @@ struct WatchPipeline: Sendable {
     return [.cancel(.watchIdle), .wake(.watch)]
   }
 
+  /// Notes that a view has come for a target that is watched already, and is not known to be in sync.
+  mutating func expectPosition(of id: TargetID) { aggregator.name(id) }
+
   mutating func drop(_ id: TargetID) -> [SyncEffect] {
     plan.drop(id)
     reads.forget(id)
