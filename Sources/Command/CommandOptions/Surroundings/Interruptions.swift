@@ -32,8 +32,12 @@ package final class Interruptions {
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
+    let queue = DispatchQueue(label: "hearth.signals")
+    let isHeard = DispatchGroup()
     let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      isHeard.enter()
+      source.setRegistrationHandler { isHeard.leave() }
       source.setEventHandler {
         if arrivals.isFirst() {
           continuation.yield(.signal(number))
@@ -45,6 +49,8 @@ package final class Interruptions {
       source.activate()
       return source
     }
+    // A signal that came before its source hears of it would end the process as if nothing were to be done first.
+    isHeard.wait()
     watchOutput(continuation)
     return Interruptions(causes, continuation, signals)
   }
