@@ -6,6 +6,8 @@ package struct FrameReader {
   package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private var bytes = ByteBuffer()
+  /// Whether no frame holds a piece of the bytes, which can then grow in place.
+  private var isUnshared = false
   /// Whether the peer has still to begin with the preface.
   private var awaitsPreface: Bool
   private var isFirst = true
@@ -17,7 +19,18 @@ package struct FrameReader {
   var isWithin: Bool { bytes.readableBytes > 0 }
 
   mutating func append(_ more: ByteBuffer) {
-    if bytes.readableBytes == 0 { bytes = more } else { bytes.writeImmutableBuffer(more) }
+    if bytes.readableBytes == 0 {
+      (bytes, isUnshared) = (more, false)
+    } else if isUnshared {
+      bytes.writeImmutableBuffer(more)
+    } else {
+      // The rest alone is copied: the buffer would copy all that came with it, for the frames that hold pieces of it.
+      var joined = ByteBuffer()
+      joined.reserveCapacity(bytes.readableBytes + more.readableBytes)
+      joined.writeImmutableBuffer(bytes)
+      joined.writeImmutableBuffer(more)
+      (bytes, isUnshared) = (joined, true)
+    }
   }
 
   /// - Returns: the next frame; `nil` while it is not whole.
@@ -45,7 +58,7 @@ package struct FrameReader {
       let content = bytes.getSlice(at: index + Frame.front, length: length)
     else { return nil }
     bytes.moveReaderIndex(forwardBy: Frame.front + length)
-    isFirst = false
+    (isFirst, isUnshared) = (false, false)
     let kind = Frame.Kind(rawValue: UInt8(truncatingIfNeeded: word))
     return Frame(kind: kind, flags: flags, stream: Int(stream & 0x7fff_ffff), content: content)
   }
