@@ -98,6 +98,10 @@ let needGRPC: Set<String> = [
   "ScenarioTests", "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
+/// `HEARTH_PROGRAMS=1` leaves out the tests with their helpers: one `swift build -c release` then builds `hearth`,
+/// `hearth-spec` and `hearth-bench` together.
+let programsOnly = Context.environment["HEARTH_PROGRAMS"] == "1"
+
 /// A package with the version that Hearth is tested with. A program that depends on Hearth gets that one or a newer one
 /// that promises the same API; `HEARTH_PINNED=1` takes exactly the tested ones. `.ci/dependencies` tries both.
 func dependency(
@@ -645,4 +649,8 @@ if coreOnly {
       location.contains($0)
     }
   }
+}
+
+if programsOnly {
+  package.targets.removeAll { $0.isTest || $0.path?.hasPrefix("Tests/") == true }
 }
