@@ -601,9 +601,11 @@ let package = Package(
         "FirestoreSimulation", "FirestoreSQLite", "FirestoreSpec", "FirestoreSync", "Hearth",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
+    .target(name: "FailingCalls", path: "Tests/FailingCalls"),
     .executableTarget(
       name: "CrashClient",
       dependencies: [
+        "FailingCalls",
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite", "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ],

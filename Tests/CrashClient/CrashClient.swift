@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreSync
 import Glibc
 
@@ -10,6 +11,7 @@ import Glibc
 ///     CrashClient FOLDER endless FIRST SEED    see `EndlessRun`
 ///     CrashClient FOLDER drain                 sends what is pending and ends
 ///     CrashClient FOLDER commanded             see `CommandedRun`; its backend is in memory
+///     CrashClient FOLDER normal|full|cache FIRST COMMITS KILLED    see `StorageRun`
 @main
 struct CrashClient {
   static func main() async throws {
@@ -29,6 +31,15 @@ struct CrashClient {
       let client = try RunningClient(folder, backend: .memory)
       await CommandedRun(client: client).run()
       await client.terminate()
+    case (let store, let numbers) where numbers.count == 3:
+      let run = StorageRun(
+        folder: folder, first: Int(numbers[0]), commits: Int(numbers[1]), isKilled: numbers[2] == 1)
+      do {
+        if store == "cache" { try run.runCache() } else { try await run.runBackend(store == "full" ? .full : .normal) }
+      } catch let error as StoreError {
+        print(error.message)
+        exit(1)
+      }
     default: exit(64)
     }
   }
@@ -65,7 +76,7 @@ struct RunningClient: Sendable {
     await running.value
   }
 
-  @Sendable private static func now() -> Timestamp {
+  @Sendable static func now() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)

@@ -23,11 +23,11 @@ final class ClientFolder: Sendable {
     try folder.make()
   }
 
-  func start(_ arguments: String...) throws -> ChildProcess {
-    // What a sanitizer that this process runs under is told, that process is told too.
+  func start(_ arguments: String..., environment extra: [String: String] = [:]) throws -> ChildProcess {
+    // A sanitizer's options apply to the process as well.
     let environment = ProcessInfo.processInfo.environment.filter {
       $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
-    }
+    }.merging(extra) { $1 }
     return try ChildProcess([Self.program, path] + arguments, environment: environment, streams: .pipes)
   }
 

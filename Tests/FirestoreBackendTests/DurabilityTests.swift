@@ -56,6 +56,41 @@ import Testing
         == ["ADD [2]", "DELETE c/a +[] -[2]", "DOC c/d +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
+  @Test("A client that saw commits the data lost is reset", arguments: [true, false])
+  func restoredCopy(_ commitsAfterwards: Bool) async throws {
+    let folder = TemporaryFolder()
+    let clock = TestClock(1_000_000)
+    do { try await makeBackend(.directory(folder.path), clock: clock).commit(set("c/a", [:]), set("c/b", [:])) }
+    let copy = try folder.copy()
+    var token: ResumeToken?
+    var last: SnapshotVersion?
+    do {
+      let backend = try makeBackend(.directory(folder.path), clock: clock)
+      last = try await backend.commit(set("c/lost", [:]), delete("c/a")).commitTime
+      var watch = await WatchDriver(backend)
+      try await watch.add(2, query("c"))
+      try await watch.receive()
+      token = watch.client.token
+    }
+    clock.advance(10_000_000)
+
+    let backend = try makeBackend(.directory(copy.path), clock: clock)
+    #expect(try await backend.readTime(of: database) >= (try #require(last)))
+    if commitsAfterwards { try await backend.commit(set("c/new", [:])) }
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, query("c"), resume: .token(try #require(token)), expectedCount: 2)
+
+    let messages = try await watch.messages()
+    #expect(messages.contains("RESET [2]"))
+    #expect(Set(watch.client.paths(2)) == Set(["c/a", "c/b"] + (commitsAfterwards ? ["c/new"] : [])))
+    // The copy's own positions are known, from before and after it was made.
+    let own = try #require(watch.client.token)
+    await backend.closeWatch(watch.session)
+    var again = await WatchDriver(backend)
+    try await again.add(2, query("c"), resume: .token(own), expectedCount: commitsAfterwards ? 3 : 2)
+    #expect(try await again.messages() == ["ADD [2]", "CURRENT [2]", "SNAPSHOT"])
+  }
+
   @Test("S10: what was acknowledged when the process was killed is there afterwards")
   func killed() async throws {
     let directory = TemporaryFolder()
@@ -122,7 +157,7 @@ import Testing
     do {
       let file = try BackendFile(BackendConfiguration(location: .directory(directory.path), now: TestClock().now))
       try file.access { connection throws(StoreError) in
-        try connection.run("INSERT INTO grdb_migrations VALUES ('9 something new')")
+        try connection.execute("PRAGMA user_version = 99")
       }
     }
     let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path)) }

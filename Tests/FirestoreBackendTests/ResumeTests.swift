@@ -146,7 +146,11 @@ import Testing
     let other = try makeBackend(clock: TestClock(9_000_000_000))
     try await other.commit(set("c/a", [:]))
     let (foreign, _) = try await seen(other, query("c"))
-    let future = try #require(ResumePosition(version: 8_000_000_000).token(instance: backend.instance))
+    // Its own position, an hour later.
+    let (own, _) = try await seen(backend, query("c"))
+    let later = try #require(ResumePosition(own, instance: backend.instance)).version + 3_600_000_000
+    let future = try #require(
+      ResumeToken(own.bytes.dropLast(8) + (0..<8).map { UInt8(truncatingIfNeeded: later >> (56 - 8 * $0)) }))
     for token in [foreign, future, try #require(ResumeToken([7]))] {
       let watch = try await resume(backend, query("c"), token, count: 1)
       #expect(watch.client.log == ["ADD [2]", "RESET [2]", "DOC c/a +[2] -[]", "CURRENT [2]", "SNAPSHOT"])

@@ -11,7 +11,7 @@ extension StoreError.Kind {
     case .corrupt, .gone: .dataLoss
     case .diskFull: .resourceExhausted
     case .refused(let code): code
-    case .injected: .unavailable
+    case .injected, .uncertain: .unavailable
     case .sqlite: .internal
     }
   }

@@ -62,7 +62,7 @@ extension CommandFailure {
     case .locked: self.init(.unavailable, error.message)
     case .notWritable, .notPrivate: self.init(.permissionDenied, error.message)
     case .newerSchema: self.init(.configuration, error.message)
-    case .diskFull: self.init(.tryAgain, error.message)
+    case .diskFull, .uncertain: self.init(.tryAgain, error.message)
     case .corrupt: self.init(.badData, error.message)
     case .gone: self.init(.unavailable, error.message)
     case .refused, .foreign, .leaseLost, .injected, .sqlite: self.init(.failure, error.message)

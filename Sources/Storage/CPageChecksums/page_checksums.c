@@ -1,42 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layers.h"
+#include "CPageChecksums.h"
 
 #include <pthread.h>
+#include <sqlite3.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+/// A main database file. The structure of the file system below follows it in memory.
+struct checked_file {
+  sqlite3_file base;
+  /// Whether reads compare checksums (PRAGMA checksum_verification).
+  int verifies;
+  /// The size of a page; 0 until a page is read or written.
+  int page_size;
+  /// A buffer of one page; NULL until it is needed.
+  unsigned char *scratch;
+};
+
+static const sqlite3_int64 offset_of_real = (sizeof(struct checked_file) + 15) & ~(size_t)15;
+
+static sqlite3_file *real_file(sqlite3_file *file) { return (sqlite3_file *)((char *)file + offset_of_real); }
+
 static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs) { return (sqlite3_vfs *)vfs->pAppData; }
 
-static uint64_t mixed(uint64_t value, uint64_t multiplier) {
-  unsigned __int128 product = (unsigned __int128)value * multiplier;
-  // The value is mixed in again, because a product of zero would forget the state before.
-  return (uint64_t)(product >> 64) ^ (uint64_t)product ^ value;
+static uint32_t little_endian(const unsigned char *bytes) {
+  return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-uint64_t cpc_checksum(const void *bytes, size_t count, uint32_t number) {
-  const uint64_t multiplier = 0x9e3779b97f4a7c15u;
-  const unsigned char *next = bytes;
-  // The state is not zero for a page of zeros.
-  uint64_t state = mixed(((uint64_t)number << 32) + count + 1, multiplier);
-  for (size_t rest = count; rest >= 8; rest -= 8, next += 8) {
-    uint64_t word;
-    memcpy(&word, next, 8);
-    state = mixed(state ^ word, multiplier);
+static void store_little_endian(uint32_t value, unsigned char *bytes) {
+  for (int index = 0; index < 4; index += 1) bytes[index] = (unsigned char)(value >> 8 * index);
+}
+
+void cpc_checksum(const void *page, size_t count, unsigned char *sums) {
+  const unsigned char *next = page;
+  uint32_t first = 0, second = 0;
+  for (size_t left = count / 8; left > 0; left -= 1, next += 8) {
+    first += little_endian(next) + second;
+    second += little_endian(next + 4) + first;
   }
-  return mixed(state, multiplier);
+  store_little_endian(first, sums);
+  store_little_endian(second, sums + 4);
 }
 
-/// Whether a whole page is read or written, as SQLite does but for the first bytes of the header, which it reads again
-/// with their page.
+int cpc_is_intact(const void *page, size_t size) {
+  unsigned char sums[CPC_RESERVED_BYTES];
+  cpc_checksum(page, size - CPC_RESERVED_BYTES, sums);
+  return memcmp((const char *)page + size - CPC_RESERVED_BYTES, sums, sizeof sums) == 0;
+}
+
+/// Whether the call concerns one whole page. SQLite reads and writes whole pages, except for the first bytes of the
+/// header.
 static int is_page(int count, sqlite3_int64 offset) {
   return count >= 512 && (count & (count - 1)) == 0 && offset % count == 0;
 }
 
-static uint64_t checksum_of_page(const void *page, int count, sqlite3_int64 offset) {
-  return cpc_checksum(page, (size_t)count - CPC_RESERVED_BYTES, (uint32_t)(offset / count + 1));
-}
-
-/// A buffer for one page, since the pages that SQLite passes belong to SQLite.
+/// A buffer for one page: the pages that SQLite passes to a write belong to SQLite.
 static unsigned char *scratch(struct checked_file *file, int page_size) {
   if (file->scratch != NULL && file->page_size != page_size) {
     free(file->scratch);
@@ -48,12 +67,8 @@ static unsigned char *scratch(struct checked_file *file, int page_size) {
 }
 
 static int read_page(sqlite3_file *file, void *page, int size, sqlite3_int64 offset) {
-  sqlite3_file *real = real_file(file);
-  int code = real->pMethods->xRead(real, page, size, offset);
-  if (code != SQLITE_OK) return code;
-  uint64_t stored;
-  memcpy(&stored, (char *)page + size - CPC_RESERVED_BYTES, CPC_RESERVED_BYTES);
-  if (stored == checksum_of_page(page, size, offset)) return SQLITE_OK;
+  int code = real_file(file)->pMethods->xRead(real_file(file), page, size, offset);
+  if (code != SQLITE_OK || !((struct checked_file *)file)->verifies || cpc_is_intact(page, (size_t)size)) return code;
   sqlite3_log(SQLITE_IOERR_DATA, "page %lld is damaged", (long long)(offset / size + 1));
   return SQLITE_IOERR_DATA;
 }
@@ -61,12 +76,11 @@ static int read_page(sqlite3_file *file, void *page, int size, sqlite3_int64 off
 static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
   struct checked_file *checked = (struct checked_file *)file;
   int size = checked->page_size;
-  if (!checked->is_checked) return real_file(file)->pMethods->xRead(real_file(file), buffer, count, offset);
   if (is_page(count, offset)) {
     checked->page_size = size == 0 ? count : size;
     return read_page(file, buffer, count, offset);
   }
-  // Newer versions of SQLite read long values around their cache, without the end of the page.
+  // Newer versions of SQLite read long values without their cache, and without the end of the page.
   if (size > 0 && offset >= size && offset % size + count <= size) {
     unsigned char *page = scratch(checked, size);
     if (page == NULL) return SQLITE_IOERR_NOMEM;
@@ -79,13 +93,11 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
 
 static int checked_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {
   sqlite3_file *real = real_file(file);
-  struct checked_file *checked = (struct checked_file *)file;
-  if (!checked->is_checked || !is_page(count, offset)) return real->pMethods->xWrite(real, buffer, count, offset);
-  unsigned char *page = scratch(checked, count);
+  if (!is_page(count, offset)) return real->pMethods->xWrite(real, buffer, count, offset);
+  unsigned char *page = scratch((struct checked_file *)file, count);
   if (page == NULL) return SQLITE_IOERR_NOMEM;
-  uint64_t checksum = checksum_of_page(buffer, count, offset);
   memcpy(page, buffer, (size_t)count - CPC_RESERVED_BYTES);
-  memcpy(page + count - CPC_RESERVED_BYTES, &checksum, CPC_RESERVED_BYTES);
+  cpc_checksum(page, (size_t)count - CPC_RESERVED_BYTES, page + count - CPC_RESERVED_BYTES);
   return real->pMethods->xWrite(real, page, count, offset);
 }
 
@@ -97,18 +109,11 @@ static int checked_close(sqlite3_file *file) {
 }
 
 static int checked_truncate(sqlite3_file *file, sqlite3_int64 size) {
-  struct checked_file *checked = (struct checked_file *)file;
-  int code = real_file(file)->pMethods->xTruncate(real_file(file), size);
-  // The truncation is SQLite's last action on the file when it brings back a whole log, before it waits for the disk.
-  if (code == SQLITE_OK && checked->log != NULL) cpc_log_was_copied(checked->log);
-  return code;
+  return real_file(file)->pMethods->xTruncate(real_file(file), size);
 }
 
 static int checked_sync(sqlite3_file *file, int flags) {
-  struct checked_file *checked = (struct checked_file *)file;
-  int code = real_file(file)->pMethods->xSync(real_file(file), flags);
-  if (code == SQLITE_OK && checked->log != NULL) cpc_database_was_synced(checked->log);
-  return code;
+  return real_file(file)->pMethods->xSync(real_file(file), flags);
 }
 
 static int checked_file_size(sqlite3_file *file, sqlite3_int64 *size) {
@@ -128,6 +133,16 @@ static int checked_check_reserved_lock(sqlite3_file *file, int *is_reserved) {
 }
 
 static int checked_file_control(sqlite3_file *file, int operation, void *argument) {
+  struct checked_file *checked = (struct checked_file *)file;
+  char **pragma = argument;
+  if (operation == SQLITE_FCNTL_PRAGMA && sqlite3_stricmp(pragma[1], "checksum_verification") == 0) {
+    if (pragma[2] != NULL) {
+      checked->verifies = sqlite3_stricmp(pragma[2], "on") == 0 || sqlite3_stricmp(pragma[2], "yes") == 0
+        || sqlite3_stricmp(pragma[2], "true") == 0 || atoi(pragma[2]) != 0;
+    }
+    pragma[0] = sqlite3_mprintf("%d", checked->verifies);
+    return SQLITE_OK;
+  }
   return real_file(file)->pMethods->xFileControl(real_file(file), operation, argument);
 }
 
@@ -174,33 +189,15 @@ static const sqlite3_io_methods checked_methods = {
     .xShmUnmap = checked_shm_unmap,
 };
 
-/// Finds out by its header whether the pages of an existing file have checksums; a contradictory header is damage.
-static int find_checksums(struct checked_file *checked) {
-  unsigned char header[100];
-  sqlite3_file *real = real_file(&checked->base);
-  // A shorter file is no database; SQLite reports it.
-  if (real->pMethods->xRead(real, header, sizeof header, 0) != SQLITE_OK) return SQLITE_OK;
-  uint32_t application =
-      (uint32_t)header[68] << 24 | (uint32_t)header[69] << 16 | (uint32_t)header[70] << 8 | header[71];
-  checked->is_checked = header[20] == CPC_RESERVED_BYTES;
-  return checked->is_checked == (application == CPC_APPLICATION_ID) ? SQLITE_OK : SQLITE_NOTADB;
-}
-
 static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
   sqlite3_vfs *real = real_vfs(vfs);
-  if (flags & SQLITE_OPEN_WAL) {
-    struct checked_file *database = (struct checked_file *)sqlite3_database_file_object(name);
-    if (database->base.pMethods == &checked_methods && sqlite3_uri_boolean(name, CPC_NOTES_END, 0))
-      return cpc_open_log(real, database, name, file, flags, out);
-  }
   if (!(flags & SQLITE_OPEN_MAIN_DB)) return real->xOpen(real, name, file, flags, out);
   struct checked_file *checked = (struct checked_file *)file;
   memset(checked, 0, sizeof *checked);
-  checked->is_checked = 1;
+  checked->verifies = 1;
   int code = real->xOpen(real, name, real_file(file), flags, out);
-  // A file that failed to open may have to be closed all the same; it has methods then.
+  // SQLite closes a file that failed to open if it has methods.
   if (real_file(file)->pMethods != NULL) file->pMethods = &checked_methods;
-  if (code == SQLITE_OK && sqlite3_uri_boolean(name, CPC_MAY_LACK_CHECKSUMS, 0)) code = find_checksums(checked);
   return code;
 }
 
@@ -220,8 +217,8 @@ static sqlite3_vfs checked_vfs;
 static int registration;
 
 static void register_once(void) {
-  // SQLite's account of its memory takes a lock of the whole process at each allocation. Refused, and without harm, where
-  // the program has used SQLite before.
+  // SQLite's memory accounting takes a process-wide lock at each allocation. SQLite refuses this call, without harm, if
+  // the program used it before.
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3_vfs *real = sqlite3_vfs_find(NULL);
   if (real == NULL || !sqlite3_compileoption_used("USE_URI")) {
@@ -239,13 +236,6 @@ static void register_once(void) {
   checked_vfs.xAccess = checked_access;
   checked_vfs.xFullPathname = checked_full_pathname;
   registration = sqlite3_vfs_register(&checked_vfs, 0);
-}
-
-unsigned cpc_begun_logs(struct sqlite3 *database) {
-  struct checked_file *file = NULL;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (file == NULL || file->base.pMethods != &checked_methods || file->log == NULL) return 0;
-  return file->log->begun;
 }
 
 int cpc_register(void) {

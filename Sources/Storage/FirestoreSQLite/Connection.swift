@@ -4,8 +4,11 @@ public import CSQLite
 
 /// The one connection to a database, used serially by its one owner.
 ///
-/// SQL is written at the place of its use, with its arguments beside it. A statement is compiled when it is first run
-/// and found again by the address of its literal; it must not be started again while one of its rows is looked at.
+/// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs and is found by
+/// the address of its literal afterwards. Do not start it again while you read one of its rows.
+///
+/// A commit that the disk fails is withdrawn, so that a restart cannot find it. After a failed fsync the database is
+/// opened anew, because the system may have dropped what it could not write (`Connection+Failures`).
 @usableFromInline package final class Connection {
   /// The settings of a store's database.
   package struct Settings: Sendable {
@@ -20,12 +23,18 @@ public import CSQLite
     /// the size of `opening` holds: a program reads much of its start-up data only once, and the system has the file in
     /// its own cache.
     package var fullCache: Int?
+    /// The number of pages in the log from which on a commit writes them back to the database.
+    package var checkpointPages: Int32
 
-    package init(creation: String, opening: String, reservedBytes: Int32 = 0, fullCache: Int? = nil) {
+    package init(
+      creation: String, opening: String, reservedBytes: Int32 = 0, fullCache: Int? = nil,
+      checkpointPages: Int32 = 1000
+    ) {
       self.creation = creation
       self.opening = opening
       self.reservedBytes = reservedBytes
       self.fullCache = fullCache
+      self.checkpointPages = checkpointPages
     }
   }
 
@@ -37,26 +46,43 @@ public import CSQLite
   /// looking into the file.
   private static let patience: Int32 = 5000
 
-  @usableFromInline let handle: OpaquePointer
+  /// `nil` while the database is closed, also when it could not be opened anew after a failure.
+  private(set) var handle: OpaquePointer?
+  private let path: String?
   /// The name of the database in errors.
-  private let name: String
-  package let isInMemory: Bool
-  private var isOpen = true
+  let name: String
+  package var isInMemory: Bool { path == nil }
+  private var isOver = false
   @usableFromInline let statements = StatementTable()
+  private var settings: Settings?
+  private var lockPatience = patience
+  private var functions: [RowFilter] = []
   private var fullCache: Int?
   private var hasReadManyPages = false
-  /// Whether the next transaction that changes a row has to write the first page; `begunLogs` is the count of begun
-  /// logs when that was last known. The first page tells which database a log goes on from (`LogEnd`), so that each
-  /// log has a version of it. A transaction that changes no row begins no log: opening would wait for the disk.
-  private var owesFirstPage: Bool
-  private var begunLogs: UInt32 = 0
+  /// The number of frames in the log after the last commit of this connection.
+  let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  /// The number of pages in the log from which on a commit writes them back to the database.
+  package var checkpointPages: Int32 = 1000
+  /// Runs once, before this connection commits its first change.
+  package var beforeFirstChange: (() -> Void)?
+  private var hasChanged = false
+  /// Whether a commit that the caller was told to have failed may still be in the log.
+  var isInDoubt = false
 
   /// - Parameters:
   ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
   ///   - name: the name of the data in errors, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
-    // Registers the layer before SQLite is used otherwise; a database in memory does without it.
+    // Registers the layer before SQLite is used otherwise. A database in memory does without it.
     _ = cpc_register()
+    self.path = path
+    self.name = name
+    logFrames.initialize(to: 0)
+    handle = try Self.open(path, name)
+    observeLog()
+  }
+
+  private static func open(_ path: String?, _ name: String) throws(StoreError) -> OpaquePointer {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)
@@ -65,43 +91,94 @@ public import CSQLite
       sqlite3_close(opened)
       throw error
     }
-    handle = opened
-    self.name = name
-    isInMemory = path == nil
-    owesFirstPage = path != nil
-    sqlite3_extended_result_codes(handle, 1)
-    setPatience(Self.patience)
+    sqlite3_extended_result_codes(opened, 1)
+    sqlite3_busy_timeout(opened, patience)
+    return opened
+  }
+
+  /// Counts the log's frames at each commit. SQLite's own automatic checkpoints use the same hook, and hide failures.
+  private func observeLog() {
+    logFrames.pointee = 0
+    if isInMemory { return }
+    sqlite3_wal_hook(
+      handle,
+      { frames, _, _, count in
+        frames?.assumingMemoryBound(to: Int32.self).pointee = count
+        return SQLITE_OK
+      }, logFrames)
   }
 
   /// Sets the milliseconds to wait for locks of other connections.
-  package func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+  package func setPatience(_ milliseconds: Int32) {
+    lockPatience = milliseconds
+    if let handle { sqlite3_busy_timeout(handle, milliseconds) }
+  }
 
-  deinit { close() }
+  deinit {
+    close()
+    logFrames.deallocate()
+  }
 
-  /// - Precondition: nothing was done with the database but looking at its version.
+  /// - Precondition: nothing but the version of the database was read before.
   package func configure(_ settings: Settings) throws(StoreError) {
     if try integer("PRAGMA page_count") == 0 {
-      // The number of reserved bytes has to be in the header before the log begins.
+      // The number of reserved bytes must be in the header before the log begins.
       if settings.reservedBytes > 0 { reserve(settings.reservedBytes) }
       try execute(settings.creation)
     }
     try execute(settings.opening)
+    self.settings = settings
     fullCache = settings.fullCache
+    checkpointPages = settings.checkpointPages
   }
 
-  /// Leaves bytes at the end of each page to its checksum: in an empty database, or in a copy that VACUUM makes.
-  package func reserve(_ bytes: Int32) {
+  /// Leaves bytes at the end of each page of an empty database to its checksum.
+  private func reserve(_ bytes: Int32) {
     var bytes = bytes
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
   }
 
-  /// Closes the database; statements are unusable afterwards.
+  /// Adds the SQL function of a filter, now and whenever the database is opened anew.
+  func add(_ filter: RowFilter) throws(StoreError) {
+    try filter.register(with: self)
+    functions.append(filter)
+  }
+
+  /// Closes the database. Its statements are unusable afterwards.
   package func close() {
-    guard isOpen else { return }
-    isOpen = false
-    for statement in statements.all { sqlite3_finalize(statement) }
+    isOver = true
+    closeHandle()
+  }
+
+  private func closeHandle() {
+    guard let open = handle else { return }
+    statements.removeAll { sqlite3_finalize($0) }
     // Closing can only fail for statements in use, and there are none.
-    sqlite3_close(handle)
+    sqlite3_close(open)
+    handle = nil
+  }
+
+  /// Closes the database without touching its log, opens it again, and has SQLite recover the log.
+  func reopen() throws(StoreError) {
+    if let handle { _ = csqlite_keep_log_on_close(handle) }
+    closeHandle()
+    try openAgain()
+  }
+
+  /// Opens a database that could not be opened anew before.
+  private func openAgain() throws(StoreError) {
+    if isOver { throw StoreError(.sqlite, "The \(name) is closed.") }
+    let patience = lockPatience
+    handle = try Self.open(path, name)
+    do throws(StoreError) {
+      observeLog()
+      setPatience(patience)
+      if let settings { try execute(settings.opening) }
+      for function in functions { try function.register(with: self) }
+    } catch {
+      closeHandle()
+      throw error
+    }
   }
 
   // MARK: Statements
@@ -173,6 +250,7 @@ public import CSQLite
 
   /// Runs statements without parameters once.
   package func execute(_ sql: String) throws(StoreError) {
+    if handle == nil { try openAgain() }
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw compileError }
   }
 
@@ -180,6 +258,7 @@ public import CSQLite
   package func forEachRow(
     composed sql: String, do body: (Row) throws(StoreError) -> Void
   ) throws(StoreError) {
+    if handle == nil { try openAgain() }
     var compiled: OpaquePointer?
     guard sqlite3_prepare_v2(handle, sql, -1, &compiled, nil) == SQLITE_OK, let compiled else { throw compileError }
     defer { sqlite3_finalize(compiled) }
@@ -199,6 +278,7 @@ public import CSQLite
   }
 
   @usableFromInline func compile(_ sql: StaticString) throws(StoreError) -> OpaquePointer {
+    if handle == nil { try openAgain() }
     var compiled: OpaquePointer?
     let code = sql.withUTF8Buffer { sql in
       sql.withMemoryRebound(to: CChar.self) { sql in
@@ -234,43 +314,50 @@ public import CSQLite
   // MARK: Transactions
 
   /// Runs `body` in one transaction: all of it is stored, or nothing.
+  /// - Throws: `uncertain` if the commit failed and could not be withdrawn, so that a restart may find it.
   package func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    if isInDoubt { try withdraw() }
     let changes = changeCount
     try run("BEGIN IMMEDIATE")
+    let value: Value
     do throws(StoreError) {
-      let value = try body()
-      let writesFirstPage = owesFirstPage && changeCount != changes
-      if writesFirstPage { try writeFirstPage() }
-      try run("COMMIT")
-      if !isInMemory { noteLog(hasFirstPage: writesFirstPage) }
-      if changeCount - changes >= Self.manyRows { growCache() }
-      return value
+      value = try body()
+      if changeCount != changes { prepareFirstChange() }
     } catch {
-      // SQLite has already rolled back after some errors (a full disk). Should the rollback itself fail, the first
-      // error is the one to report: the journal undoes the transaction when the file is next opened.
-      if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
+      rollBack()
       throw error
     }
+    do throws(StoreError) { try run("COMMIT") } catch {
+      throw isInMemory ? rolledBack(error) : withdrawn(error)
+    }
+    if changeCount - changes >= Self.manyRows { growCache() }
+    if !isInMemory, logFrames.pointee >= checkpointPages { checkpoint() }
+    return value
   }
 
-  /// Writes the schema version again unchanged, which writes the first page and counts up a number in SQLite's own
-  /// header.
-  private func writeFirstPage() throws(StoreError) {
-    try execute("PRAGMA user_version = \(try integer("PRAGMA user_version") ?? 0)")
+  /// SQLite has already rolled back after some errors, such as a full disk. Should the rollback itself fail, the log
+  /// has no commit, and the next opening ignores it.
+  func rollBack() {
+    if let handle, sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
   }
 
-  private func noteLog(hasFirstPage: Bool) {
-    if hasFirstPage { owesFirstPage = false }
-    let begun = cpc_begun_logs(handle)
-    if begun == begunLogs { return }
-    begunLogs = begun
-    owesFirstPage = !hasFirstPage
+  private func rolledBack(_ error: StoreError) -> StoreError {
+    rollBack()
+    return error
   }
 
-  /// Runs many statements that only read. Each by itself would find out anew the state of the file, which takes about
-  /// as long as finding a row; inside of a transaction it does not.
+  private func prepareFirstChange() {
+    guard !hasChanged else { return }
+    hasChanged = true
+    if !isInMemory { countLoggedFrames() }
+    beforeFirstChange?()
+    beforeFirstChange = nil
+  }
+
+  /// Runs many statements that only read. Outside a transaction each statement re-reads the file's state, which takes
+  /// about as long as finding a row.
   package func readingTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
-    if sqlite3_get_autocommit(handle) == 0 { return try body() }
+    if let handle, sqlite3_get_autocommit(handle) == 0 { return try body() }
     if hasReadManyPages { growCache() }
     let misses = fullCache == nil ? 0 : pageMisses
     try run("BEGIN")
@@ -285,6 +372,7 @@ public import CSQLite
   /// The number of times that a page was not in the cache.
   private var pageMisses: Int32 {
     var (count, unused): (Int32, Int32) = (0, 0)
+    guard let handle else { return 0 }
     return sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_MISS, &count, &unused, 0) == SQLITE_OK ? count : 0
   }
 
@@ -304,10 +392,10 @@ public import CSQLite
   }
 
   /// A count that grows with every row that is inserted, changed or deleted.
-  package var changeCount: Int64 { sqlite3_total_changes64(handle) }
+  package var changeCount: Int64 { handle.map { sqlite3_total_changes64($0) } ?? 0 }
 
   /// The number of rows that the last INSERT, UPDATE or DELETE changed.
-  package var rowsChangedLast: Int { Int(sqlite3_changes(handle)) }
+  package var rowsChangedLast: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
   /// Reads every page and compares SQLite's structures. O(size).
   /// - Returns: the first fault, in SQLite's words; `nil` if there is none.

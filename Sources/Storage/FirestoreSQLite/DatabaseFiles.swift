@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CPageChecksums
 import Glibc
 
-/// A database file with the files that belong to it: SQLite's log and its index, the note of the log's end, and the
-/// mark of damage.
+/// A database file with the files that belong to it: SQLite's log and its index, damaged logs that were kept, and the
+/// marks of damage and of an open database.
 package struct DatabaseFiles: Hashable, Sendable {
   /// The absolute path of the database.
   package let path: String
@@ -16,10 +15,8 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   package var log: String { path + "-wal" }
   private var logIndex: String { path + "-shm" }
-  /// The path of the note that `LogEnd` reads.
-  var logEnd: String { path + Self.logEndSuffix }
-  private static let logEndSuffix = CPC_LOG_END_SUFFIX
-  private var mark: String { path + ".damaged" }
+  private var damageMark: String { path + ".damaged" }
+  var openMark: String { path + ".open" }
 
   /// Whether there is a database, or the log of one.
   package var exists: Bool { access(path, F_OK) == 0 || access(log, F_OK) == 0 }
@@ -33,14 +30,14 @@ package struct DatabaseFiles: Hashable, Sendable {
   /// Looks at the files before SQLite opens them, and makes them private.
   /// - Precondition: the directory is locked.
   /// - Parameter make: makes a new database at a path and closes it; called if there is none.
-  /// - Returns: the changes that were made, in words for the user.
-  /// - Throws: `corrupt` if SQLite would silently ignore stored data; `notWritable`, `notPrivate`.
+  /// - Returns: messages for the user.
+  /// - Throws: `corrupt` for files that SQLite would take for an empty database; `notWritable`, `notPrivate`.
   package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
     var notices: [String] = []
-    for file in [path, log, logIndex, logEnd] {
+    for file in [path, log, logIndex, openMark] {
       if let notice = try PrivateFile.secure(file) { notices.append(notice) }
     }
-    notices += try LogInspection.check(self)
+    notices += try LogInspection.prepare(self)
     if access(path, F_OK) != 0 { try create(make) }
     return notices
   }
@@ -56,7 +53,7 @@ package struct DatabaseFiles: Hashable, Sendable {
       _ = try PrivateFile.secure(new, creating: true)
       try make(new)
       // A log without content may be left; SQLite would take it for the new database's.
-      for file in [log, logIndex, logEnd] { unlink(file) }
+      for file in [log, logIndex] { unlink(file) }
       try install(new)
     } catch {
       for suffix in ["", "-journal", "-wal", "-shm"] { unlink(new + suffix) }
@@ -71,30 +68,71 @@ package struct DatabaseFiles: Hashable, Sendable {
     guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(finished, path) == 0 else {
       throw StoreError(.notWritable, "\(path) cannot be made: \(StoreError.reason(errno)).")
     }
+    // Either file is whole if a power failure follows.
+    syncDirectory()
+  }
+
+  func syncDirectory() {
     let directory = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if directory >= 0 {
-      // The name that is found after a power cut is the old one or the new one: both files are whole.
-      fsync(directory)
-      close(directory)
+    guard directory >= 0 else { return }
+    fsync(directory)
+    close(directory)
+  }
+
+  /// The paths of damaged logs that were kept, oldest first.
+  package var keptLogs: [String] {
+    var number = 1
+    var paths: [String] = []
+    while access("\(log).damaged-\(number)", F_OK) == 0 {
+      paths.append("\(log).damaged-\(number)")
+      number += 1
+    }
+    return paths
+  }
+
+  /// Copies the log to `…-wal.damaged-N`, and cuts it after its last commit that can be recovered.
+  /// - Returns: the path of the copy.
+  func keepLog(upTo end: Int) throws(StoreError) -> String {
+    let kept = "\(log).damaged-\(keptLogs.count + 1)"
+    let source = Glibc.open(log, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    let copy = Glibc.open(kept, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    defer { for file in [source, copy] where file >= 0 { close(file) } }
+    guard source >= 0, copy >= 0, Self.copy(source, to: copy), fsync(copy) == 0, ftruncate(source, off_t(end)) == 0
+    else {
+      let reason = StoreError.reason(errno)
+      unlink(kept)
+      throw StoreError(.notWritable, "\(reason).")
+    }
+    syncDirectory()
+    return kept
+  }
+
+  private static func copy(_ source: Int32, to copy: Int32) -> Bool {
+    var offset: off_t = 0
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = pread(source, &buffer, buffer.count, offset)
+      if count <= 0 { return count == 0 }
+      guard pwrite(copy, buffer, count, offset) == count else { return false }
+      offset += off_t(count)
     }
   }
 
   /// Whether damage was met while the database was in use, and the database was not verified since.
-  package var isMarkedDamaged: Bool { access(mark, F_OK) == 0 }
+  package var isMarkedDamaged: Bool { access(damageMark, F_OK) == 0 }
 
   package func markDamaged() {
-    let descriptor = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = open(damageMark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }
 
-  package func clearDamage() { unlink(mark) }
+  package func clearDamage() { unlink(damageMark) }
 
   /// Renames the database with its log to `….damaged-N`, the first such name that is free; nothing is deleted.
   /// - Returns: the new path of the database.
   package func moveAside() throws(StoreError) -> String {
-    // The log is moved second: an interruption that leaves the log alone leaves damage, a database without its log is
-    // not.
-    let companions = ["", "-wal", "-shm", Self.logEndSuffix]
+    // The log moves second: a log without its database counts as damage, a database without its log does not.
+    let companions = ["", "-wal", "-shm"]
     var number = 1
     while companions.contains(where: { access("\(path).damaged-\(number)\($0)", F_OK) == 0 }) { number += 1 }
     let aside = "\(path).damaged-\(number)"
@@ -104,6 +142,8 @@ package struct DatabaseFiles: Hashable, Sendable {
           .notWritable, "\(path + companion) is damaged and cannot be moved aside: \(StoreError.reason(errno)).")
       }
     }
+    for (index, kept) in keptLogs.enumerated() { rename(kept, "\(aside)-wal.damaged-\(index + 1)") }
+    unlink(openMark)
     clearDamage()
     return aside
   }
@@ -111,7 +151,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   /// Deletes the database with what belongs to it.
   /// - Precondition: it was closed, so that its log holds nothing.
   package func remove() throws(StoreError) {
-    for file in [log, logIndex, logEnd, path] where unlink(file) != 0 && errno != ENOENT {
+    for file in [log, logIndex, openMark, path] where unlink(file) != 0 && errno != ENOENT {
       throw StoreError(.notWritable, "\(file) cannot be deleted: \(StoreError.reason(errno)).")
     }
     clearDamage()
@@ -211,7 +251,7 @@ package struct StoreDirectory: ~Copyable {
 
   /// Looks at the files before SQLite opens them.
   /// - Parameter make: makes a new database at a path and closes it; called if there is none.
-  /// - Throws: `corrupt` if SQLite would silently ignore stored data; `notWritable`, `notPrivate`.
+  /// - Throws: `corrupt` for files that SQLite would take for an empty database; `notWritable`, `notPrivate`.
   package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
     // The first process has looked at them. Files in use must not be opened beside SQLite: closing them again would
     // drop the locks that this process has on them.

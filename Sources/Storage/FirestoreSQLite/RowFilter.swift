@@ -12,7 +12,9 @@ package final class RowFilter {
   private var admits: Admits = { _ in true }
 
   /// Makes the function known to a connection, which keeps it until it closes.
-  package init(_ connection: Connection) throws(StoreError) {
+  package init(_ connection: Connection) throws(StoreError) { try connection.add(self) }
+
+  func register(with connection: Connection) throws(StoreError) {
     let code = sqlite3_create_function_v2(
       connection.handle, "admits", 1, SQLITE_UTF8, Unmanaged.passRetained(self).toOpaque(),
       { context, _, values in

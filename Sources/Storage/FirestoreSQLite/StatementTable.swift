@@ -26,6 +26,14 @@
 
   var all: [OpaquePointer] { (0..<Self.capacity).compactMap { slots[$0].statement } }
 
+  /// Empties the table.
+  func removeAll(_ finalize: (OpaquePointer) -> Void) {
+    for slot in 0..<Self.capacity {
+      if let statement = slots[slot].statement { finalize(statement) }
+      slots[slot] = (nil, nil)
+    }
+  }
+
   /// The slot of a statement, or the free one for it: the upper ten bits of the address multiplied by the golden ratio,
   /// or the next slot that no other statement has.
   @inlinable func place(of sql: UnsafePointer<UInt8>) -> Int {

@@ -3,7 +3,8 @@ import CSQLite
 package import FirestoreModel
 import Glibc
 
-/// The failure of a store, the cache or the backend's data. Nothing of the failed call is stored.
+/// The failure of a store: the cache or the backend's data. Nothing of the failed call is stored, unless the kind is
+/// `uncertain`.
 @usableFromInline package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// Another process, or another store of this one, holds the directory.
@@ -22,6 +23,8 @@ import Glibc
     /// Another process that shares the cache is primary; work of the primary alone was not done.
     case leaseLost
     case diskFull
+    /// A commit failed and could not be withdrawn. It may be found after a restart.
+    case uncertain
     /// The request itself is wrong.
     case refused(StatusCode)
     /// The failure was asked for with `LocalStore.faults`.

@@ -51,22 +51,4 @@ extension TemporaryFolder {
     change(&bytes)
     try bytes.write(to: URL(filePath: file))
   }
-
-  /// Replaces the data by a file as earlier versions wrote it: the same tables, no checksums.
-  func removeChecksums() throws {
-    let plain = path + "/plain"
-    let connection = try Connection(path: plain, called: "data")
-    try connection.execute("ATTACH '\(file)' AS new")
-    let definitions = try connection.all(
-      "SELECT sql FROM new.sqlite_master WHERE sql NOT NULL ORDER BY type = 'index'"
-    ) { $0.text(0) }
-    for definition in definitions { try connection.execute(definition) }
-    for definition in definitions where definition.hasPrefix("CREATE TABLE") {
-      let name = definition.split { $0 == " " || $0 == "(" }[2]
-      try connection.execute("INSERT INTO main.\(name) SELECT * FROM new.\(name)")
-    }
-    connection.close()
-    try FileManager.default.removeItem(atPath: file)
-    try FileManager.default.moveItem(atPath: plain, toPath: file)
-  }
 }

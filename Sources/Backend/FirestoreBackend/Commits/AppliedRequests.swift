@@ -45,15 +45,11 @@ struct AppliedRequests {
   }
 
   static let schema = """
-    CREATE TABLE answered_requests (
+    CREATE TABLE applied_requests (
       database INTEGER NOT NULL, client BLOB NOT NULL, batch INTEGER NOT NULL, digest BLOB NOT NULL,
       of_stream INTEGER NOT NULL, version INTEGER NOT NULL, results BLOB NOT NULL,
       PRIMARY KEY (database, client, batch, digest)
     ) WITHOUT ROWID;
-    -- The contents of what was answered before are not known: the number has to do.
-    INSERT INTO answered_requests SELECT database, client, batch, x'', 0, version, results FROM applied_requests;
-    DROP TABLE applied_requests;
-    ALTER TABLE answered_requests RENAME TO applied_requests;
     """
 
   private let connection: Connection

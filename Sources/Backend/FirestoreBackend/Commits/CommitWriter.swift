@@ -61,7 +61,7 @@ struct CommitWriter {
   ) throws(StoreError) -> Bool {
     try writeCounts(connection)
     let pruned = state.pruned
-    state.version = version
+    try state.commit(at: version, connection)
     try state.prune(keeping: keptChanges, connection)
     return !isRecorded || state.pruned != pruned
   }

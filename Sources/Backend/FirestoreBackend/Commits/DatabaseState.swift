@@ -5,8 +5,14 @@ import FirestoreSQLite
 /// The state of one database besides its documents.
 struct DatabaseState: Sendable {
   let id: Int64
-  /// The last version handed out, in microseconds; also the time at which reads happen.
+  /// The last version handed out, in microseconds; also the time at which reads happen. At the opening of the data it
+  /// is not older than the clock, so that clients that saw versions which the data lost accept what they read now.
   var version: Int64
+  /// The version of the last commit, which the file has.
+  var committed: Int64
+  /// The version when this process opened the database.
+  let opened: Int64
+  var openings: Openings
   /// The version up to which changes are no longer on record.
   var pruned: Int64
   /// The oldest version that reads in the past can reach.
@@ -31,14 +37,24 @@ struct DatabaseState: Sendable {
       SELECT id, max(version, coalesce((SELECT max(version) FROM changes WHERE database = databases.id), 0)), pruned,
         history_start FROM databases WHERE name = ?
       """, name
-    ) { row in
-      DatabaseState(
-        id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0,
-        lastServerTime: isNew ? .min : row.integer(1))
+    ) { row throws(StoreError) in
+      let committed = row.integer(1)
+      return DatabaseState(
+        id: row.integer(0), version: max(committed, time), committed: committed, opened: max(committed, time),
+        openings: try Openings(database: row.integer(0), connection), pruned: row.integer(2),
+        historyStart: row.integer(3), changes: 0, lastServerTime: isNew ? .min : committed)
     }
     guard var state else { throw StoreError(.sqlite, "A database that was just made is gone.") }
     state.changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", state.id) ?? 0)
+    if state.openings.isEmpty { try state.openings.begin(at: state.committed, database: state.id, connection) }
     return state
+  }
+
+  /// Notes a commit, and the opening of the data if this is its first.
+  mutating func commit(at version: Int64, _ connection: Connection) throws(StoreError) {
+    if !openings.isCurrent { try openings.begin(at: committed, database: id, connection) }
+    self.version = version
+    committed = version
   }
 
   func store(_ connection: Connection) throws(StoreError) {
@@ -64,8 +80,11 @@ struct DatabaseState: Sendable {
     try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(
       "DELETE FROM history WHERE collection IN (SELECT id FROM collections WHERE database = ?)", id)
-    let state = DatabaseState(
-      id: id, version: version, pruned: version, historyStart: version, changes: 0, lastServerTime: lastServerTime)
+    var state = self
+    try state.commit(at: version, connection)
+    state.pruned = version
+    state.historyStart = version
+    state.changes = 0
     try state.store(connection)
     return state
   }

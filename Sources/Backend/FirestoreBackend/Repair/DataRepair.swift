@@ -3,7 +3,8 @@ import FirestoreModel
 package import FirestoreSQLite
 import Glibc
 
-/// Restores a damaged database of the backend as far as it can be read. The damaged file is kept.
+/// Restores a damaged database of the backend as far as it can be read, with the commits of damaged logs that were kept.
+/// The damaged files are kept.
 ///
 /// ```
 /// backend.sqlite3       damaged ──────────────────────────────────► backend.sqlite3.damaged-1
@@ -48,7 +49,8 @@ package struct DataRepair: ~Copyable {
       defer { connection.close() }
       try BackendFile.verify(connection)
       directory.files.clearDamage()
-      return nil
+      guard let log = directory.files.keptLogs.first else { return nil }
+      return "Commits that were lost with a damaged log are in \(log)."
     } catch {
       guard error.kind == .corrupt else { throw error }
       return error.message
@@ -95,29 +97,24 @@ package struct DataRepair: ~Copyable {
     return report
   }
 
-  private static func hasChecksums(_ files: DatabaseFiles) -> Bool? {
-    switch BackendFile.Format(path: files.path) {
-    case .checked: true
-    case .unchecked: false
-    case .absent, .unknown: nil
-    }
-  }
-
   private borrowing func save() throws(StoreError) -> Report {
-    let log = try WriteAheadLog(path: files.log)
-    let (fits, lostBytes) = LogInspection.lost(files, log)
-    // Pages of a log that belongs to another file, or to another state of it, are left out.
-    let pages = DatabasePages(files, fits ? log : nil, hasChecksums: Self.hasChecksums(files))
+    let files = files
     let connection = try BackendFile.open(location: PageChecksums.uri(of: unfinished), .normal)
     // Closing applies the new file's log and removes it.
     defer { connection.close() }
     return try connection.transaction { () throws(StoreError) in
       var salvage = Salvage(connection)
+      let pages = DatabasePages(files, try WriteAheadLog(path: files.log), at: files.log)
       let unreadable = try pages.forEachRecord { record throws(StoreError) in try salvage.take(record) }
+      var damagedFrames = pages.damagedFrames
+      for log in files.keptLogs {
+        let pages = DatabasePages(files, try WriteAheadLog(path: log), at: log)
+        _ = try pages.forEachRecord(onlyLogged: true) { record throws(StoreError) in try salvage.take(record) }
+        damagedFrames += pages.damagedFrames
+      }
       var report = try salvage.finish()
       report.unreadable = unreadable
-      report.lostChanges = pages.damagedFrames + (lostBytes + pages.pageSize - 1) / pages.pageSize
-      if !fits { report.lostChanges += log?.frames.count { $0.isIntact } ?? 0 }
+      report.lostChanges = damagedFrames
       // A single unreadable page can only be the one that had the count itself.
       if unreadable < 2 { report.uncounted = [] }
       return report

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 import FirestoreSQLite
 
 extension BackendFile {
   typealias Durability = BackendConfiguration.Durability
-
-  typealias Format = PageFormat
 
   static func open(_ directory: borrowing StoreDirectory, _ durability: Durability) throws(StoreError) -> Connection {
     let files = directory.files
@@ -12,28 +11,39 @@ extension BackendFile {
     try directory.prepare { path throws(StoreError) in
       try open(location: PageChecksums.uri(of: path), durability).close()
     }
-    if Format(path: files.path) == .unchecked {
-      try PageChecksums.add(to: files, called: title) { connection throws(StoreError) in
-        try Migration.refuseNewer(connection)
-        try verify(connection)
-      }
-    }
-    if Format(path: files.path) == .unknown { throw StoreError(.corrupt, "Its header is not what was written.") }
-    let connection = try open(location: PageChecksums.uri(of: files.path, notesEnd: true), durability)
+    let connection = try open(location: PageChecksums.uri(of: files.path), durability)
     if files.isMarkedDamaged {
-      // An earlier process met damage, in a read that went wrong or that only seemed to.
+      // An earlier process met damage, in a read that failed or that only seemed to fail.
       try verify(connection)
       files.clearDamage()
     }
     return connection
   }
 
+  /// Reports once that the system stopped while the data was open, and marks it as open from its first change on.
+  /// Commits that wait for the disk need no mark.
+  static func observeCrashes(
+    _ connection: Connection, _ files: DatabaseFiles, _ durability: Durability, _ report: (String) -> Void
+  ) throws(StoreError) {
+    let mark = OpenMark(files)
+    if mark.takeCrash() {
+      let newest = try connection.integer(
+        """
+        SELECT max((SELECT coalesce(max(version), 0) FROM databases), (SELECT coalesce(max(version), 0) FROM changes))
+        """)
+      let since = newest.map { $0 > 0 ? "after \(Timestamp(microseconds: $0).rfc3339Text) " : "" } ?? ""
+      report(
+        "The system stopped while \(files.path) was open. Commits \(since)may be lost. To wait for the disk at each "
+          + "commit, use --sync full.")
+    }
+    if durability == .normal { connection.beforeFirstChange = { mark.set() } }
+  }
+
   /// - Parameter location: the path or URI of the file; `nil` for a database in memory.
   static func open(location: String?, _ durability: Durability) throws(StoreError) -> Connection {
     let connection = try Connection(path: location, called: title)
     try connection.configure(settings(isFile: location != nil, durability))
-    try Migration.refuseNewer(connection)
-    try Migration.perform(on: connection)
+    try BackendSchema.prepare(connection)
     return connection
   }
 
@@ -50,9 +60,8 @@ extension BackendFile {
         PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue);
         PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;
         PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;
-        PRAGMA wal_autocheckpoint = 10000;
         """,
-      reservedBytes: isFile ? PageChecksums.reservedBytes : 0)
+      reservedBytes: isFile ? PageChecksums.reservedBytes : 0, checkpointPages: 10_000)
   }
 
   /// Reads every page and compares all structures. O(size).

@@ -33,7 +33,11 @@ struct BackendFile: ~Copyable {
       return
     }
     let held = try Self.hold(path, isServed: configuration.isServed, report)
-    do throws(StoreError) { connection = try Self.open(held, configuration.durability) } catch {
+    do throws(StoreError) {
+      let opened = try Self.open(held, configuration.durability)
+      try Self.observeCrashes(opened, held.files, configuration.durability, report)
+      connection = opened
+    } catch {
       throw error.kind == .corrupt ? Self.naming(error, held.files) : error
     }
     files = held.files
@@ -48,6 +52,7 @@ struct BackendFile: ~Copyable {
   deinit {
     openFiles?.end()
     connection.close()
+    if let files { OpenMark(files).remove() }
   }
 
   static let name = "backend.sqlite3"

@@ -11,8 +11,8 @@ extension StoreError {
       switch kind {
       case .locked, .notWritable, .notPrivate, .newerSchema, .foreign, .leaseLost: .failedPrecondition
       case .corrupt: .dataLoss
-      // Clients keep their pending writes until the data is there again.
-      case .gone: .unavailable
+      // Clients keep their pending writes and send them again; a write that was stored is not applied twice.
+      case .gone, .uncertain: .unavailable
       case .diskFull: .resourceExhausted
       case .refused(let code): code
       case .injected: .unavailable

@@ -146,7 +146,7 @@ struct WatchSession {
   mutating func take(
     _ reader: DocumentReader, upTo bytes: Int, instance: [UInt8], historyStart: Int64
   ) throws(StoreError) -> WatchDelivery {
-    let token = ResumePosition(version: reader.state.version).token(instance: instance)
+    let token = ResumePosition(reader.state).token(instance: instance)
     var changes = try takeKnown(upTo: bytes, reader)
     // Pending changes go first: a target that becomes complete is then told in the order of the events.
     if pending.isEmpty, let id = unfinished.first, var target = targets.removeValue(forKey: id) {
@@ -166,7 +166,7 @@ struct WatchSession {
   mutating func take(_ state: DatabaseState, upTo bytes: Int, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let readTime = SnapshotVersion(microseconds: state.version)
     var changes = try takeKnown(upTo: bytes, nil)
-    finishSnapshot(&changes, state, ResumePosition(version: state.version).token(instance: instance))
+    finishSnapshot(&changes, state, ResumePosition(state).token(instance: instance))
     return WatchDelivery(changes: changes, readTime: readTime, hasMore: hasMore)
   }
 

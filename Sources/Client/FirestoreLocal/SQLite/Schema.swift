@@ -90,7 +90,7 @@ enum Schema {
     // A commit survives `kill -9` (S10); a power failure may take the last ones, never the consistency.
     let file = """
       PRAGMA locking_mode = \(use == .alone ? "EXCLUSIVE" : "NORMAL"); PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-      PRAGMA wal_autocheckpoint = \(defaultLogPages); PRAGMA journal_size_limit = \(defaultLogPages * 4096);
+      PRAGMA journal_size_limit = \(defaultLogPages * 4096);
       """
     // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.
     // 8 MB in memory later: keys are stored in random places, and the next change finds the page that the last one read.
@@ -99,7 +99,8 @@ enum Schema {
         + (isFile ? "PRAGMA application_id = \(PageChecksums.applicationID);" : ""),
       opening: (isFile ? file : "")
         + "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;",
-      reservedBytes: isFile ? PageChecksums.reservedBytes : 0, fullCache: 8192)
+      reservedBytes: isFile ? PageChecksums.reservedBytes : 0, fullCache: 8192,
+      checkpointPages: Int32(defaultLogPages))
   }
 
   /// The log's usual bound, 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more

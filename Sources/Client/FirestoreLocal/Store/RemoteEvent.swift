@@ -16,6 +16,8 @@ package struct RemoteEvent: Sendable {
   /// Targets whose existence filter did not fit, whether or not a bloom filter explained it.
   package var filteredTargets: Set<TargetID>
   package var position: Position
+  /// Whether the backend reset a target since the last event: it may have lost versions that the client has seen.
+  package var hasReset = false
 
   /// The stream's position for the targets that follow it: those of earlier events of the stream that have a token, and
   /// are not named now.
@@ -80,7 +82,7 @@ extension LocalStore {
 
   /// Stores documents, target membership and resume tokens in one transaction (S6).
   ///
-  /// A document never goes back in version. A token is stored when documents changed, when there is none yet, or when
+  /// A document goes back in version only if the backend lost the newer version (`RemoteEventApplication`). A token is stored when documents changed, when there is none yet, or when
   /// the stored one is five minutes older (SPEC-FORMAT §14.22); `activeTarget` has the newest in any case.
   /// - Returns: the local views of the documents that changed.
   package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {

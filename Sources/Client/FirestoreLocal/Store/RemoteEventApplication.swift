@@ -13,6 +13,8 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
+  /// The version up to which the backend may have lost what is stored, at most the event's.
+  private var lostVersions: Int64 = .min
   private let targets: ActiveTargets
   /// The change of the active targets.
   private(set) var targetChange = ActiveTargets.Change()
@@ -45,6 +47,10 @@ struct RemoteEventApplication {
     others = try OtherUsers(local)
     let readTime = try database.globals.readTime(in: event.version)
     self.readTime = readTime
+    if let version = event.version?.microseconds {
+      if event.hasReset { try database.globals.set(.lastResetVersion, version) }
+      lostVersions = min(version, try database.globals.value(.lastResetVersion) ?? .min)
+    }
     numbers.reserveCapacity(event.documents.count)
     // Neighbours in the index of keys share its pages.
     for document in [OrderBy(.documentID)].sorted(event.documents.values) {
@@ -123,10 +129,16 @@ struct RemoteEventApplication {
     if let view = try local.view(of: key, overChanged: remote, from: before, collection, name) { views[key] = view }
   }
 
+  /// Whether a document of the event replaces the stored one.
+  ///
+  /// A snapshot has each document's newest version up to its own. If the backend reset a target and now sends an older
+  /// version than the stored one, it lost the newer version: its data was restored from a copy, or lost its last
+  /// commits. (The official SDKs keep such a document for good.)
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
     guard let header, header.state != .placeholder, let stored = header.version else { return true }
     let version = document.version?.microseconds ?? .min
-    return version > stored || (version == stored && header.state.isCommitted)
+    if version == stored { return header.state.isCommitted }
+    return version > stored || stored <= lostVersions
   }
 
   private func forgetLost() throws(StoreError) {

@@ -21,7 +21,7 @@ extension CacheDatabase {
   func boundLog(_ policy: GarbageCollectionPolicy) throws(StoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Schema.defaultLogPages)
-    try connection.execute("PRAGMA wal_autocheckpoint = \(pages)")
+    connection.checkpointPages = Int32(pages)
     try connection.execute("PRAGMA journal_size_limit = \(pages * (try pageSize()))")
   }
 

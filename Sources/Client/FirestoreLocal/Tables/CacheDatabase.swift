@@ -35,9 +35,7 @@ final class CacheDatabase {
 
   private init(path: String?, _ use: DirectoryUse = .alone, isFirst: Bool = true) throws(StoreError) {
     self.path = path
-    let location = try path.map { path throws(StoreError) in
-      try PageChecksums.uri(of: path, mayLackChecksums: true, notesEnd: true)
-    }
+    let location = try path.map { path throws(StoreError) in try PageChecksums.uri(of: path) }
     connection = try Connection(path: location, called: Self.title)
     try Schema.prepare(connection, isFile: path != nil, use, isFirst: isFirst)
     collections = CollectionTable(connection)
@@ -79,7 +77,19 @@ final class CacheDatabase {
       consequence: "no write is accepted any more that would be lost with this process; those that wait are still "
         + "sent. Start again for a new cache.")
     openFiles?.watch { loss in report(loss.message) }
+    observeCrashes(directory.files, report)
     self.directory = consume directory
+  }
+
+  /// Reports once that the system stopped while the cache was open, and marks it as open from its first change on. The
+  /// mark is one client's, so a shared cache has none.
+  private func observeCrashes(_ files: DatabaseFiles, _ report: @Sendable (String) -> Void) {
+    guard sharing == nil else { return }
+    let mark = OpenMark(files)
+    if mark.takeCrash() {
+      report("The system stopped while \(files.path) was open. Writes of the last seconds before may be lost.")
+    }
+    connection.beforeFirstChange = { mark.set() }
   }
 
   /// Makes the directory of a cache if necessary, makes sure that it is private, and locks it.
@@ -149,16 +159,9 @@ final class CacheDatabase {
   private static func open(
     _ directory: borrowing StoreDirectory, _ use: DirectoryUse
   ) throws(StoreError) -> CacheDatabase {
-    do throws(StoreError) { try directory.prepare(making: make) } catch {
-      guard error.kind == .corrupt, directory.files.hasContents else { throw error }
-      throw StoreError(
-        .corrupt,
-        "\(error.message) Alone in a directory of its own, as \(name), the database is the cache as it was before what "
-          + "the log holds.")
-    }
+    try directory.prepare(making: make)
     let database: CacheDatabase
     do throws(StoreError) {
-      if directory.isFirst { try addChecksums(directory.files) }
       database = try CacheDatabase(path: directory.files.path, use, isFirst: directory.isFirst)
     } catch {
       throw Self.explaining(error, directory.files.path)
@@ -183,19 +186,6 @@ final class CacheDatabase {
     try Schema.prepare(connection, isFile: true)
   }
 
-  /// Gives the pages of a cache that an earlier version made checksums; a cache without room for them goes without.
-  private static func addChecksums(_ files: DatabaseFiles) throws(StoreError) {
-    guard PageFormat(path: files.path) == .unchecked else { return }
-    do throws(StoreError) {
-      try PageChecksums.add(to: files, called: title) { connection throws(StoreError) in
-        try Schema.refuseNewer(connection)
-        if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }
-      }
-    } catch {
-      guard error.kind == .diskFull || error.kind == .notWritable else { throw error }
-    }
-  }
-
   func close() {
     if let sharing {
       // A client that cannot announce its leaving is found out to be gone all the same.
@@ -207,6 +197,7 @@ final class CacheDatabase {
     openFiles?.end()
     openFiles = nil
     connection.close()
+    if let files = directory?.files { OpenMark(files).remove() }
     directory = nil
   }
 

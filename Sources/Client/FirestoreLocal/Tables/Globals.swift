@@ -7,6 +7,9 @@ final class Globals {
   enum Name: String {
     /// The version of the last remote event, in microseconds.
     case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
+    /// The version of the last event in which the backend reset a target, in microseconds: stored versions up to it may
+    /// be of a history that the backend lost.
+    case lastResetVersion = "last_reset_version"
     /// The highest target id: ids are not used twice, also after their target was collected.
     case highestTargetID = "highest_target_id"
     /// The highest batch that has left the queue; numbers up to it are not used again.
@@ -22,6 +25,7 @@ final class Globals {
   private let connection: Connection
   /// The last remote event's version, once it has been read: each change of a document asks for it.
   private var lastRemoteVersion: Int64??
+  private var lastResetVersion: Int64??
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -32,11 +36,20 @@ final class Globals {
   }
 
   func value(_ name: Name) throws(StoreError) -> Int64? {
-    guard name == .lastRemoteSnapshotVersion else { return try read(name) }
-    if let lastRemoteVersion { return lastRemoteVersion }
-    let version = try read(name)
-    lastRemoteVersion = .some(version)
-    return version
+    switch name {
+    case .lastRemoteSnapshotVersion: return try value(name, \.lastRemoteVersion)
+    case .lastResetVersion: return try value(name, \.lastResetVersion)
+    default: return try read(name)
+    }
+  }
+
+  private func value(
+    _ name: Name, _ remembered: ReferenceWritableKeyPath<Globals, Int64??>
+  ) throws(StoreError) -> Int64? {
+    if let known = self[keyPath: remembered] { return known }
+    let value = try read(name)
+    self[keyPath: remembered] = .some(value)
+    return value
   }
 
   private func read(_ name: Name) throws(StoreError) -> Int64? {
@@ -45,7 +58,7 @@ final class Globals {
     let isPossible =
       switch name {
       case .clientIdentity: true
-      case .lastRemoteSnapshotVersion: StoredNumbers.times.contains(value)
+      case .lastRemoteSnapshotVersion, .lastResetVersion: StoredNumbers.times.contains(value)
       case .highestTargetID, .highestSettledBatch, .reservedSequenceNumber, .currentUser:
         StoredNumbers.counters.contains(value)
       }
@@ -58,6 +71,7 @@ final class Globals {
       "INSERT INTO globals (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name.rawValue,
       value)
     if name == .lastRemoteSnapshotVersion { lastRemoteVersion = .some(value) }
+    if name == .lastResetVersion { lastResetVersion = .some(value) }
   }
 
   /// Reads again, because the transaction that changed a number may have been undone, or others have changed it.

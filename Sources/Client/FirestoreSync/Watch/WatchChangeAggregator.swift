@@ -32,6 +32,8 @@ package struct WatchChangeAggregator: Sendable {
   private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]
   private var filtered: Set<TargetID> = []
+  /// Whether the backend reset a target since the last event.
+  private var hasReset = false
 
   package init(database: DatabaseID) { self.database = database }
 
@@ -85,6 +87,7 @@ package struct WatchChangeAggregator: Sendable {
         }
       }
     case .reset(let ids, let token):
+      hasReset = true
       for id in concerned(ids, targets) {
         reset(id, targets)
         alter(id) { $0.update(token) }
@@ -276,9 +279,11 @@ package struct WatchChangeAggregator: Sendable {
       if change.resumeToken != nil, target.purpose != .limboResolution { named.remove(id) }
     }
     let listening = mentioned.filter { active($0, targets).map { $0.purpose != .limboResolution } ?? false }
-    let event = RemoteEvent(
+    var event = RemoteEvent(
       version: version, targetChanges: changes, targetMismatches: mismatches, documents: documents,
       resolvedLimboDocuments: documents(mentionedOutsideOf: listening), filteredTargets: filtered, position: position)
+    event.hasReset = hasReset
+    hasReset = false
     (documents, mentions, mentioned, mismatches, filtered) = ([:], [], [], [:], [])
     (news, position) = ([], RemoteEvent.Position())
     return event

@@ -77,7 +77,7 @@ extension CommandFailure {
       case .foreign, .newerSchema: .configuration
       case .notWritable, .notPrivate: .permissionDenied
       case .corrupt: .badData
-      case .diskFull: .tryAgain
+      case .diskFull, .uncertain: .tryAgain
       case .refused, .leaseLost, .injected, .sqlite: .failure
       }
     self.init(exit, error.message)

@@ -24,7 +24,7 @@ extension StorageNotice {
       case .corrupt: "NEW CACHE: the old one is damaged"
       case .diskFull: "IN MEMORY: disk full"
       case .gone: "IN MEMORY: cache deleted"
-      case .refused, .leaseLost, .injected, .sqlite: "IN MEMORY: cache cannot be opened"
+      case .refused, .leaseLost, .injected, .uncertain, .sqlite: "IN MEMORY: cache cannot be opened"
       }
     self.init(badge: badge, message: problem.notice)
   }
@@ -37,7 +37,7 @@ extension StorageNotice {
       case .notWritable: "IN MEMORY: data folder not writable"
       case .notPrivate: "IN MEMORY: data folder open to others"
       case .newerSchema: "IN MEMORY: data of a newer version"
-      case .corrupt, .gone, .diskFull, .refused, .foreign, .leaseLost, .injected, .sqlite:
+      case .corrupt, .gone, .diskFull, .refused, .foreign, .leaseLost, .injected, .uncertain, .sqlite:
         "IN MEMORY: data cannot be opened"
       }
     // The beginning says what matters: a screen cuts the rest.

@@ -31,13 +31,14 @@ package struct StoredRecord: Hashable, Sendable {
 /// The b-trees of SQLite's file format (sqlite.org/fileformat2.html, sections 1.6 and 2), page by page.
 extension DatabasePages {
   /// Visits every record that can be read, in the order of pages, whichever table it belongs to.
-  /// - Returns: the numbers of pages and records that cannot be read; free pages do not count.
+  /// - Parameter onlyLogged: whether to visit only the pages that the log has.
+  /// - Returns: the number of pages and records that cannot be read. Free pages do not count.
   package func forEachRecord<Failure: Error>(
-    _ visit: (StoredRecord) throws(Failure) -> Void
+    onlyLogged: Bool = false, _ visit: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     var unreadable = 0
     guard pageCount > 0 else { return 0 }
-    for number in 1...UInt32(pageCount) where !free.contains(number) {
+    for number in 1...UInt32(pageCount) where !free.contains(number) && (!onlyLogged || isLogged(number)) {
       guard let page = page(number) else {
         unreadable += 1
         continue

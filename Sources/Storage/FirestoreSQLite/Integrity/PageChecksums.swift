@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPageChecksums
 
-/// Databases whose every page ends with a checksum, which is compared whenever SQLite reads the page: a bit that
-/// changed on disk, wherever it is, ends a read with an error instead of another document, or none.
+/// Databases whose every page ends with a checksum, in the form that SQLite publishes (sqlite.org/cksumvfs.html). SQLite
+/// compares it whenever it reads the page, so a bit that changed on disk makes the read fail instead of returning
+/// another document, or none.
 package enum PageChecksums {
-  /// The number of bytes for the checksum at the end of each page; to be set before a database has its first page.
+  /// The number of bytes for the checksum at the end of each page. Set it before a database has its first page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
 
-  /// The application id in the header of files with checksums.
-  package static let applicationID = UInt32(CPC_APPLICATION_ID)
+  /// The application id in the header of Hearth's databases: "Hear".
+  package static let applicationID: UInt32 = 0x4865_6172
 
-  /// The URI by which SQLite opens a file with checksums.
-  /// - Parameters:
-  ///   - mayLackChecksums: whether the file may be one of an earlier version, without them.
-  ///   - notesEnd: whether the end of the file's log is noted beside it (`LogEnd`).
+  /// Returns the URI by which SQLite opens a file with checksums.
   /// - Throws: `notWritable` if SQLite was built without URIs.
-  package static func uri(
-    of path: String, mayLackChecksums: Bool = false, notesEnd: Bool = false
-  ) throws(StoreError) -> String {
+  package static func uri(of path: String) throws(StoreError) -> String {
     guard cpc_register() == 0 else {
       throw StoreError(
-        .notWritable, "\(path) cannot be opened: this SQLite knows no URIs (SQLITE_USE_URI), which checksums need.")
+        .notWritable,
+        "\(path) cannot be opened: checksums need a SQLite that was built with SQLITE_USE_URI, and this one was not.")
     }
     var uri = "file:"
     for byte in path.utf8 {
@@ -29,15 +26,12 @@ package enum PageChecksums {
       let digits = String(byte, radix: 16)
       uri += isPlain ? String(character) : "%" + (digits.count < 2 ? "0" : "") + digits
     }
-    uri += "?vfs=" + CPC_NAME
-    if mayLackChecksums { uri += "&" + CPC_MAY_LACK_CHECKSUMS + "=1" }
-    return notesEnd ? uri + "&" + CPC_NOTES_END + "=1" : uri
+    return uri + "?vfs=" + CPC_NAME
   }
 
-  /// Whether a page is unchanged since it was written as page `number`, the first being 1.
-  package static func isIntact(_ page: UnsafeRawBufferPointer, number: UInt32) -> Bool {
-    guard let start = page.baseAddress, page.count > Int(CPC_RESERVED_BYTES) else { return false }
-    let count = page.count - Int(CPC_RESERVED_BYTES)
-    return cpc_checksum(start, count, number) == page.loadUnaligned(fromByteOffset: count, as: UInt64.self)
+  /// Whether a page is unchanged since it was written.
+  package static func isIntact(_ page: UnsafeRawBufferPointer) -> Bool {
+    guard let start = page.baseAddress, page.count > Int(CPC_RESERVED_BYTES), page.count % 8 == 0 else { return false }
+    return cpc_is_intact(start, page.count) != 0
   }
 }

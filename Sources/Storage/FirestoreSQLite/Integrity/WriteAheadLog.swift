@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// SQLite's log of pages in its file format (sqlite.org/fileformat2.html, section 4), read without SQLite: the place
-/// that SQLite takes for the end of the log may be damage with more behind it.
+/// SQLite's write-ahead log, read without SQLite (sqlite.org/fileformat2.html, section 4): the frame at which SQLite
+/// ends recovery may be damage, followed by more commits.
 ///
 /// ```
 /// header  magic  version  page size  sequence  salt  salt  checksum  checksum          8 × 4 bytes
@@ -29,10 +29,6 @@ package struct WriteAheadLog: Sendable {
 
   package private(set) var pageSize = 4096
   package private(set) var isHeaderIntact = false
-  /// The two salts of the header, which no other log has.
-  private(set) var salts: UInt64 = 0
-  /// Whether the header and the frame behind it are zeros: written, but never on the disk.
-  package private(set) var isBlank = false
   /// All whole frames, in order, of this generation or an earlier one.
   package private(set) var frames: [Frame] = []
 
@@ -62,7 +58,6 @@ package struct WriteAheadLog: Sendable {
 
   private mutating func read(_ reader: LogReader, _ size: Int) throws(StoreError) {
     let start = try reader.bytes(at: 0, count: Self.headerSize + Self.frameHeaderSize)
-    isBlank = start.allSatisfy { $0 == 0 }
     let isBigEndian = start.word(0) == 0x377f_0683
     var sum = LogChecksum(isBigEndian: isBigEndian)
     sum.add(start[0..<24])
@@ -70,7 +65,6 @@ package struct WriteAheadLog: Sendable {
     let isSize = stored >= 512 && stored <= 65_536 && stored & (stored - 1) == 0
     isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
     if isSize { pageSize = stored }
-    self.salts = UInt64(start.word(16)) << 32 | UInt64(start.word(20))
     // The first frame has the same salts as a damaged header.
     let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
     sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))

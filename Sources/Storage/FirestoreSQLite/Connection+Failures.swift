@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+
+/// Commits that the disk fails.
+///
+/// A commit is in the log as soon as its last frame is written, before the fsync that may fail. SQLite then rolls back in
+/// memory and leaves the frames where they are; after a kill it would recover them, although the caller was told that
+/// nothing was stored. So before the caller is told, an empty commit overwrites the first of these frames.
+///
+/// After a failed fsync the system may have marked pages as written that it lost (PostgreSQL, 2018). A second fsync then
+/// succeeds and means nothing. So the database is closed and its log is read anew.
+extension Connection {
+  /// Withdraws a commit that failed.
+  /// - Returns: the error for the caller: `failure`, or `uncertain`.
+  func withdrawn(_ failure: StoreError) -> StoreError {
+    let code = sqlite3_extended_errcode(handle)
+    let detail = String(cString: sqlite3_errmsg(handle))
+    rollBack()
+    guard code & 0xff == SQLITE_IOERR || code & 0xff == SQLITE_FULL else { return failure }
+    isInDoubt = logMayHoldMore
+    do throws(StoreError) {
+      if isInDoubt { try withdraw() }
+      if Self.failuresToSync.contains(code) { try reopen() }
+      return failure
+    } catch {
+      if isInDoubt {
+        return StoreError(
+          .uncertain,
+          "The \(name) cannot be written, and the last commit may have been stored. Check the disk, then read the data "
+            + "before you write again. (\(detail))")
+      }
+      return failure
+    }
+  }
+
+  /// Whether the log may have a whole commit after the last one that succeeded.
+  private var logMayHoldMore: Bool {
+    guard let path = filePath, let log = try? WriteAheadLog(path: path + "-wal") else { return true }
+    let known = WriteAheadLog.headerSize + Int(logFrames.pointee) * (WriteAheadLog.frameHeaderSize + log.pageSize)
+    return log.isHeaderIntact && log.committedEnd > known
+  }
+
+  /// Counts the frames of commits that the log already has.
+  func countLoggedFrames() {
+    guard logFrames.pointee == 0, let path = filePath, let log = try? WriteAheadLog(path: path + "-wal"),
+      log.isHeaderIntact
+    else { return }
+    logFrames.pointee = Int32(clamping: log.committedEnd / (WriteAheadLog.frameHeaderSize + log.pageSize))
+  }
+
+  private var filePath: String? { handle.flatMap { sqlite3_db_filename($0, "main") }.map { String(cString: $0) } }
+
+  /// Overwrites the first frame of a commit that failed, which breaks the chain of checksums that recovery follows.
+  /// - Throws: the reason why the log still cannot be written.
+  func withdraw() throws(StoreError) {
+    do throws(StoreError) {
+      // Writes the first page of the database with its contents unchanged.
+      try execute("PRAGMA user_version = \(try integer("PRAGMA user_version") ?? 0)")
+    } catch {
+      let code = sqlite3_extended_errcode(handle)
+      rollBack()
+      // The frames are overwritten, but the disk did not confirm it: after a power failure the commit may be found.
+      if Self.failuresToSync.contains(code) { try reopen() }
+      throw error
+    }
+    isInDoubt = false
+    // Removes the rest of the failed commit, so that a later opening does not report it as lost. Other connections to
+    // the database could keep this waiting.
+    let isAlone = try first("PRAGMA locking_mode", as: { $0.text(0) }) == "exclusive"
+    checkpoint(isAlone ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
+  }
+
+  /// Writes the pages of the log back to the database. The commits are in the log, so a failure only delays this.
+  func checkpoint(_ mode: Int32 = SQLITE_CHECKPOINT_PASSIVE) {
+    var (logged, written): (Int32, Int32) = (-1, -1)
+    guard let handle, sqlite3_wal_checkpoint_v2(handle, "main", mode, &logged, &written) != SQLITE_OK else {
+      // The next commit may begin the log anew.
+      if logged == written { logFrames.pointee = 0 }
+      return
+    }
+    // Statements open the database again if that fails.
+    if Self.failuresToSync.contains(sqlite3_extended_errcode(handle)) { try? reopen() }
+  }
+
+  /// The result codes SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC.
+  private static let failuresToSync: Set<Int32> = [SQLITE_IOERR | 4 << 8, SQLITE_IOERR | 5 << 8]
+}
