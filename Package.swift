@@ -655,4 +655,10 @@ if coreOnly {
 
 if programsOnly {
   package.targets.removeAll { $0.isTest || $0.path?.hasPrefix("Tests/") == true }
+  package.dependencies.removeAll { dependency in
+    guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+    return ["/grpc/", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains {
+      location.contains($0)
+    }
+  }
 }

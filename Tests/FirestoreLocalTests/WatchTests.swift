@@ -29,6 +29,25 @@ struct WatchTests {
     #expect(remote == doc("rooms/a", at: 8, nil))
   }
 
+  @Test("After a reset, documents go back to versions that the backend has", arguments: Storage.allCases)
+  func backendLostVersions(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try place.open()
+    _ = try store.apply(event(at: 9, [doc("rooms/a", at: 9), doc("rooms/b", at: 9), doc("rooms/c", at: 8, nil)]))
+    // Newer than the reset, so the backend cannot have lost it.
+    _ = try store.apply(event(at: 30, [doc("rooms/new", at: 30)]))
+
+    var reset = event(at: 20, [doc("rooms/a", at: 4, ["x": .integer(4)]), doc("rooms/new", at: 5)])
+    reset.hasReset = true
+    let first = try store.apply(reset)
+    let later = try store.apply(event(at: 21, [doc("rooms/b", at: 3), doc("rooms/c", at: 2)]))
+
+    #expect(first[key("rooms/a")]?.data?.fields["x"] == .integer(4) && first.count == 1)
+    #expect(Set(later.keys) == [key("rooms/b"), key("rooms/c")])
+    #expect(later[key("rooms/c")]?.exists == true)
+    store.close()
+  }
+
   @Test("The backend's document of the same version replaces the committed one", arguments: Storage.allCases)
   func committedIsReplaced(_ storage: Storage) throws {
     let place = Place(storage)

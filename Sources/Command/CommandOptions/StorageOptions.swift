@@ -212,6 +212,6 @@ package struct StorageOptions: ParsableArguments {
 
 extension BackendConfiguration.Durability: ExpressibleByArgument {
   package static let help = ArgumentHelp(
-    "Whether a commit is on the disk before it is acknowledged (full), or a power cut may take the commits of the last "
-      + "seconds, each whole (normal). The death of the process takes none either way.", valueName: "when")
+    "full: a commit is on the disk before it is acknowledged. normal: faster, but a power failure can lose the last "
+      + "commits. Neither loses a commit when the process dies.", valueName: "when")
 }

@@ -21,6 +21,8 @@ struct BackendFile: ~Copyable {
   let openFiles: OpenFiles?
   /// The damage that was met first.
   private let damage = Mutex<StoreError?>(nil)
+  /// Whether the last transaction failed because of the disk.
+  private let isFailing = Mutex(false)
 
   /// - Throws: `corrupt` for data that differs from the data written; the files then stay as they are.
   init(_ configuration: BackendConfiguration) throws(StoreError) {
@@ -79,12 +81,33 @@ struct BackendFile: ~Copyable {
   ) throws(StoreError) -> Result {
     if let damage = damage.withLock({ $0 }) { throw damage }
     try openFiles?.check()
-    let result = try access { connection throws(StoreError) in
-      try connection.transaction { () throws(StoreError) in try body(connection) }
+    let result: Result
+    do throws(StoreError) {
+      result = try access { connection throws(StoreError) in
+        try connection.transaction { () throws(StoreError) in try body(connection) }
+      }
+    } catch {
+      noteDisk(error)
+      throw error
     }
+    noteDisk(nil)
     // A change in a file that was taken away is not stored.
     try openFiles?.check()
     return result
+  }
+
+  /// Reports the first of several transactions that fail because of the disk, and the first that succeeds again.
+  private borrowing func noteDisk(_ error: StoreError?) {
+    guard files != nil else { return }
+    switch error?.kind {
+    case nil:
+      if isFailing.withLock({ exchange(&$0, with: false) }) { report("Commits are stored again.") }
+    case .diskFull, .uncertain, .sqlite:
+      if let error, !isFailing.withLock({ exchange(&$0, with: true) }) {
+        report("Commits fail. \(error.message)")
+      }
+    default: break
+    }
   }
 
   /// Remembers damage, also for the next start, and reports it once.
@@ -112,4 +135,10 @@ struct BackendFile: ~Copyable {
   }
 
   private static let repairHint = "hearth repair"
+}
+
+/// Sets a value and returns the one before.
+private func exchange(_ value: inout Bool, with new: Bool) -> Bool {
+  defer { value = new }
+  return value
 }

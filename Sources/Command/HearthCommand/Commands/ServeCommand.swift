@@ -54,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "As Google's emulator") var emulator: EmulatorOptions
 
   @Option(help: BackendConfiguration.Durability.help)
-  var sync = BackendConfiguration.Durability.normal
+  var sync = BackendConfiguration.Durability.full
 
   @Option(help: ArgumentHelp("A PEM file with the certificate chain, to serve TLS.", valueName: "file"))
   var tlsCert: String?
