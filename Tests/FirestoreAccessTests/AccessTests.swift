@@ -83,6 +83,26 @@ struct AccessTests {
     try await get("c/a", world.owner)
   }
 
+  @Test("writeFields lists the fields of the update mask, so that rules can limit them")
+  func writeFields() async throws {
+    let condition = "request.writeFields == null || request.writeFields.hasOnly(['n'])"
+    let world = try World(
+      "service cloud.firestore { match /databases/{d}/documents { match /c/{id} { allow write: if \(condition); } } }")
+    @Sendable func patch(_ field: String) async throws(RPCStatus) {
+      _ = try await world.alice.answer(
+        .commit,
+        bytes { writer in
+          writer.field(1, string: database)
+          writer.field(2) { write in
+            write.field(1) { $0.document("c/a", [field: .string("admin")]) }
+            write.field(3) { $0.field(1, string: field) }
+          }
+        })
+    }
+    try await patch("n")
+    _ = await denied { try await patch("role") }
+  }
+
   @Test("Rules look at other documents, as a commit leaves them with getAfter")
   func otherDocuments() async throws {
     let world = try World()

@@ -98,7 +98,7 @@ struct RulesetTests {
       ("/a/$(1.0) == /a/$('1.0')", true), ("/a/$(true) == /a/b", false), ("/a/%28x%29 == /a/$('%28x%29')", true),
       ("request.auth.token.whole is int && request.auth.token.whole == 1", true),
       ("request.auth.token.half is float", true), ("request.auth.token.inner.list[0] is int", true),
-      ("request.writeFields == null", true), ("'writeFields' in request", true),
+      ("request.writeFields == null", false), ("'writeFields' in request", false),
     ])
   func edges(_ condition: String, _ isAllowed: Bool) throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if \(condition); }")

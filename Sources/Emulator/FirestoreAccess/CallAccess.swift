@@ -82,7 +82,7 @@ struct CallAccess: CallerPermissions {
           RulesRequest(
             method: method, database: preview.database, path: key.path, user: user, time: preview.time,
             resource: entry.before, newResource: method.hasResult ? entry.after : nil,
-            accessAllowance: min(RulesLimits.accesses, allowance)), source)
+            mutations: entry.mutations, accessAllowance: min(RulesLimits.accesses, allowance)), source)
         allowance -= min(allowance, verdict.accesses)
       }
     }

@@ -75,6 +75,14 @@ package struct RulesRequest: Sendable {
       }
     }
 
+    /// Whether the request is part of a commit.
+    var isWrite: Bool {
+      switch self {
+      case .create, .update, .delete: true
+      case .get, .list: false
+      }
+    }
+
     package var isList: Bool {
       switch self {
       case .list: true
@@ -94,6 +102,8 @@ package struct RulesRequest: Sendable {
   package var resource: Document?
   /// The document as a `create` or `update` will leave it: merged, with its transforms applied.
   package var newResource: Document?
+  /// The mutations of the document in the request, in order: `request.writeFields` names the fields that they write.
+  package var mutations: [Mutation]
   /// The query of a `list` request; `nil` there stands for the whole collection at `path`.
   package var query: RulesQuery? {
     get { boxedQuery?.value }
@@ -108,7 +118,7 @@ package struct RulesRequest: Sendable {
   package init(
     method: Method, database: DatabaseID, path: ResourcePath, user: RulesUser?, time: Timestamp,
     resource: Document? = nil, newResource: Document? = nil, query: RulesQuery? = nil,
-    accessAllowance: Int = RulesLimits.accesses
+    mutations: [Mutation] = [], accessAllowance: Int = RulesLimits.accesses
   ) {
     self.method = method
     self.database = database
@@ -117,8 +127,30 @@ package struct RulesRequest: Sendable {
     self.time = time
     self.resource = resource
     self.newResource = newResource
+    self.mutations = mutations
     self.accessAllowance = accessAllowance
     boxedQuery = query.map(QueryBox.init)
+  }
+}
+
+extension RulesRequest {
+  /// The field paths that the request writes, sorted: those of update masks and transforms.
+  ///
+  /// Returns `nil` if the request replaces or deletes the document. If it replaces the document and transforms fields, the
+  /// paths include the fields of the new document, so that no field is written without being listed.
+  var writeFields: [String]? {
+    var paths: Set<FieldPath> = []
+    var isWhole = mutations.isEmpty
+    for mutation in mutations {
+      paths.formUnion(mutation.transforms.lazy.map(\.path))
+      switch mutation.operation {
+      case .patch(_, let mask): paths.formUnion(mask.paths)
+      case .set(let fields) where !mutation.transforms.isEmpty:
+        paths.formUnion(fields.entries.lazy.map { FieldPath($0.name) })
+      case .set, .delete, .verify: isWhole = true
+      }
+    }
+    return isWhole ? nil : paths.map(\.canonicalText).sorted()
   }
 }
 

@@ -18,6 +18,8 @@ struct CommitEvaluation {
     var content: Content
     /// Whether this commit creates the document, possibly after a deletion in this commit: it gets a new create time.
     var isNew: Bool
+    /// The mutations of the document, in order, if the commit is checked before it happens.
+    var mutations: [Mutation] = []
 
     fileprivate init(_ stored: StoredDocument?) {
       self.stored = stored
@@ -89,6 +91,7 @@ struct CommitEvaluation {
       documents[key] = WorkingDocument(try read(key))
       order.append(key)
     }
+    if defersPreconditions { documents[key]?.mutations.append(mutation) }
     do throws(StoreError) { try check(mutation.precondition, of: mutation) } catch {
       guard defersPreconditions else { throw error }
       failure = failure ?? error

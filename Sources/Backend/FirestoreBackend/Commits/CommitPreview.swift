@@ -16,6 +16,8 @@ package final class CommitPreview {
     package let isVerification: Bool
     /// Whether the commit requires the document to exist, and it does not.
     package let isMissed: Bool
+    /// The mutations of the document, in order.
+    package let mutations: [Mutation]
   }
 
   private let evaluation: CommitEvaluation
@@ -44,7 +46,7 @@ package final class CommitPreview {
     }
     return Entry(
       before: before, after: after, isVerification: !evaluation.touched.contains(key),
-      isMissed: evaluation.missed.contains(key))
+      isMissed: evaluation.missed.contains(key), mutations: working.mutations)
   }
 
   /// A document of the database as it is stored; `nil` where it does not exist.

@@ -35,7 +35,7 @@ package struct RulesCase: Sendable {
 package struct RulesCaseReader {
   private var defaults: [String: JSONSyntax] = [:]
   private static let names: Set<String> = [
-    "after", "data", "expect", "method", "name", "path", "query", "stored", "time", "user",
+    "after", "data", "expect", "mask", "method", "name", "path", "query", "stored", "time", "user",
   ]
 
   package init() {}
@@ -83,6 +83,7 @@ package struct RulesCaseReader {
         throw syntax.error("A case of \"\(method.rawValue)\" needs \"data\": the document as it will be.")
       }
       request.newResource = try Self.document(key, data)
+      if let mask = members["mask"] { request.mutations = [try Self.patch(key, mask)] }
     }
     if method == .list {
       request.query = try RulesQuery(case: members["query"], path: path)
@@ -104,6 +105,18 @@ package struct RulesCaseReader {
     guard transforms.isEmpty else { throw syntax.error("Transforms are not resolved here: write what they come to.") }
     return Document(
       key: key, version: SnapshotVersion(RulesCase.time), state: .found(DocumentData(fields)))
+  }
+
+  /// A write whose update mask has the field paths of an array.
+  private static func patch(_ key: DocumentKey, _ syntax: JSONSyntax) throws(JSONError) -> Mutation {
+    var paths: [FieldPath] = []
+    for element in try syntax.elements("\"mask\"") {
+      let text = try element.text("a field path")
+      do throws(ModelError) { paths.append(try FieldPath(wireText: text)) } catch {
+        throw element.error(error.message)
+      }
+    }
+    return Mutation(key: key, operation: .patch(Fields(), FieldMask(paths)))
   }
 
   private func documents(_ syntax: JSONSyntax?) throws(JSONError) -> [DocumentKey: Document?] {

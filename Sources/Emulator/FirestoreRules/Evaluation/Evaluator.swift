@@ -282,8 +282,11 @@ extension Evaluator {
     case .path: return .path(RulePath(path.database, path.path))
     case .time: return .timestamp(time)
     case .headers: return .map(.entries(RuleEntries()))
-    // A property of earlier versions: the emulator still has it, without content.
-    case .writeFields: return .null
+    case .writeFields:
+      if request.method.isWrite { return request.writeFields.map { .list($0.map { .string($0) }) } ?? .null }
+    // Reads alone have this member, without content.
+    case .fields: if !request.method.isWrite { return .null }
+    case .inTransaction: return .bool(request.method.isWrite)
     case .query: if request.method.isList { return query }
     case .resource:
       switch request.method {

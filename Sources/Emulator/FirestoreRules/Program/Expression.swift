@@ -80,7 +80,7 @@ struct Expression: Sendable {
 }
 
 enum RequestProperty: String, Sendable, CaseIterable {
-  case auth, method, path, time, resource, query, headers, writeFields
+  case auth, method, path, time, resource, query, headers, writeFields, fields, inTransaction
 }
 
 enum BinaryOperator: String, Sendable {

@@ -52,6 +52,7 @@ struct RulesCommand: ParsableCommand {
         user      a uid, {"uid": ..., "claims": {...}} with the claims of the token, or null
         stored    documents that are there, by path, as hearth get prints them
         data      for create and update: the document as it will be
+        mask      for create and update: the field paths of the update mask, for request.writeFields
         after     what other writes of the same request make of documents; null for a deleted one
         time      request.time, such as 2026-03-02T12:00:00Z
         query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": 2}, \
