@@ -108,8 +108,13 @@ struct PipelineTests {
       .executePipeline, request([Self.all, .init("limit", [.constant(.integer(1))])], mode: "explain"))
     #expect(plan.count == 1 && plan[0].all(2).isEmpty && text(plan[0]) == "Plan:\n  collection\n  limit\n")
     let run = try await service.messages(.executePipeline, request([Self.all], mode: "analyze"))
-    #expect(run.count == 2 && run[0].all(2).count == 3)
+    #expect(run.count == 1 && run[0].all(2).count == 3)
     #expect(text(run.last)?.contains("Execution:\n  results returned: 3\n") == true)
+    let none = try await service.messages(
+      .executePipeline, request([.init("collection", [.path("/none")])], mode: "analyze"))
+    #expect(none.count == 1 && text(none[0])?.contains("results returned: 0\n") == true)
+    let plain = try await service.messages(.executePipeline, request([Self.all], mode: "execute"))
+    #expect(plain.count == 1 && plain[0].all(2).count == 3 && plain[0][4] == nil)
     await #expect(throws: RPCStatus.self) {
       try await service.answer(.executePipeline, request([Self.all], mode: "guess"))
     }

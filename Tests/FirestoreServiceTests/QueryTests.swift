@@ -186,11 +186,58 @@ struct QueryTests {
         writer.field(10) { $0.field(1, boolean: isRun) }
       })
     #expect(messages.compactMap { $0[1]?.path }.count == (isRun ? 4 : 0))
+    // The Node SDK reads nothing after the message that says done.
+    if isRun { #expect(messages.map { $0.integer(6) } == [nil, nil, nil, nil, 1]) }
     let metrics = try #require(messages.last?[11])
     let plan = (metrics[1]?[1]?.all(1) ?? []).map { entry in (entry.text(1), entry[2]?.text(3)) }
     #expect(plan.map(\.0) == ["query_scope", "properties"] && plan.map(\.1) == ["Collection", "(__name__ ASC)"])
     #expect(metrics[2]?.integer(1) == (isRun ? 4 : nil) && metrics[2]?.integer(4) == (isRun ? 4 : nil))
     #expect(metrics.has(2) == isRun)
+  }
+
+  @Test("A collection group below a document is paged by name; other orders and filters are rejected")
+  func groupBelowDocument() async throws {
+    let service = try makeService()
+    for id in ["a", "b", "c"] { try await service.set("root/r/children/\(id)", ["n": .integer(1)]) }
+    try await service.set("root/s/children/d", ["n": .integer(1)])
+    func run(_ more: (inout WireWriter) -> Void) async throws -> [String] {
+      let query = bytes { writer in
+        writer.field(1, string: root + "/root/r")
+        writer.field(2) { query in
+          query.field(2) { selector in
+            selector.field(2, string: "children")
+            selector.field(3, boolean: true)
+          }
+          more(&query)
+        }
+      }
+      return try await service.messages(.runQuery, query).compactMap { $0[1]?.path }
+    }
+    func order(_ writer: inout WireWriter, _ field: String, _ direction: UInt64 = 1) {
+      writer.field(4) { order in
+        order.field(1) { $0.field(2, string: field) }
+        order.field(2, varint: direction)
+      }
+    }
+    let b = Value.reference(DatabaseID(project: "p"), try #require(DocumentKey("root/r/children/b")))
+    let fromB = ["root/r/children/b", "root/r/children/c"]
+
+    #expect(try await run { order(&$0, "__name__") } == ["root/r/children/a"] + fromB)
+    #expect(try await run { filter(&$0, "__name__", 4, b) } == fromB)
+    let paged = try await run { writer in
+      order(&writer, "__name__")
+      writer.field(7) { cursor in
+        cursor.field(1) { $0.value(b) }
+        cursor.field(2, boolean: true)
+      }
+    }
+    #expect(paged == fromB)
+    let field = await #expect(throws: RPCStatus.self) { try await run { order(&$0, "n") } }
+    #expect(field?.code == .invalidArgument)
+    let filtered = await #expect(throws: RPCStatus.self) { try await run { filter(&$0, "n", 5, .integer(1)) } }
+    #expect(filtered?.code == .invalidArgument)
+    let descending = await #expect(throws: RPCStatus.self) { try await run { order(&$0, "__name__", 2) } }
+    #expect(descending?.code == .failedPrecondition)
   }
 
   @Test("Offset, limit and projection apply in this order")

@@ -32,24 +32,22 @@ extension FirestoreService {
     }
     var executed = try await backend.execute(
       pipeline, read, in: database, check: access?.pipelines(in: database), commitCheck: access?.commits)
-    var (count, hasSent) = (0, false)
+    var count = 0
+    // The last message with results carries the statistics, so one message is kept back.
+    var last: PipelineResponse?
     while let slice = try await executed.results.next() {
       count += slice.count
       for results in slice.pieces(of: Self.messageBytes) {
-        let response = PipelineResponse(results: Array(results), executionTime: executed.time)
-        try await send([WireWriter.message { $0.executePipelineResponse(response, names) }])
-        hasSent = true
+        if let last { try await send([WireWriter.message { $0.executePipelineResponse(last, names) }]) }
+        last = PipelineResponse(results: Array(results), executionTime: executed.time)
       }
     }
     if case .transaction(let id) = read, request.commitsTransaction {
       _ = try await backend.commit([], in: database, transaction: id)
     }
-    if mode == .analyze || !hasSent {
-      let duration = start.duration(to: .now)
-      let explanation = mode == .analyze ? message.plan + Self.execution(results: count, duration) : nil
-      let response = PipelineResponse(executionTime: executed.time, explanation: explanation)
-      try await send([WireWriter.message { $0.executePipelineResponse(response, names) }])
-    }
+    var end = last ?? PipelineResponse(executionTime: executed.time)
+    if mode == .analyze { end.explanation = message.plan + Self.execution(results: count, start.duration(to: .now)) }
+    try await send([WireWriter.message { $0.executePipelineResponse(end, names) }])
   }
 
   private static func execution(results: Int, _ duration: Duration) -> String {
@@ -75,7 +73,7 @@ extension [PipelineResult] {
 }
 
 private enum ExplainMode: String {
-  case explain, analyze
+  case explain, analyze, execute
 }
 
 extension ExecutePipelineMessage {
@@ -88,7 +86,7 @@ extension ExecutePipelineMessage {
       }
       guard let mode = fields["mode"] else { return .explain }
       guard case .string(let name) = mode, let known = ExplainMode(rawValue: name) else {
-        throw .invalid("The mode of 'explain_options' is \"explain\" or \"analyze\".")
+        throw .invalid("The mode of 'explain_options' is \"explain\", \"analyze\" or \"execute\".")
       }
       return known
     }

@@ -19,18 +19,21 @@ extension FirestoreService {
     let (read, new) = try await begin(request.consistency, in: database, on: backend)
     if let new { try await send([WireWriter.message { $0.runQueryResponse(ReadResponse(transaction: new), names) }]) }
     let cursor = try await backend.open(ReadRequest(query, read, in: database))
-    let (count, skipped) = try await sendResult(at: cursor, of: query, names, to: send)
-    if request.explain != nil {
+    let isExplained = request.explain != nil
+    let (count, skipped) = try await sendResult(at: cursor, of: query, names, endsHere: !isExplained, to: send)
+    if isExplained {
       metrics.execution = ExplainMetrics.Execution(
         results: count, duration: start.duration(to: .now), documents: count, indexEntries: count + skipped)
-      try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
+      let end = ReadResponse(readTime: cursor.readTime, skipped: count == 0 ? skipped : 0, isDone: true)
+      try await send([WireWriter.message { $0.runQueryResponse(end, names, explaining: metrics) }])
     }
   }
 
   /// Sends a result piece by piece: the next one is read when the client has room for it.
-  /// - Returns: how many documents there were, and how many the offset left out.
+  /// - Parameter endsHere: whether the last message says that the result is complete. Clients read no further message.
+  /// - Returns: the number of documents, and the number of documents that the offset left out.
   private func sendResult(
-    at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, to send: Send
+    at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, endsHere: Bool, to send: Send
   ) async throws -> (count: Int, skipped: Int) {
     let mask = query.projection.map { projection in
       // The distance is part of the result whatever is selected.
@@ -41,7 +44,7 @@ extension FirestoreService {
     while let cursor = next {
       let (piece, rest) = try await backend.read(cursor)
       skipped += piece.skipped
-      let (before, left, last) = (count, skipped, rest == nil ? piece.documents.count - 1 : -1)
+      let (before, left, last) = (count, skipped, rest == nil && endsHere ? piece.documents.count - 1 : -1)
       let responses = piece.documents.enumerated().lazy.map { index, document in
         let response = ReadResponse(
           document: document, readTime: readTime, skipped: before + index == 0 ? left : 0, isDone: index == last)
@@ -51,7 +54,7 @@ extension FirestoreService {
       count += piece.documents.count
       next = rest
     }
-    if count == 0 {
+    if count == 0, endsHere {
       let end = ReadResponse(readTime: readTime, skipped: skipped, isDone: true)
       try await send([WireWriter.message { $0.runQueryResponse(end, names) }])
     }

@@ -21,9 +21,7 @@ extension RequestedQuery {
     try checkCombination(filters)
     try checkOrder()
     if isKindless { try checkKindless(filters) }
-    if selector.allDescendants, !isKindless, !parent.isRoot, !filters.isEmpty || !orderBy.isEmpty {
-      throw .invalid("collection group queries are only allowed at the root parent")
-    }
+    if selector.allDescendants, !isKindless, !parent.isRoot { try checkGroupBelowDocument(filters) }
     let isGroup = selector.allDescendants && !isKindless
     let query = Query(
       path: isKindless || isGroup ? parent : parent.appending(selector.collectionID),
@@ -132,6 +130,17 @@ extension RequestedQuery {
     }
     if orderBy.contains(where: { !$0.path.isDocumentID || $0.direction == .descending }) {
       throw .invalid("kind is required for all orders except __key__ ascending")
+    }
+  }
+
+  /// Rejects a collection group query below a document unless it filters and sorts by ascending `__name__` only.
+  private func checkGroupBelowDocument(_ filters: [Filter]) throws(RPCStatus) {
+    guard filters.flatMap(\.fieldFilters).allSatisfy(\.path.isDocumentID), orderBy.allSatisfy(\.path.isDocumentID)
+    else {
+      throw .invalid("collection group queries are only allowed at the root parent")
+    }
+    if orderBy.contains(where: { $0.direction == .descending }) {
+      throw RPCStatus(.failedPrecondition, "Collection group queries below a document cannot sort __name__ descending.")
     }
   }
 

@@ -76,12 +76,15 @@ extension WireWriter {
 
   /// The content of a `google.firestore.v1.RunQueryResponse`.
   /// - Parameter mask: the fields to send; all for `nil`.
-  package mutating func runQueryResponse(_ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil) {
+  package mutating func runQueryResponse(
+    _ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil, explaining metrics: ExplainMetrics? = nil
+  ) {
     if let document = response.document { field(1) { $0.document(document, names, mask: mask) } }
     if !response.transaction.isEmpty { field(2, bytes: response.transaction) }
     if let readTime = response.readTime { field(3, timestamp: readTime.timestamp) }
     if response.skipped > 0 { field(4, integer: Int64(response.skipped)) }
     if response.isDone { field(6, boolean: true) }
+    if let metrics { explainMetrics(11, metrics) }
   }
 
   /// The content of a `google.firestore.v1.RunQueryResponse` that explains the query.
