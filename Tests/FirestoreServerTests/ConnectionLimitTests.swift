@@ -6,7 +6,9 @@ import FirestoreTesting
 import HTTP2Frames
 import NIOCore
 import NIOEmbedded
+import NIOHPACK
 import ServerTesting
+import Synchronization
 import Testing
 
 @testable import FirestoreServer
@@ -97,6 +99,105 @@ import Testing
     #expect((8_000..<9_000).contains(pipeline.budget.total))
     _ = try modest.channel.finish()
     #expect(pipeline.budget.total == 0)
+  }
+
+  @Test("When all together hold too much, connections are ended until the rest fits")
+  func totalOfMany() {
+    final class Member {}
+    let budget = ServerBudget(on: loop, limit: 100)
+    let members = (0..<4).map { _ in Member() }
+    var ended: [Int] = []
+    for (index, member) in members.enumerated() { budget.join(member) { ended.append(index) } }
+    for (index, bytes) in [30, 20, 30, 10].enumerated() { budget.change(members[index], by: bytes) }
+    #expect(ended.isEmpty)
+
+    budget.change(members[3], by: 60)
+    #expect(ended == [3])
+    // A connection that is being ended does not count, whatever it still grows to.
+    budget.change(members[3], by: 500)
+    budget.change(members[1], by: 60)
+    #expect(ended == [3, 1])
+    budget.change(members[0], by: 71)
+    #expect(ended == [3, 1, 0])
+    for member in members { budget.leave(member) }
+    #expect(budget.total == 0)
+  }
+
+  @Test("Many calls that begin at the same time wait for each other, and no connection is ended")
+  func manyBeginnings() async throws {
+    let group = ServerThread.loop
+    let server = ServerBudget(on: group, limit: 1_000)
+    let limits = ConnectionLimits(
+      streams: 10, windowBytes: 65_535, requestBytes: 10_000, responseBytes: 400, windowUpdates: 5)
+    let budgets = (0..<50).map { _ in ConnectionBudget(limits, server, on: group) }
+    let ended = Mutex(0)
+    try await group.submit { for budget in budgets { budget.open { ended.withLock { $0 += 1 } } } }.get()
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for budget in budgets {
+        for _ in 0..<5 {
+          tasks.addTask {
+            let turn = try await budget.turn(reserving: 100)
+            await Task.yield()
+            turn.end()
+          }
+        }
+      }
+      try await tasks.waitForAll()
+    }
+    #expect(ended.withLock { $0 } == 0)
+    #expect(try await group.submit { server.total + budgets.reduce(0) { $0 + $1.held.responses } }.get() == 0)
+  }
+
+  @Test("Small responses count while the client has no room for them")
+  func smallResponses() throws {
+    try backend.set("c/a", "x")
+    let connection = try connect(window: 0)
+    for stream in [1, 3] {
+      try connection.send(stream, .headers(.call("GetDocument")), .data(PromptCallTests.getRequest))
+    }
+    #expect(connection.budget.held.responses > 2 * 1_024)
+    for stream in [1, 3] { try connection.widen(stream: stream, by: 10_000) }
+    #expect(connection.budget.held.responses == 0)
+  }
+
+  @Test("Heads count as long as their streams; a stream whose head has no room is reset")
+  func heads() throws {
+    let connection = try connect()
+    var headers = HPACKHeaders.call("Commit")
+    headers.add(name: "x-filler", value: String(repeating: "x", count: 2_000))
+    for stream in [1, 3] { try connection.send(stream, .headers(headers)) }
+    #expect((8_000...10_000).contains(connection.budget.held.requests))
+    try connection.send(5, .headers(headers))
+    #expect(try connection.frames().map(\.code) == [Self.calm])
+    for stream in [1, 3] { try connection.send(stream, .reset) }
+    #expect(connection.budget.held.requests == 0)
+  }
+
+  @Test("A call whose request does not go on for 30 seconds is ended, and one that goes on is not")
+  func halfOpen() throws {
+    let connection = try connect()
+    for (stream, method) in [(1, "GetDocument"), (3, "RunQuery"), (5, "GetDocument"), (7, "Listen")] {
+      try connection.send(stream, .headers(.call(method)))
+    }
+    var said: [String] = []
+    for _ in 0..<8 {
+      loop.advanceTime(by: .seconds(5))
+      try connection.send(5, .data([0], isLast: false))
+      said += try connection.frames().map { "\($0.stream) \($0.summary)" }
+    }
+    #expect(said.filter { !$0.hasSuffix("RESET") }.sorted() == ["1 END 1", "3 END 1", "7 HEADERS"])
+  }
+
+  @Test("A prompt call ends at its deadline although its request is not whole")
+  func halfOpenDeadline() throws {
+    let connection = try connect()
+    var headers = HPACKHeaders.call("GetDocument")
+    headers.add(name: "grpc-timeout", value: "1S")
+    try connection.send(1, .headers(headers))
+    connection.channel.pipeline.fireChannelReadComplete()
+    #expect(try connection.frames().isEmpty)
+    loop.advanceTime(by: .seconds(1))
+    #expect(try connection.summaries().first == "END 4")
   }
 
   @Test("A client that widens windows and does nothing else is ended; one that reads what it asked for is not")

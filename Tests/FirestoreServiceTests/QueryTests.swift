@@ -240,6 +240,27 @@ struct QueryTests {
     #expect(descending?.code == .failedPrecondition)
   }
 
+  @Test("A page of large documents ends early, and the next page goes on after it")
+  func largePages() async throws {
+    let service = try makeService()
+    let text = Value.string(String(repeating: "x", count: 900_000))
+    for number in 1...9 { try await service.set("c/\(number)", ["t": text]) }
+    var (paths, token, pages) = ([String](), "", 0)
+    repeat {
+      let request = bytes { [token] writer in
+        writer.field(1, string: root)
+        writer.field(2, string: "c")
+        writer.field(4, string: token)
+      }
+      let page = try #require(try await service.messages(.listDocuments, request).first)
+      #expect(page.all(1).count <= 6)
+      paths += page.all(1).compactMap(\.path)
+      token = page.text(2) ?? ""
+      pages += 1
+    } while !token.isEmpty && pages < 9
+    #expect(paths == (1...9).map { "c/\($0)" } && pages == 2)
+  }
+
   @Test("Offset, limit and projection apply in this order")
   func offsetAndLimit() async throws {
     let found = try await run(service()) { writer in

@@ -12,6 +12,9 @@ package struct FirestoreService: Sendable {
   /// little more than one.
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
+  /// Counts the bytes of documents that a call has read and not sent. Each call replaces the number of the one before.
+  package typealias Hold = @Sendable (_ bytes: Int) -> Void
+
   package let backend: LocalBackend
   /// The rules for callers; `nil` where each is an administrator.
   package let rules: (any AccessPolicy)?
@@ -19,6 +22,8 @@ package struct FirestoreService: Sendable {
   package let indexes: ServedIndexes?
   /// The messages that listeners were last told.
   let told = LastMessages()
+  /// Set for calls that wait for clients to read; `nil` for calls whose memory is not counted.
+  private(set) var hold: Hold?
   /// The client on whose behalf transactions are begun.
   private(set) var client: ClientID?
   /// The restrictions of the caller; `nil` for an administrator.
@@ -67,6 +72,13 @@ package struct FirestoreService: Sendable {
   /// - Throws: `unauthenticated` once the caller's token has expired.
   package func checkTime() throws(RPCStatus) { try access?.checkTime() }
 
+  /// The same service for one call, which counts the memory that it holds.
+  package func counting(_ hold: @escaping Hold) -> FirestoreService {
+    var service = self
+    service.hold = hold
+    return service
+  }
+
   /// The same service for one of several clients, which then share the room of a server fairly.
   package func serving(_ client: ClientID) -> FirestoreService {
     var service = self
@@ -91,6 +103,15 @@ package struct FirestoreService: Sendable {
     case runAggregationQuery = "RunAggregationQuery"
     case partitionQuery = "PartitionQuery"
     case executePipeline = "ExecutePipeline"
+
+    /// The most bytes that a call holds, about, until it sends its first message.
+    package var firstBytes: Int {
+      switch self {
+      case .listDocuments: 3 * FirestoreService.pageBytes
+      case .batchGetDocuments, .runQuery: 2 << 20
+      default: 256 << 10
+      }
+    }
 
     /// Whether one step of the backend answers most requests of the method. Requests of the others read for as long as
     /// there is something to read.

@@ -16,6 +16,11 @@ extension FrameConnection {
     pump()
   }
 
+  /// Whether a number of bytes would be sent immediately.
+  package func takes(_ bytes: Int, on end: StreamEnd) -> Bool {
+    end.waiting == nil && isWritable && bytes <= min(room, end.room, Frame.mostBytes)
+  }
+
   private func hasRoom(for piece: StreamEnd.Piece, on end: StreamEnd) -> Bool {
     guard case .data(let bytes, _, _) = piece else { return true }
     return bytes.readableBytes <= min(room, end.room, Frame.mostBytes) || bytes.readableBytes == 0

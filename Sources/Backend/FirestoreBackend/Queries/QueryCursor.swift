@@ -64,7 +64,8 @@ package struct QueryPiece: Sendable {
   package private(set) var documents: [Document] = []
   /// The number of results that the offset has skipped before these.
   package internal(set) var skipped = 0
-  private var size = 0
+  /// The approximate bytes of these documents and of the one that is kept back.
+  package private(set) var size = 0
 
   /// Whether the piece should be sent before more is read. It then has a document that can be kept back.
   var isFull: Bool { size >= Self.bytes && documents.count > 1 }

@@ -11,7 +11,7 @@ package final class CallHead {
     })
 
   package let headers: HPACKHeaders
-  let call: CallHeaders
+  package let call: CallHeaders
   /// The response to a request that is no call; `nil` for a call.
   let objection: HPACKHeaders?
   /// The method, if one step of the backend answers most of its requests; `nil` for others, also for compressed calls.
@@ -19,8 +19,12 @@ package final class CallHead {
   /// Whether it is no request that HTTP/2 allows (RFC 9113, 8.2 and 8.3).
   let isMalformed: Bool
 
+  /// The approximate memory that the head takes.
+  let bytes: Int
+
   fileprivate init(_ headers: HPACKHeaders) {
     self.headers = headers
+    bytes = headers.reduce(0) { $0 + 2 * ($1.name.utf8.count + $1.value.utf8.count) + 64 }
     call = CallHeaders(headers)
     objection = call.objection
     promptMethod = objection == nil ? Self.prompt[call.path] : nil

@@ -18,6 +18,9 @@ package enum GRPCFraming {
   package static let isShuttingDown = RPCStatus(.unavailable, "The server is shutting down.")
   static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
 
+  static let isIncomplete = RPCStatus(
+    .cancelled, "The rest of the request did not arrive: the client sent nothing for 30 seconds.")
+
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
     // The code and the words are those of Cloud Firestore.
     RPCStatus(.invalidArgument, "Request payload size exceeds the limit: \(limit) bytes. This one has \(length).")

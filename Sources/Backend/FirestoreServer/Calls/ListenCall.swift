@@ -93,6 +93,9 @@ final class ListenCall: StreamedCall, Delivering {
     received = ByteBuffer()
   }
 
+  var awaitsWholeRequest: Bool { false }
+  func giveUp(_ status: RPCStatus) { end(status) }
+
   /// The backend ends the listeners of a server that shuts down.
   func shutDown() {}
 }

@@ -19,6 +19,7 @@ final class PromptCall: StreamedCall {
   private let stream: ServedStream
   private let method: FirestoreService.Method
   private var body = ByteBuffer()
+  private var deadline: Scheduled<Void>?
 
   init(_ stream: ServedStream, _ method: FirestoreService.Method) { (self.stream, self.method) = (stream, method) }
 
@@ -33,8 +34,20 @@ final class PromptCall: StreamedCall {
     }
   }
 
+  var awaitsWholeRequest: Bool { true }
+  var isIncomplete: Bool { stream.isIncomplete }
+
+  /// Begins to measure the time that the caller will wait. Most calls are answered before that is needed.
+  func limitTime() {
+    guard deadline == nil, !stream.isOver, let timeout = stream.head.call.timeout else { return }
+    deadline = stream.loop.assumeIsolated().scheduleTask(in: timeout) { [weak self] in
+      self?.giveUp(GRPCFraming.isOverdue)
+    }
+  }
+
   /// Answers the request, which is whole.
   func answer() {
+    deadline?.cancel()
     if stream.isOver { return }
     do throws(RPCStatus) {
       var rest = body
@@ -64,11 +77,22 @@ final class PromptCall: StreamedCall {
 
   /// Leaves the call to a task.
   private func handOn() {
+    deadline?.cancel()
     let body = body
     stream.begin(body)
   }
 
+  func giveUp(_ status: RPCStatus) {
+    abandon()
+    stream.end(status)
+  }
+
   func resume() {}
-  func abandon() { body = ByteBuffer() }
+
+  func abandon() {
+    deadline?.cancel()
+    body = ByteBuffer()
+  }
+
   func shutDown() {}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 package import HTTP2Frames
 package import NIOCore
 package import NIOHPACK
@@ -13,6 +13,10 @@ package protocol StreamedCall: AnyObject {
   func resume()
   /// Stops: no client is left to read the response.
   func abandon()
+  /// Whether the call needs the end of its request, so that a client must not keep it open.
+  var awaitsWholeRequest: Bool { get }
+  /// Ends the call, because the rest of its request does not arrive.
+  func giveUp(_ status: RPCStatus)
   /// Ends, if it would not by itself: the server shuts down.
   func shutDown()
 }
@@ -23,7 +27,8 @@ package protocol StreamedCall: AnyObject {
 /// DATA out   counts until it is written, which is when the client's window allows it
 /// ```
 package final class ServedStream {
-  /// The size below which the DATA of a call is not counted: most calls are over before counting would matter.
+  /// The size below which the head and the DATA of a call are not counted: most calls are over before counting would
+  /// matter.
   private static let least = 1 << 10
 
   let connection: ServedConnection
@@ -37,20 +42,48 @@ package final class ServedStream {
   private(set) var hasHeaders = false
   /// The bytes of the body that are still to come, if the client has said.
   private var missing: Int?
+  private var headBytes = 0
   private var requestBytes = 0
   private var responseBytes = 0
+  /// The connection's sweep before which the client sent the last part of the request.
+  private var lastSweep: Int
   private var awaitsRoom = false
 
   init(_ connection: ServedConnection, _ end: StreamEnd, _ head: CallHead, isRequestWhole: Bool) {
     (self.connection, self.end, self.head, self.isRequestWhole) = (connection, end, head, isRequestWhole)
     missing = head.call.contentLength
+    lastSweep = connection.sweep
   }
 
   package var loop: any EventLoop { connection.loop }
+  package var budget: ConnectionBudget { connection.budget }
   /// The address of the client.
   package var address: String? { connection.frames.channel?.remoteAddress?.ipAddress }
 
   func serve(_ call: any StreamedCall) { self.call = call }
+
+  /// Counts a large head, which is held as long as the stream.
+  /// - Returns: whether there is room for it.
+  func countHead() -> Bool {
+    if head.bytes < Self.least { return true }
+    guard connection.budget.addRequest(head.bytes) else { return false }
+    headBytes = head.bytes
+    return true
+  }
+
+  private func releaseHead() {
+    if headBytes == 0 { return }
+    connection.budget.removeRequest(headBytes)
+    headBytes = 0
+  }
+
+  /// Whether the rest of the request is to come and the call cannot be answered before.
+  var isIncomplete: Bool { !isRequestWhole && !isOver && call?.awaitsWholeRequest == true }
+
+  /// Ends the call if its client has sent nothing for a number of sweeps.
+  func giveUp(after sweeps: Int, _ status: RPCStatus) {
+    if isIncomplete, connection.sweep - lastSweep >= sweeps { call?.giveUp(status) }
+  }
 
   // MARK: The request
 
@@ -62,6 +95,8 @@ package final class ServedStream {
     leave()
     end.connection.breakOff(end, code)
   }
+
+  package func cancel() { breakOff(.cancel) }
 
   private func count(_ bytes: Int, isLast: Bool) -> Bool {
     if let missing {
@@ -134,7 +169,8 @@ package final class ServedStream {
       requestBytes = 0
     }
     let count = bytes.readableBytes
-    let owed = count < Self.least ? 0 : count
+    // A small message counts only if it waits, together with the stream that waits with it.
+    let owed = count >= Self.least ? count : end.connection.takes(count, on: end) ? 0 : count + Self.least
     if owed > 0 {
       responseBytes += owed
       connection.budget.addResponse(owed)
@@ -169,11 +205,12 @@ package final class ServedStream {
   private func leave() {
     let call = call
     close()
+    releaseHead()
     call?.abandon()
     if responseBytes == 0 { return }
     let bytes = responseBytes
     responseBytes = 0
-    connection.removeResponse(bytes)
+    connection.budget.removeResponse(bytes)
   }
 
   func shutDown() { call?.shutDown() }
@@ -190,6 +227,7 @@ extension ServedStream: StreamOwner {
     guard call != nil else { return settle(size) }
     guard count(bytes.readableBytes, isLast: isLast) else { return }
     isRequestWhole = isLast
+    lastSweep = connection.sweep
     call?.receive(bytes, size: size, isLast: isLast)
   }
 
@@ -197,12 +235,13 @@ extension ServedStream: StreamOwner {
 
   package func hasSent(_ owed: Int, on end: StreamEnd) {
     responseBytes -= owed
-    connection.removeResponse(owed)
+    connection.budget.removeResponse(owed)
   }
 
   package func hasDrained(_ end: StreamEnd) { call?.resume() }
 
   package func hasSaidOut(_ end: StreamEnd) {
+    releaseHead()
     // A client that is still sending is told that no more is wanted; this is no error of the answered call.
     end.connection.drop(end, .noError)
   }

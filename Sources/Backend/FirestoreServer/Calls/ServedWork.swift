@@ -22,8 +22,10 @@ struct ServedWork: Sendable {
   /// Does the work.
   /// - Returns: the status with which the call ends; `nil` for success.
   func status() async -> RPCStatus? {
+    let held = HeldBytes(budget)
+    defer { held.replace(0) }
     do {
-      try await serve()
+      try await serve(held)
       return nil
     } catch let status as RPCStatus {
       return status
@@ -33,12 +35,12 @@ struct ServedWork: Sendable {
     }
   }
 
-  private func serve() async throws {
+  private func serve(_ held: HeldBytes) async throws {
     switch work {
     case .answer(let method):
       let request = try await requests.single()
-      let turn = try await budget.turn()
-      try await service.answer(method, request) { messages in
+      let turn = try await budget.turn(reserving: method.firstBytes)
+      try await service.counting(held.replace).answer(method, request) { messages in
         try await response.send(messages)
         turn.end()
       }

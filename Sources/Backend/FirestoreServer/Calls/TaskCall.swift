@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import FirestoreService
 package import NIOCore
 
@@ -47,7 +47,8 @@ package final class TaskCall: StreamedCall {
   private var owed = 0
   private var isWhole = false
   private var reader: Waiting<[UInt8]?>?
-  private var writers: CircularBuffer<(messages: [[UInt8]], Waiting<Void>)> = []
+  /// Messages that wait for room, with their size, which counts as held.
+  private var writers: CircularBuffer<(messages: [[UInt8]], bytes: Int, Waiting<Void>)> = []
 
   /// - Parameter timeout: the time that the caller will wait; `nil` for ever.
   init(_ stream: ServedStream, _ service: FirestoreService, _ work: Work, timeout: TimeAmount?) {
@@ -102,14 +103,21 @@ package final class TaskCall: StreamedCall {
 
   fileprivate func send(_ messages: [[UInt8]], _ writer: CheckedContinuation<Void, any Error>) {
     if interruption != nil || stream.isOver { return writer.resume(throwing: CancellationError()) }
-    writers.append((messages, writer))
-    resume()
+    if writers.isEmpty, stream.isWritable {
+      stream.send(messages)
+      return writer.resume()
+    }
+    let bytes = messages.reduce(0) { $0 + $1.count }
+    writers.append((messages, bytes, writer))
+    stream.budget.addResponse(bytes)
+    stream.awaitRoom()
   }
 
   package func resume() {
-    while stream.isWritable, let (messages, writer) = writers.popFirst() {
+    while stream.isWritable, let (messages, bytes, writer) = writers.popFirst() {
       stream.send(messages)
       writer.resume()
+      stream.budget.removeResponse(bytes)
     }
     if !writers.isEmpty { stream.awaitRoom() }
   }
@@ -129,7 +137,10 @@ package final class TaskCall: StreamedCall {
     task?.cancel()
     reader?.resume(throwing: CancellationError())
     reader = nil
-    while let (_, writer) = writers.popFirst() { writer.resume(throwing: CancellationError()) }
+    while let (_, bytes, writer) = writers.popFirst() {
+      writer.resume(throwing: CancellationError())
+      stream.budget.removeResponse(bytes)
+    }
   }
 
   private func cancel() {
@@ -142,6 +153,9 @@ package final class TaskCall: StreamedCall {
     interrupt(RPCStatus(.cancelled, "The caller is gone."))
     received = ByteBuffer()
   }
+
+  package var awaitsWholeRequest: Bool { !work.isEndless }
+  package func giveUp(_ status: RPCStatus) { interrupt(status) }
 
   package func shutDown() {
     if work.isEndless { interrupt(GRPCFraming.isShuttingDown) }

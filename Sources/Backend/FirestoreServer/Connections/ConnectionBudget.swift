@@ -3,27 +3,34 @@ import CAllocator
 package import NIOCore
 import Synchronization
 
-/// The memory that one connection makes the server hold: requests that are not answered yet, and responses that wait
-/// for the client to read. Used on the connection's thread but for `turn`.
+/// The memory that one connection makes the server hold. Used on the connection's thread but for `turn`.
 ///
 /// ```
-/// requests   more than `requestBytes`    the call that sends on is reset
-/// responses  more than `responseBytes`   calls wait with their work until the client has read
+/// requests   heads and bodies of unanswered requests         above `requestBytes` the sending call is reset
+/// responses  documents that calls have read, messages that   above `responseBytes` no call begins its work
+///            wait for the client to read
 /// ```
+///
+/// While all connections hold much (`ServerBudget.isTight`), an eighth of `responseBytes` is the limit: then a connection
+/// that holds nothing still gets its answers, and one that does not read gets no more.
 package final class ConnectionBudget: Sendable {
   private struct State {
     var requests = 0
     var responses = 0
     var turns = 0
-    var waiting: CircularBuffer<AsyncStream<Turn>.Continuation> = []
-    /// Actions that have listeners deliver their messages.
+    var waiting: CircularBuffer<(call: AsyncStream<Turn>.Continuation, bytes: Int)> = []
+    /// The part of `responses` that is reserved for calls which have not counted their own bytes yet.
+    var reserved = 0
+    /// Whether the server admits calls when others have ended their turns.
+    var isInLine = false
+    /// Actions of listeners and prompt calls that wait for room.
     var listeners: [() -> Void] = []
   }
 
   /// The most calls with a task each that are between their request and the first message of their response.
   private static let mostTurns = 32
 
-  private let loop: any EventLoop
+  fileprivate let loop: any EventLoop
   private let limits: ConnectionLimits
   private let server: ServerBudget
   private let state: NIOLoopBoundBox<State>
@@ -40,15 +47,18 @@ package final class ConnectionBudget: Sendable {
 
   package func close() {
     server.leave(self)
-    for call in state.value.waiting { call.finish() }
+    for waiting in state.value.waiting { waiting.call.finish() }
     state.value.waiting.removeAll()
     state.value.listeners.removeAll()
   }
 
   /// Whether so many bytes of responses wait that no call should be worked on.
-  var isFull: Bool { state.value.responses >= limits.responseBytes }
+  var isFull: Bool {
+    state.value.responses + state.value.reserved
+      >= (server.isTight ? limits.responseBytes / 8 : limits.responseBytes)
+  }
 
-  /// Calls a listener once there is room; until then the listener takes nothing from the backend.
+  /// Calls a listener once there is room. Until then the listener takes nothing from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
   /// The numbers of bytes of requests and of responses that are held now.
@@ -72,73 +82,123 @@ package final class ConnectionBudget: Sendable {
     server.change(self, by: bytes)
   }
 
-  /// - Returns: whether there is room for more responses, and was none before.
-  package func removeResponse(_ bytes: Int) -> Bool {
-    let wasFull = isFull
+  package func removeResponse(_ bytes: Int) {
     state.value.responses -= bytes
     server.change(self, by: -bytes)
-    if isFull { return false }
-    admit()
-    if !state.value.listeners.isEmpty {
-      let listeners = state.value.listeners
-      state.value.listeners = []
-      for listener in listeners { listener() }
-    }
-    return wasFull
+    if isFull { return }
+    admit(fromLine: false)
+    if state.value.listeners.isEmpty { return }
+    let listeners = state.value.listeners
+    state.value.listeners = []
+    for listener in listeners { listener() }
   }
 
   /// Suspends until a call may be worked on. The turn ends with `end`, or with the last reference to it.
+  /// - Parameter bytes: the bytes that count until the turn ends, because the call has not counted its own yet.
   /// - Throws: `CancellationError` if the task is cancelled or the connection closed meanwhile.
-  func turn() async throws -> Turn {
+  package func turn(reserving bytes: Int) async throws -> Turn {
     let (turns, continuation) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(1))
     loop.execute {
-      self.state.value.waiting.append(continuation)
-      self.admit()
+      self.state.value.waiting.append((continuation, bytes))
+      self.admit(fromLine: false)
     }
     for await turn in turns { return turn }
     throw CancellationError()
   }
 
-  private func admit() {
-    while !isFull, state.value.turns < Self.mostTurns, let call = state.value.waiting.popFirst() {
+  /// Admits calls that wait. The server calls it for a connection that is in line.
+  fileprivate func admit(fromLine: Bool = true) {
+    if state.value.isInLine, !fromLine { return }
+    state.value.isInLine = false
+    while !isFull, state.value.turns < Self.mostTurns, let (call, bytes) = state.value.waiting.first {
+      guard server.reserve(bytes) else {
+        state.value.isInLine = true
+        return server.wait(self)
+      }
+      state.value.waiting.removeFirst()
       state.value.turns += 1
+      state.value.reserved += bytes
       // A turn that is dropped because its call has gone ends by itself.
-      call.yield(Turn(self))
+      call.yield(Turn(self, bytes))
       call.finish()
     }
   }
 
-  fileprivate func end() {
+  fileprivate func end(_ bytes: Int) {
     loop.execute {
       self.state.value.turns -= 1
-      self.admit()
+      self.state.value.reserved -= bytes
+      self.removeResponse(0)
+      self.server.release(bytes)
+    }
+  }
+
+  fileprivate func onLoop(_ body: @escaping @Sendable () -> Void) {
+    if loop.inEventLoop { body() } else { loop.execute(body) }
+  }
+}
+
+/// The bytes that one call holds of documents which it has read and not sent.
+package final class HeldBytes: Sendable {
+  private let budget: ConnectionBudget
+  /// The bytes held for each byte of the documents.
+  private let factor: Int
+  private let count: NIOLoopBoundBox<Int>
+
+  package init(_ budget: ConnectionBudget, factor: Int = 1) {
+    (self.budget, self.factor) = (budget, factor)
+    count = .makeBoxSendingValue(0, eventLoop: budget.loop)
+  }
+
+  /// Replaces the count. The call ends with a count of 0.
+  package func replace(_ bytes: Int) {
+    budget.onLoop { [self] in
+      let before = count.value
+      count.value = factor * bytes
+      if count.value > before {
+        budget.addResponse(count.value - before)
+      } else if count.value < before {
+        budget.removeResponse(before - count.value)
+      }
     }
   }
 }
 
 /// A call's right to be worked on.
-final class Turn: Sendable {
+package final class Turn: Sendable {
   private let budget: ConnectionBudget
+  private let bytes: Int
   private let hasEnded = Atomic(false)
 
-  fileprivate init(_ budget: ConnectionBudget) { self.budget = budget }
+  fileprivate init(_ budget: ConnectionBudget, _ bytes: Int) { (self.budget, self.bytes) = (budget, bytes) }
 
   deinit { end() }
 
-  /// Ends the turn, because the response is on its way: the memory of the response counts from now on.
-  func end() {
-    if !hasEnded.exchange(true, ordering: .relaxed) { budget.end() }
+  /// Ends the turn, because the response has begun: from now on the call counts the memory that it holds.
+  package func end() {
+    if !hasEnded.exchange(true, ordering: .relaxed) { budget.end(bytes) }
   }
 }
 
-/// The memory that all connections and sessions of WebChannel together make the server hold. When it is too much, the
-/// one that has most of it is ended: a flood then costs the client that sends it, not the others. Used on the
+/// The memory that all connections and sessions of WebChannel together make the server hold. When it is too much, those
+/// that hold most are ended until the rest fits: a flood then costs the clients that send it, not the others. Used on the
 /// connections' thread only.
 package final class ServerBudget: Sendable {
+  private struct Member {
+    var held = 0
+    /// Ends the connection; `nil` once it has been called.
+    var overflow: (() -> Void)?
+  }
+
   private struct State {
-    var held: [ObjectIdentifier: Int] = [:]
-    var overflow: [ObjectIdentifier: () -> Void] = [:]
+    var members: [ObjectIdentifier: Member] = [:]
     var total = 0
+    /// The bytes that calls may read before they count them.
+    var reserved = 0
+    /// Connections whose calls wait for others to end their turns.
+    var line: CircularBuffer<ConnectionBudget> = []
+    /// The part of `total` that leaves with connections which are being ended.
+    var ending = 0
     /// The most that was held since memory was last given back.
     var peak = 0
   }
@@ -158,26 +218,45 @@ package final class ServerBudget: Sendable {
   }
 
   package var total: Int { state.value.total }
+  /// Whether so much is held that each connection gets little more.
+  var isTight: Bool { state.value.total > limit / 4 }
 
   /// - Parameter overflow: ends the connection.
   package func join(_ connection: AnyObject, overflow: @escaping () -> Void) {
-    state.value.held[ObjectIdentifier(connection)] = 0
-    state.value.overflow[ObjectIdentifier(connection)] = overflow
+    state.value.members[ObjectIdentifier(connection)] = Member(overflow: overflow)
   }
 
   package func leave(_ connection: AnyObject) {
-    let id = ObjectIdentifier(connection)
-    state.value.overflow[id] = nil
-    if let rest = state.value.held.removeValue(forKey: id) { add(-rest) }
+    guard let member = state.value.members.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    if member.overflow == nil { state.value.ending -= member.held }
+    add(-member.held)
   }
 
   /// - Parameter bytes: the growth of the held memory, negative if some was released.
   package func change(_ connection: AnyObject, by bytes: Int) {
     let id = ObjectIdentifier(connection)
-    guard let held = state.value.held[id] else { return }
-    state.value.held[id] = held + bytes
+    guard let member = state.value.members[id] else { return }
+    state.value.members[id]?.held += bytes
+    if member.overflow == nil { state.value.ending += bytes }
     add(bytes)
-    if bytes > 0, state.value.total > limit { endLargest() }
+    if bytes > 0, state.value.total - state.value.ending > limit { endLargest() }
+  }
+
+  /// - Returns: false if calls of all connections may read too much already.
+  fileprivate func reserve(_ bytes: Int) -> Bool {
+    if state.value.reserved > 0, state.value.reserved + bytes > limit / 4 { return false }
+    state.value.reserved += bytes
+    return true
+  }
+
+  fileprivate func wait(_ connection: ConnectionBudget) { state.value.line.append(connection) }
+
+  fileprivate func release(_ bytes: Int) {
+    state.value.reserved -= bytes
+    // Each connection in line has one try: it goes to the end if there is no room.
+    for _ in 0..<state.value.line.count where state.value.reserved < limit / 4 {
+      state.value.line.popFirst()?.admit()
+    }
   }
 
   private func add(_ bytes: Int) {
@@ -190,10 +269,16 @@ package final class ServerBudget: Sendable {
     }
   }
 
+  /// Ends connections until what the others hold fits.
   private func endLargest() {
-    guard let (id, _) = state.value.held.max(by: { $0.value < $1.value }),
-      let overflow = state.value.overflow.removeValue(forKey: id)
-    else { return }
-    overflow()
+    while state.value.total - state.value.ending > limit,
+      let (id, member) = state.value.members.filter({ $0.value.overflow != nil }).max(by: {
+        $0.value.held < $1.value.held
+      })
+    {
+      state.value.members[id]?.overflow = nil
+      state.value.ending += member.held
+      member.overflow?()
+    }
   }
 }

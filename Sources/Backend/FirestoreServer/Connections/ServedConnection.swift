@@ -26,6 +26,11 @@ final class ServedConnection: FrameConnectionOwner {
   var blocked: [ServedStream] = []
   /// Whole requests that wait for room, in the order in which they came.
   private var waiting: CircularBuffer<PromptCall> = []
+  /// Calls of this turn whose request and time may both be incomplete.
+  private var opened: [PromptCall] = []
+  /// The number of looks at incomplete requests so far.
+  private(set) var sweep = 0
+  private var nextSweep: Scheduled<Void>?
   private var lastCaller: LastCaller?
   /// The number of commits that are not answered yet.
   private var commitCount = 0
@@ -47,6 +52,10 @@ final class ServedConnection: FrameConnectionOwner {
 
   func endTurn() {
     isInTurn = false
+    if !opened.isEmpty {
+      for call in opened where call.isIncomplete { call.limitTime() }
+      opened.removeAll(keepingCapacity: true)
+    }
     frames.flush()
   }
 
@@ -54,12 +63,6 @@ final class ServedConnection: FrameConnectionOwner {
     let streams = blocked
     blocked = []
     for stream in streams { stream.resume() }
-  }
-
-  /// Notes that bytes of responses have gone, or never will. Requests that waited are answered as long as there is room.
-  func removeResponse(_ bytes: Int) {
-    guard budget.removeResponse(bytes) else { return }
-    while !budget.isFull, let call = waiting.popFirst() { call.answer() }
   }
 
   // MARK: Calls
@@ -70,16 +73,48 @@ final class ServedConnection: FrameConnectionOwner {
     end.owner = stream
     let length = head.call.contentLength ?? 0
     if head.isMalformed || isLast && length > 0 { return stream.breakOff(.protocolError) }
+    guard stream.countHead() else { return stream.breakOff(.enhanceYourCalm) }
+    if !isLast, nextSweep == nil { scheduleSweep() }
     if let method = head.promptMethod, !isLast {
-      stream.serve(PromptCall(stream, method))
+      let call = PromptCall(stream, method)
+      stream.serve(call)
+      if head.call.timeout != nil { opened.append(call) }
     } else {
       stream.begin()
     }
   }
 
+  private static let sweepInterval = TimeAmount.seconds(10)
+  /// The sweeps without a byte after which a request is given up: between 30 and 40 seconds.
+  private static let patience = 4
+
+  private func scheduleSweep() {
+    nextSweep = loop.assumeIsolated().scheduleTask(in: Self.sweepInterval) { [weak self] in self?.sweepRequests() }
+  }
+
+  /// Ends calls whose clients have begun a request and do not go on.
+  private func sweepRequests() {
+    sweep += 1
+    nextSweep = nil
+    let streams = frames.ends.values.compactMap { $0.owner as? ServedStream }
+    for stream in streams { stream.giveUp(after: Self.patience, GRPCFraming.isIncomplete) }
+    if streams.contains(where: \.isIncomplete) { scheduleSweep() }
+  }
+
   /// Answers a prompt call that has come as a whole, if there is room for its response, or else when there is.
   func answer(_ call: PromptCall) {
-    if !budget.isFull, waiting.isEmpty { call.answer() } else { waiting.append(call) }
+    if !budget.isFull, waiting.isEmpty { return call.answer() }
+    waiting.append(call)
+    call.limitTime()
+    if waiting.count == 1 { awaitRoom() }
+  }
+
+  private func awaitRoom() {
+    budget.wait { [weak self] in
+      guard let self else { return }
+      while !budget.isFull, let call = waiting.popFirst() { call.answer() }
+      if !waiting.isEmpty { awaitRoom() }
+    }
   }
 
   /// The service as the caller may use it.
@@ -111,7 +146,8 @@ final class ServedConnection: FrameConnectionOwner {
 
   func closed(_ connection: FrameConnection) {
     for end in Array(connection.ends.values) { end.owner?.receive(.cancel, on: end) }
-    (waiting, blocked) = ([], [])
+    (waiting, blocked, opened) = ([], [], [])
+    nextSweep?.cancel()
     budget.close()
   }
 }

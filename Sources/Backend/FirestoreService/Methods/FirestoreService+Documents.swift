@@ -75,6 +75,7 @@ extension FirestoreService {
     var next = QueryCursor?.some(try await open(request, read))
     while let cursor = next {
       let (piece, rest) = try await backend.read(cursor)
+      hold?(piece.size)
       for batch in request.responses(piece.documents, cursor.readTime).inBatches { try await send(batch) }
       next = rest
     }

@@ -7,6 +7,8 @@ import FirestoreQuery
 extension FirestoreService {
   /// The page size when none is given, and the largest.
   private static let maximumPageSize = 300
+  /// The bytes of documents after which a page ends, so that one call does not hold 300 large documents.
+  static let pageBytes = 4 << 20
 
   func listDocuments(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listDocumentsRequest() }
@@ -27,25 +29,40 @@ extension FirestoreService {
     if request.showMissing { try access?.checkIsAdmin("Metadata operations", in: database) }
     try await access?.list(served, query.orderBy, in: database, on: backend)
     let (read, _) = try await begin(request.consistency, in: database, on: backend)
-    var documents = try await backend.run(ReadRequest(served, read, in: database)).documents
+    var (documents, isCut) = try await page(of: ReadRequest(served, read, in: database))
     if request.showMissing, !request.collectionID.isEmpty {
       let collection = parent.appending(request.collectionID)
-      documents = try await addingMissing(to: documents, of: collection, after, limit, read, in: database)
+      documents = try await addingMissing(
+        to: documents, isCut: isCut, of: collection, after, limit, read, in: database)
     }
-    let last = documents.count == limit ? documents.last : nil
+    isCut = isCut || documents.count == limit
+    let last = isCut ? documents.last : nil
     let token = last.map { PageToken(after: $0, served.target.orderBy, database) }
     let page = DocumentPage(documents: documents, nextPageToken: token?.text ?? "")
     return WireWriter.message { $0.listDocumentsResponse(page, DocumentNames(database), mask: mask) }
   }
 
+  /// - Returns: the documents, and whether they end before the query's result does.
+  private func page(of request: ReadRequest) async throws(RPCStatus) -> (documents: [Document], isCut: Bool) {
+    var (documents, bytes, next) = ([Document](), 0, QueryCursor?.some(try await backend.open(request)))
+    while let cursor = next, bytes < Self.pageBytes {
+      let (piece, rest) = try await backend.read(cursor)
+      documents += piece.documents
+      bytes += piece.documents.reduce(0) { $0 + ($1.data?.encoded.bytes.count ?? 0) }
+      next = rest
+    }
+    return (documents, next != nil)
+  }
+
   /// Puts documents that do not exist but have documents below them among the others, in key order.
   private func addingMissing(
-    to documents: [Document], of collection: ResourcePath, _ after: Bound?, _ limit: Int, _ read: ReadConsistency,
+    to documents: [Document], isCut: Bool, of collection: ResourcePath, _ after: Bound?, _ limit: Int,
+    _ read: ReadConsistency,
     in database: DatabaseID
   ) async throws(RPCStatus) -> [Document] {
     var parents = try await backend.parents(in: collection, read, in: database)
     if case .reference(_, let key)? = after?.values.first { parents.removeAll { $0 <= key } }
-    if documents.count == limit, let last = documents.last { parents.removeAll { $0 > last.key } }
+    if isCut || documents.count == limit, let last = documents.last { parents.removeAll { $0 > last.key } }
     var missing = try await backend.documents(parents, read, in: database).documents.filter { !$0.exists }
     // Missing documents have a name and nothing else.
     for index in missing.indices { missing[index].version = nil }

@@ -37,6 +37,7 @@ extension FirestoreService {
     var last: PipelineResponse?
     while let slice = try await executed.results.next() {
       count += slice.count
+      hold?(slice.reduce(0) { $0 + $1.data.encoded.bytes.count })
       for results in slice.pieces(of: Self.messageBytes) {
         if let last { try await send([WireWriter.message { $0.executePipelineResponse(last, names) }]) }
         last = PipelineResponse(results: Array(results), executionTime: executed.time)

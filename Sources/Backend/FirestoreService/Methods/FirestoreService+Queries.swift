@@ -43,6 +43,7 @@ extension FirestoreService {
     var (count, skipped, next) = (0, 0, QueryCursor?.some(cursor))
     while let cursor = next {
       let (piece, rest) = try await backend.read(cursor)
+      hold?(piece.size)
       skipped += piece.skipped
       let (before, left, last) = (count, skipped, rest == nil && endsHere ? piece.documents.count - 1 : -1)
       let responses = piece.documents.enumerated().lazy.map { index, document in

@@ -4,7 +4,7 @@ import FirestoreREST
 import FirestoreServer
 import FirestoreService
 
-/// REST and WebChannel on streams of HTTP/2, health checks, reflection, and what controls an emulator over gRPC.
+/// REST, WebChannel and emulator control on streams of HTTP/2, and over gRPC health checks, reflection and `ClearData`.
 struct EmulatorCalls: OtherCalls {
   private let origins: ControlOrigins
   private let channels: WebChannels
@@ -15,7 +15,8 @@ struct EmulatorCalls: OtherCalls {
   }
 
   func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)? {
-    PlainRequest.isData(path) ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream)) : nil
+    PlainRequest.isData(path)
+      ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream(stream.budget))) : nil
   }
 
   func call(

@@ -9,10 +9,16 @@ enum HTTPConnection {
   /// or, when it is not being answered, between two, and the count of bytes that have come on it.
   case whole(ConnectionBudget, patience: TimeAmount, ReceivedBytesHandler)
   /// A stream of a connection that has many, whose own handlers count the stream's memory and end it.
-  case stream
+  case stream(ConnectionBudget)
 
   var isWhole: Bool { if case .whole = self { true } else { false } }
   var budget: ConnectionBudget? { if case .whole(let budget, _, _) = self { budget } else { nil } }
+  /// The budget for documents that a request reads.
+  var reads: ConnectionBudget {
+    switch self {
+    case .whole(let budget, _, _), .stream(let budget): budget
+    }
+  }
   var received: ReceivedBytesHandler? { if case .whole(_, _, let received) = self { received } else { nil } }
 }
 

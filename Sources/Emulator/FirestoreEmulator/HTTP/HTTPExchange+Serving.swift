@@ -130,7 +130,7 @@ extension HTTPExchange {
     guard let carrier else { return }
     let loop = carrier.loop
     let exchange = NIOLoopBound(self, eventLoop: loop)
-    let rest = RESTWork(service, plain)
+    let rest = RESTWork(service, plain, connection.reads)
     work = Task {
       do {
         try await rest.run(start) { piece in

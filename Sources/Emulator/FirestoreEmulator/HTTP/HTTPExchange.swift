@@ -254,7 +254,7 @@ final class HTTPExchange {
     }
     connection.budget?.addResponse(bytes)
     let written = carrier.write(answer.body)
-    written.assumeIsolated().whenComplete { _ in _ = self.connection.budget?.removeResponse(bytes) }
+    written.assumeIsolated().whenComplete { _ in self.connection.budget?.removeResponse(bytes) }
     return written
   }
 

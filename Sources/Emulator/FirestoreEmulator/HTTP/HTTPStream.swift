@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 import FirestoreServer
 import NIOCore
 import NIOHPACK
@@ -41,6 +42,8 @@ final class HTTPStream: StreamedCall, HTTPCarrier {
     exchange.end()
   }
 
+  var awaitsWholeRequest: Bool { true }
+  func giveUp(_ status: RPCStatus) { stream.cancel() }
   func shutDown() { exchange.shutDown() }
 
   // MARK: The answer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreREST
+import FirestoreServer
 import FirestoreService
 import Synchronization
 
@@ -23,10 +24,12 @@ struct RESTWork: Sendable {
 
   private let service: FirestoreService
   private let request: PlainRequest
+  private let budget: ConnectionBudget
 
-  init(_ service: FirestoreService, _ request: PlainRequest) {
+  init(_ service: FirestoreService, _ request: PlainRequest, _ budget: ConnectionBudget) {
     self.service = service
     self.request = request
+    self.budget = budget
   }
 
   /// - Parameter send: suspends while the client does not read.
@@ -41,9 +44,14 @@ struct RESTWork: Sendable {
     let service = service.isRestricted ? try service.serving(as: request.authorization) : service
     let beginning = Beginning()
     let origin = request.origin
-    try await service.answer(call.method, call.message) { messages in
+    // The messages that are being sent are held besides the documents.
+    let held = HeldBytes(budget, factor: 2)
+    defer { held.replace(0) }
+    let turn = try await budget.turn(reserving: 2 * call.method.firstBytes)
+    try await service.counting(held.replace).answer(call.method, call.message) { messages in
       if !call.isStream { return try await send(.last(Self.answer(call, messages, to: request))) }
       let text = try call.text(of: messages, isFirst: beginning.isNow())
+      turn.end()
       try await send(.part(HTTPAnswer(streaming: text).allowing(origin)))
     }
     if call.isStream {
