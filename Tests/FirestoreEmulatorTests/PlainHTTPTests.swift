@@ -242,6 +242,27 @@ import Testing
     _ = try await channel.finish()
   }
 
+  @Test("Control paths refuse pages of other sites, and forms of other pages of this machine")
+  func pages() throws {
+    let origins = ControlOrigins(isLoopback: true)
+    func objection(_ method: HTTPMethod, _ headers: HTTPHeaders) -> String? {
+      let all: HTTPHeaders = ["Host": "localhost:8080"]
+      var head = HTTPRequestHead(version: .http1_1, method: method, uri: "/reset", headers: all)
+      head.headers.add(contentsOf: headers)
+      return origins.controlObjection(PlainRequest(head))
+    }
+    #expect(objection(.GET, ["Sec-Fetch-Site": "cross-site"]) != nil)
+    #expect(objection(.GET, ["Sec-Fetch-Site": "same-site"]) == nil)
+    #expect(objection(.POST, [:]) == nil)
+    let page = ("Origin", "http://localhost:5173")
+    #expect(objection(.POST, HTTPHeaders([page])) != nil)
+    #expect(objection(.POST, HTTPHeaders([page, ("Content-Type", "text/plain")])) != nil)
+    #expect(objection(.POST, HTTPHeaders([page, ("Content-Type", "application/json")])) == nil)
+    #expect(objection(.POST, HTTPHeaders([page, ("X-Requested-With", "tests")])) == nil)
+    #expect(objection(.DELETE, HTTPHeaders([page])) == nil && objection(.PUT, HTTPHeaders([page])) == nil)
+    #expect(objection(.POST, ["Origin": "http://localhost:8080"]) == nil)
+  }
+
   @Test("This machine's own names and pages may, and without a browser any name of a port that others reach")
   func own() {
     let local = ControlOrigins(isLoopback: true)

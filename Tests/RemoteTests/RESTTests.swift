@@ -37,6 +37,37 @@ import Testing
     }
   }
 
+  @Test("Control paths work over HTTP/2, and unknown paths are answered with help")
+  func control() async throws {
+    let backend = try LocalBackend.inMemory()
+    try await Server.run(backend) { server in
+      let connection = try await RawConnection(to: server)
+      let requests = [
+        ("PATCH", "/v1/\(database.documentsName)/c/a", "200"),
+        ("DELETE", "/emulator/v1/\(database.documentsName)", "200"),
+        ("POST", "/reset", "200"), ("GET", "/emulator/v1/projects/p:securityRules", "200"), ("GET", "/nothing", "404"),
+        ("POST", "/nothing", "404"), ("GET", "/", "200"),
+      ]
+      var all: [RawConnection.Frame] = []
+      for (index, (method, path, status)) in requests.enumerated() {
+        let stream = UInt32(2 * index + 1)
+        let head = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "localhost")]
+        try await connection.send(
+          RawRequest.headers(head, stream: stream) + RawRequest.data(Array("{}".utf8), stream: stream))
+        let frames = await connection.response(stream: stream)
+        all += frames
+        let said = try RawConnection.headers(in: all).last { $0.hasPrefix(":status: ") }
+        #expect(said == ":status: \(status)", "\(method) \(path)")
+        let body = String(
+          decoding: frames.filter { $0.type == RawConnection.Frame.data }.flatMap(\.payload), as: UTF8.self)
+        #expect(body.contains("There is no \(method) /nothing here.") == (status == "404"))
+      }
+      let ids = try await backend.collectionIDs(below: .root, in: database)
+      #expect(ids.isEmpty)
+      try await connection.close()
+    }
+  }
+
   @Test("HTTP/2 has REST too, beside gRPC on one connection")
   func streams() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in

@@ -36,6 +36,9 @@ package struct CallHeaders {
     }
   }
 
+  /// Whether it is the head of a call, or of a request to a method of Firestore that is meant to be one.
+  package var isCall: Bool { isPost && isGRPC || method != nil }
+
   /// The method's name in the service; `nil` for a method of another service.
   var method: Substring? {
     if path.hasPrefix(Self.root) { return path.dropFirst(Self.root.count) }

@@ -15,7 +15,7 @@ struct EmulatorCalls: OtherCalls {
   }
 
   func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)? {
-    PlainRequest.isData(path)
+    !stream.head.call.isCall || PlainRequest.isData(path)
       ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream(stream.budget))) : nil
   }
 

@@ -40,6 +40,18 @@ struct ControlOrigins: Sendable {
     return "The page \(origin) may not use the data here."
   }
 
+  /// The reason why a control request of a page is refused; `nil` if it is not.
+  ///
+  /// - Pages of other sites: browsers leave `Origin` out of simple GETs and name the site's relation instead.
+  /// - Pages of another port of this machine: only requests that need permission (CORS), which forms cannot send.
+  func controlObjection(_ request: PlainRequest) -> String? {
+    if request.isCrossSite, request.origin == nil { return "Pages of other sites cannot control the server." }
+    guard let origin = request.origin, request.method == "POST", !request.isPreflighted else { return nil }
+    let authority = origin.firstRange(of: "://").map { origin[$0.upperBound...] }
+    if let authority, let host = request.host, authority == host { return nil }
+    return "A page of another origin needs the header 'Content-Type: application/json' to control the server."
+  }
+
   /// The name in an authority like `localhost:8080` or `[::1]:8080`.
   private static func name(ofAuthority text: Substring) -> String {
     let name = text.hasPrefix("[") ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }

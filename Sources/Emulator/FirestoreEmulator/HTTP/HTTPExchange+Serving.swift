@@ -23,7 +23,8 @@ extension HTTPExchange {
             + "/requests, POST /reset and POST /shutdown.\n"))
     case .control, .rest, .channel, .preflight, .monitor: break
     }
-    let objection = origins.objection(host: plain.host, origin: plain.origin, isControl: plain.isControl)
+    var objection = origins.objection(host: plain.host, origin: plain.origin, isControl: plain.isControl)
+    if objection == nil, plain.isControl, plain.wish != .preflight { objection = origins.controlObjection(plain) }
     switch (plain.wish, objection) {
     case (.rest, let objection?), (.channel, let objection?):
       answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))

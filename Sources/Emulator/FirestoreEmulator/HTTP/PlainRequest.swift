@@ -24,6 +24,10 @@ struct PlainRequest {
   let wish: Wish
   let host: String?
   let origin: String?
+  /// Whether a page of another site has caused the request, as far as the browser says (Fetch Metadata).
+  let isCrossSite: Bool
+  /// Whether a page of another origin needs permission to send such a request (CORS): forms cannot send it.
+  let isPreflighted: Bool
   /// The header `authorization`, which identifies the caller.
   let authorization: String?
   /// Whether the connection is to go on.
@@ -33,6 +37,11 @@ struct PlainRequest {
     (method, target) = (head.method.rawValue, head.uri)
     host = head.headers.first(name: "host")
     origin = head.headers.first(name: "origin")
+    isCrossSite = head.headers.first(name: "sec-fetch-site") == "cross-site"
+    let type = head.headers.first(name: "content-type") ?? ""
+    isPreflighted =
+      ![.GET, .HEAD, .POST].contains(head.method) || type.hasPrefix("application/json")
+      || head.headers.contains { $0.name.lowercased().hasPrefix("x-") || $0.name.lowercased() == "authorization" }
     authorization = head.headers.first(name: "authorization")
     wish = Self.wish(method, target)
     // The connection ends if an upgrade leaves HTTP/1, or if HTTP/1.0 needs its end after an answer of unknown length.
