@@ -128,6 +128,29 @@ import Testing
     }
   }
 
+  @Test("A request for an upgrade is answered with 501, and a server that changes the protocol with 503")
+  func upgrades() async throws {
+    try await RawServer.run { server in
+      let serving = Task {
+        for await connection in server.connections {
+          let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+          await connection.send(Array(head.utf8) + [0x81, 2, 0x68, 0x69])
+        }
+      }
+      defer { serving.cancel() }
+      try await Proxied.run(to: server.endpoint) { proxy in
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        let upgrade = try await RawHTTP.exchange(
+          "GET /requests HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\(key)\r\n",
+          proxy.endpoint)
+        #expect(upgrade.hasPrefix("HTTP/1.1 501 ") && upgrade.contains("does not support the upgrade to websocket"))
+        let unasked = try await RawHTTP.exchange(
+          "GET /requests HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(key)\r\n", proxy.endpoint)
+        #expect(unasked.hasPrefix("HTTP/1.1 503 ") && unasked.contains("without being asked"))
+      }
+    }
+  }
+
   static let ofServers = [
     Nonsense("HTTP/1", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), "it sent HTTP/1 (\"HTTP/1.1 400 Bad Request\")"),
     Nonsense("TLS", [0x15, 3, 3, 0, 2, 2, 70, 0, 0], "it sent TLS, for which the proxy needs --to-tls"),
@@ -184,6 +207,43 @@ import Testing
           failure?.code == .unavailable && failure?.message.contains("nothing that HTTP/2 begins with") == true,
           "\(String(describing: failure))")
         await datastore.close()
+      }
+    }
+  }
+
+  @Test("A server that falls silent within a call is noticed, and the call is unavailable")
+  func silentCall() async throws {
+    try await RawServer.run { server in
+      let serving = Task {
+        for await connection in server.connections {
+          await connection.send(RawRequest.settings)
+          // Reads everything and never answers, not even a ping.
+          for await _ in connection.frames {}
+        }
+      }
+      defer { serving.cancel() }
+      try await Proxied.run(to: server.endpoint, silence: .milliseconds(100)) { proxy in
+        let datastore = GRPCDatastore(proxy.endpoint, database: database, credentials: .emulatorOwner)
+        let failure = await #expect(throws: RPCStatus.self) { try await datastore.lookup([key("c/a")]) }
+        #expect(failure?.code == .unavailable && failure?.message.contains("did not answer a ping") == true)
+        await datastore.close()
+      }
+    }
+  }
+
+  @Test("Unfinished requests of one connection have a limit; the call above it fails and others go on")
+  func unfinished() async throws {
+    try await Server.run(try LocalBackend.inMemory()) { target in
+      try await Proxied.run(to: target) { proxy in
+        let part = [UInt8](repeating: 1, count: 16_000)
+        var bytes = Self.opening
+        for stream in stride(from: UInt32(1), through: 9, by: 2) {
+          bytes += RawRequest.headers(RawRequest.call("Commit"), stream: stream)
+          bytes += RawRequest.data([0, 0, 0xa0, 0, 0], stream: stream, isLast: false)
+          bytes += (0..<600).flatMap { _ in RawRequest.data(part, stream: stream, isLast: false) }
+        }
+        try await RawRequest.send(bytes, to: proxy.endpoint)
+        await proxy.events.wait { $0.kind == .ended && $0.status?.code == .resourceExhausted }
       }
     }
   }

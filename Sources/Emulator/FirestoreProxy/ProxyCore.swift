@@ -16,6 +16,11 @@ final class ProxyCore {
   let faults: FaultInjector
   /// The times within which peers have to begin to speak their protocol.
   let handshake: (client: TimeAmount, server: TimeAmount)
+  /// The period after which a silent server is asked for a sign of life.
+  let silence: TimeAmount
+  /// The bytes of unfinished messages of all connections.
+  var unfinishedBytes = 0
+  static let mostUnfinishedBytes = 256 << 20
   /// Whether contents of documents are told.
   let tellsValues: Bool
   private let tls: TLSContext?
@@ -32,11 +37,11 @@ final class ProxyCore {
 
   init(
     on loop: any EventLoop, to target: Endpoint, _ tls: TLSContext?, _ faults: FaultInjector,
-    handshake: (client: TimeAmount, server: TimeAmount),
-    tellsValues: Bool, _ sink: (@Sendable (TrafficEvent) -> Void)?
+    handshake: (client: TimeAmount, server: TimeAmount), silence: TimeAmount, tellsValues: Bool,
+    _ sink: (@Sendable (TrafficEvent) -> Void)?
   ) {
     (self.loop, self.target, self.tls, self.faults) = (loop, target, tls, faults)
-    (self.handshake, self.tellsValues, self.sink) = (handshake, tellsValues, sink)
+    (self.handshake, self.silence, self.tellsValues, self.sink) = (handshake, silence, tellsValues, sink)
     settings = faults.settings
     isCalm = settings.isCalm
   }
@@ -82,6 +87,8 @@ final class ProxyCore {
     let bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(.seconds(10))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      // Keepalive finds servers that are gone without a word.
+      .channelOption(.socketOption(.so_keepalive), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           if let tls {

@@ -25,6 +25,9 @@ package struct ProxyServer: Sendable {
     package var seed: UInt64 = 0
     /// The time within which clients have to begin to speak their protocol, and the server its own.
     package var (handshake, serverHandshake) = (Duration.seconds(30), Duration.seconds(30))
+    /// The period without a byte of the server after which it is asked for a sign of life. The calls of a server that gives
+    /// none fail after two to three periods.
+    package var silence = Duration.seconds(13)
     /// The clock by which a network comes and goes that is told to.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The faults at the start.
@@ -64,7 +67,7 @@ package struct ProxyServer: Sendable {
       core.value = ProxyCore(
         on: loop, to: configuration.target, tls, faults,
         handshake: (TimeAmount(configuration.handshake), TimeAmount(configuration.serverHandshake)),
-        tellsValues: configuration.tellsValues, configuration.report)
+        silence: TimeAmount(configuration.silence), tellsValues: configuration.tellsValues, configuration.report)
     }.get()
     for change in configuration.faults { try await perform(change) }
     let port = EmulatorServer.Configuration(host: configuration.host, port: configuration.port)

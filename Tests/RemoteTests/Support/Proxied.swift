@@ -59,7 +59,7 @@ final class Proxied: Sendable {
   ///   - tell: called with each event, on the proxy's thread.
   static func run(
     to target: FirestoreGRPC.Endpoint, _ faults: [FaultChange] = [], handshake: Duration = .seconds(30),
-    serverHandshake: Duration = .seconds(30),
+    serverHandshake: Duration = .seconds(30), silence: Duration = .seconds(13),
     clock: any Clock<Duration> = ContinuousClock(), seed: UInt64 = 0,
     tell: @escaping @Sendable (TrafficEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Proxied) async throws -> Void
@@ -67,7 +67,7 @@ final class Proxied: Sendable {
     let events = Events()
     var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, target: target)
     (configuration.faults, configuration.handshake, configuration.clock) = (faults, handshake, clock)
-    (configuration.serverHandshake, configuration.seed) = (serverHandshake, seed)
+    (configuration.serverHandshake, configuration.seed, configuration.silence) = (serverHandshake, seed, silence)
     configuration.report = { event in
       events.put(event)
       tell(event)

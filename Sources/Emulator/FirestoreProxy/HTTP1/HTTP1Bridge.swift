@@ -70,6 +70,11 @@ final class HTTP1Bridge: ProxiedConnection {
       let unknown = RPCStatus(.invalidArgument, "Unknown SID")
       return answer(exchange, unknown)
     }
+    if let name = Self.upgrade(head) {
+      return answer(
+        exchange,
+        RPCStatus(.unimplemented, "The proxy does not support the upgrade to \(name). Connect to the server directly."))
+    }
     if method.kind == .read, let code = core.faults.takeReadFault() {
       core.tell(fault("the read is refused: \(code.name)", exchange))
       return answer(exchange, RPCStatus(code, "The read was refused by an injected fault."))
@@ -90,6 +95,11 @@ final class HTTP1Bridge: ProxiedConnection {
     } else {
       pass(.head(passed), exchange, bytes: 0)
     }
+  }
+
+  /// The protocol that a client wants to change to. Returns `nil` for `h2c`, which clients offer and do not require.
+  private static func upgrade(_ head: HTTPRequestHead) -> String? {
+    head.headers[canonicalForm: "upgrade"].first { $0.lowercased() != "h2c" }.map { String($0.prefix(40)) }
   }
 
   private func hold(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange) {
@@ -189,7 +199,12 @@ final class HTTP1Bridge: ProxiedConnection {
     if exchange.losesAnswer { return loseAnswer(exchange) }
     switch part {
     case .head(var head):
-      // A word that the answer is still to come is not the answer.
+      // NIO ends the response after this head, and the bytes that follow are no HTTP.
+      if head.status == .switchingProtocols {
+        return answer(
+          exchange, RPCStatus(.unavailable, "\(core.target.text) changed the protocol without being asked to."))
+      }
+      // Skips 1xx responses.
       if head.status.code < 200 { return }
       exchange.httpStatus = Int(head.status.code)
       head.headers.remove(name: "connection")

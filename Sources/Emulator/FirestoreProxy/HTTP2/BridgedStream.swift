@@ -25,6 +25,8 @@ final class BridgedStream {
 
   /// Requests whose messages are decided on one by one.
   var requests = RequestAssembly()
+  /// The bytes of `requests` that count at the connection.
+  var countedBytes = 0
   var counted = MessageCounter()
   var answers = MessageCounter()
   /// Whether each write that was passed on will lose its answer, in order; of a stream the handshake is none.

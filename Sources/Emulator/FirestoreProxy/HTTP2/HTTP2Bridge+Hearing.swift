@@ -108,6 +108,9 @@ extension HTTP2Bridge: FrameConnectionOwner {
     }
     // The rest of a message would never come if the client had to wait for room.
     end.connection.settle(stream.requests.settle(Int.max), end)
+    if !countRequests(of: stream) {
+      answer(stream, RPCStatus(.resourceExhausted, "The proxy holds too many bytes of unfinished requests."))
+    }
   }
 
   /// Decides on a message of a request.

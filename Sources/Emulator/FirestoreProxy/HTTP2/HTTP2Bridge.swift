@@ -19,6 +19,8 @@ final class HTTP2Bridge: ProxiedConnection {
   var streams: [Int: BridgedStream] = [:]
   var token = ExpiredToken()
   private(set) var isOver = false
+  /// The bytes of unfinished messages, which wait for their rest.
+  private(set) var unfinishedBytes = 0
   /// The reason for which the proxy has broken the connection.
   private var breakage: String?
   var isInTurn = false
@@ -59,6 +61,24 @@ final class HTTP2Bridge: ProxiedConnection {
     conveyor(&stream.toServer).send(pace) { [weak self] in self?.passToServer(piece, stream) }
   }
 
+  private static let mostUnfinishedBytes = 32 << 20
+
+  /// Counts the bytes of a stream's unfinished message.
+  /// - Returns: whether there is room for them.
+  func countRequests(of stream: BridgedStream) -> Bool {
+    let growth = stream.requests.size - stream.countedBytes
+    stream.countedBytes += growth
+    unfinishedBytes += growth
+    core.unfinishedBytes += growth
+    return growth <= 0
+      || unfinishedBytes <= Self.mostUnfinishedBytes && core.unfinishedBytes <= ProxyCore.mostUnfinishedBytes
+  }
+
+  private func releaseRequests(of stream: BridgedStream) {
+    stream.requests = RequestAssembly()
+    _ = countRequests(of: stream)
+  }
+
   private func passToServer(_ piece: StreamEnd.Piece, _ stream: BridgedStream) {
     if stream.isAnswerOver { return }
     if let end = stream.server { end.connection.send(piece, on: end) } else { stream.early.append(piece) }
@@ -81,7 +101,8 @@ final class HTTP2Bridge: ProxiedConnection {
       guard let self else { return }
       let connection = FrameConnection(.server, self, .proxied, handshake: core.handshake.server)
       fresh.attempts[ObjectIdentifier(channel)] = connection
-      try channel.pipeline.syncOperations.addHandler(connection)
+      try channel.pipeline.syncOperations.addHandlers(
+        SilenceHandler(connection, period: core.silence), connection)
     }
     .assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
@@ -135,7 +156,11 @@ final class HTTP2Bridge: ProxiedConnection {
         breakage.map { RPCStatus(.unavailable, "The proxy broke the connection: \($0)") }
         ?? RPCStatus(.cancelled, "The client closed the connection.")
       for stream in Array(streams.values) { abandon(stream, .cancel, end) }
-      for upstream in upstreams { upstream.connection?.close() }
+      for upstream in upstreams {
+        upstream.connection?.close()
+        // Breaks a cycle: a stream that has not begun holds its upstream.
+        _ = upstream.takeBeginning()
+      }
       (isOver, client, upstream, upstreams) = (true, nil, nil, [])
       core.remove(number)
       core.tell(TrafficEvent(.disconnected, connection: number))
@@ -198,6 +223,7 @@ final class HTTP2Bridge: ProxiedConnection {
   /// Answers in place of the server, which hears no more of the stream.
   func answer(_ stream: BridgedStream, _ status: RPCStatus) {
     if stream.isAnswerOver { return }
+    releaseRequests(of: stream)
     stream.isAnswerOver = true
     forget(stream, .cancel)
     toClient(.status(status), stream, bytes: 0)
@@ -214,6 +240,7 @@ final class HTTP2Bridge: ProxiedConnection {
   func finish(_ stream: BridgedStream, _ code: HTTP2Code = .cancel) {
     if stream.isOver { return }
     (stream.isOver, stream.isAnswerOver) = (true, true)
+    releaseRequests(of: stream)
     streams[stream.client.id] = nil
     stream.toClient?.drop()
     forget(stream, code)
