@@ -33,6 +33,19 @@ struct RecordingTests {
     #expect(throws: CommandFailure(.noInput, "\(folder.path) is a directory.")) { try Recording(path: folder.path) }
   }
 
+  @Test("A line without an end is rejected before it fills the memory", arguments: [true, false])
+  func endlessLine(hasHeader: Bool) throws {
+    let folder = try TemporaryFolder.made()
+    let path = folder.path + "/sparse"
+    let header = hasHeader ? try Self.file(Self.session(1, steps: 3), end: false) : Data()
+    try header.write(to: URL(filePath: path))
+    let file = try #require(FileHandle(forWritingAtPath: path))
+    try file.truncate(atOffset: 10 << 30)
+    try file.close()
+    let failure = #expect(throws: CommandFailure.self) { try Recording(path: path) }
+    #expect(failure?.status == .badData && failure?.message.contains("The line is longer than 32 MiB.") == true)
+  }
+
   private static func session(_ seed: UInt64, steps: Int, secret: Value? = nil) -> RandomSession {
     var session = RandomSession(Size(width: 120, height: 36), seed: seed, secret: secret)
     for _ in 0..<steps { session.step() }

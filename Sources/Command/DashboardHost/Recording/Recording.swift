@@ -9,8 +9,10 @@ package import Foundation
 
 /// A recorded session, read from its file.
 package struct Recording: Sendable {
-  /// The largest size in bytes that is read: a session file is bounded when it is written.
+  /// The largest size of a file in bytes, the same as when it is written without a limit of its own.
   private static let limit = 2 << 30
+  /// The largest size of a line in bytes.
+  private static let lineLimit = 32 << 20
 
   package let name: String
   package let header: RecordingHeader
@@ -46,8 +48,25 @@ package struct Recording: Sendable {
     if path != "-", FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
       throw CommandFailure(.noInput, "\(path) is a directory.")
     }
-    do { return (try handle.readToEnd() ?? Data(), name) } catch {
-      throw CommandFailure(.noInput, "\(name) cannot be read: \(error.localizedDescription)")
+    var (data, line) = (Data(), 1)
+    var lineStart = data.startIndex
+    while true {
+      let piece: Data?
+      do { piece = try handle.read(upToCount: 1 << 20) } catch {
+        throw CommandFailure(.noInput, "\(name) cannot be read: \(error.localizedDescription)")
+      }
+      guard let piece, !piece.isEmpty else { return (data, name) }
+      if let end = piece.lastIndex(of: UInt8(ascii: "\n")) {
+        line += piece.count { $0 == UInt8(ascii: "\n") }
+        lineStart = data.count + piece.distance(from: piece.startIndex, to: end) + 1
+      }
+      data.append(piece)
+      if data.count - lineStart > lineLimit {
+        throw CommandFailure(.badData, "\(name):\(line): The line is longer than \(lineLimit >> 20) MiB.")
+      }
+      if data.count > limit {
+        throw CommandFailure(.badData, "\(name) is larger than \(limit >> 30) GiB. No recording is.")
+      }
     }
   }
 

@@ -8,6 +8,8 @@ import Synchronization
 package struct StoryCheck {
   /// The most runs, each of which finds one expectation that is not met.
   private static let mostRuns = 200
+  /// The time after which no further run begins. The lines of a damaged record can need all of them.
+  private static let mostTime = Duration.seconds(20)
 
   package struct Checked: Sendable {
     package var text: String
@@ -25,7 +27,8 @@ package struct StoryCheck {
     var movesLeft: [Int: Int] = [:]
     let parser = ScenarioParser(database: database)
     var failure: CommandFailure?
-    for _ in 0..<mostRuns {
+    let start = ContinuousClock.now
+    for _ in 0..<mostRuns where start.duration(to: .now) < mostTime {
       let scenario = try parser.scenario(lines.joined(separator: "\n"), of: "the scenario")
       let (failed, step) = try await run(scenario, in: database)
       failure = failed

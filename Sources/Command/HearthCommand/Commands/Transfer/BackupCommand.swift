@@ -8,6 +8,7 @@ import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
+import Glibc
 
 import struct Hearth.FirestoreError
 import enum Hearth.IndexConfigurationReader
@@ -44,6 +45,8 @@ struct BackupCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   mutating func run() async throws {
+    // Other users must not read copies of the data.
+    umask(0o077)
     let locations = storage.locations
     var companions = BackupFolder.Companions()
     companions.rules = try rules.map { try Self.rules(in: $0) }

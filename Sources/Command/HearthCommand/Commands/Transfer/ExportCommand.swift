@@ -62,6 +62,8 @@ struct ExportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let (locations, path) = try place()
     let output = output == "-" ? nil : output
+    // Other users must not read copies of the data.
+    if output != nil { umask(0o077) }
     let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
     if format == .google { return try await exportFolder(locations, path) }
     let compression = try OutputCompression.choose(
