@@ -78,7 +78,7 @@ struct Accumulator {
     switch function {
     case .count, .countIf: .integer(count)
     case .countDistinct: .integer(Int64(seen.count))
-    case .sum: sum.sum
+    case .sum: sum.count == 0 ? .null : sum.sum
     case .average: sum.average
     case .minimum, .maximum, .first, .last: best ?? .null
     case .arrayAgg, .arrayAggDistinct: .array(values)
