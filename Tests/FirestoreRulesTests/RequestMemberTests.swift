@@ -80,7 +80,7 @@ struct RequestMemberTests {
     #expect(allowed.map(\.rawValue).joined(separator: " ") == methods)
   }
 
-  @Test("writeFields lists the paths of masks and transforms, and the fields of a set with transforms")
+  @Test("writeFields lists masks, transforms and the fields of a set with transforms")
   func writeFields() throws {
     let key = try #require(DocumentKey("e/old"))
     let transform = FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)
@@ -90,7 +90,7 @@ struct RequestMemberTests {
     let set = Mutation(key: key, operation: .set(["role": .string("admin")]))
     let cases: [([Mutation], String)] = [
       ([patch([])], "[]"), ([patch([FieldPath(segments: ["m", "a"]), FieldPath("x y")])], "['`x y`', 'm.a']"),
-      ([transformed], "['n', 't']"), ([patch([FieldPath("n")]), patch([FieldPath("role")])], "['n', 'role']"),
+      ([transformed], "['t', 'n']"), ([patch([FieldPath("n")]), patch([FieldPath("role")])], "['role', 'n']"),
       ([set], "null"), ([set, transformed], "null"), ([transformed, Mutation(key: key, operation: .delete)], "null"),
       ([Mutation(key: key, operation: set.operation, transforms: [transform])], "['role', 't']"),
     ]

@@ -134,7 +134,8 @@ package struct RulesRequest: Sendable {
 }
 
 extension RulesRequest {
-  /// The field paths that the request writes, sorted: those of update masks and transforms.
+  /// The field paths that the request writes: the paths of update masks and transforms, in the order of the emulator's
+  /// Java hash set, which rules can see.
   ///
   /// Returns `nil` if the request replaces or deletes the document. If it replaces the document and transforms fields, the
   /// paths include the fields of the new document, so that no field is written without being listed.
@@ -150,7 +151,20 @@ extension RulesRequest {
       case .set, .delete, .verify: isWhole = true
       }
     }
-    return isWhole ? nil : paths.map(\.canonicalText).sorted()
+    if isWhole { return nil }
+    var buckets: UInt32 = 16
+    while 4 * paths.count > 3 * buckets { buckets *= 2 }
+    return paths.map(\.canonicalText)
+      .map { (bucket: $0.javaHash % buckets, text: $0) }.sorted { ($0.bucket, $0.text) < ($1.bucket, $1.text) }
+      .map(\.text)
+  }
+}
+
+extension String {
+  /// The hash that orders keys in Java's `HashMap`: `hashCode` mixed with its upper half.
+  fileprivate var javaHash: UInt32 {
+    let hash = utf16.reduce(0 as UInt32) { 31 &* $0 &+ UInt32($1) }
+    return hash ^ hash >> 16
   }
 }
 
