@@ -242,7 +242,7 @@ import Testing
     _ = try await channel.finish()
   }
 
-  @Test("Control paths refuse pages of other sites, and forms of other pages of this machine")
+  @Test("Control paths reject pages of other sites, and forms of other localhost pages")
   func pages() throws {
     let origins = ControlOrigins(isLoopback: true)
     func objection(_ method: HTTPMethod, _ headers: HTTPHeaders) -> String? {

@@ -123,7 +123,7 @@ import Testing
     #expect(budget.total == 0)
   }
 
-  @Test("Many calls that begin at the same time wait for each other, and no connection is ended")
+  @Test("Calls that begin at the same time wait for each other; no connection is ended")
   func manyBeginnings() async throws {
     let group = ServerThread.loop
     let server = ServerBudget(on: group, limit: 1_000)
@@ -173,7 +173,7 @@ import Testing
     #expect(connection.budget.held.requests == 0)
   }
 
-  @Test("A call whose request does not go on for 30 seconds is ended, and one that goes on is not")
+  @Test("A call is cancelled after 30 seconds without a byte of its request")
   func halfOpen() throws {
     let connection = try connect()
     for (stream, method) in [(1, "GetDocument"), (3, "RunQuery"), (5, "GetDocument"), (7, "Listen")] {

@@ -195,7 +195,7 @@ struct QueryTests {
     #expect(metrics.has(2) == isRun)
   }
 
-  @Test("A collection group below a document is paged by name; other orders and filters are rejected")
+  @Test("A collection group below a document is paged by name and nothing else")
   func groupBelowDocument() async throws {
     let service = try makeService()
     for id in ["a", "b", "c"] { try await service.set("root/r/children/\(id)", ["n": .integer(1)]) }

@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("A request for an upgrade is answered with 501, and a server that changes the protocol with 503")
+  @Test("An upgrade request gets 501, and an unasked protocol change by the server 503")
   func upgrades() async throws {
     try await RawServer.run { server in
       let serving = Task {
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test("Unfinished requests of one connection have a limit; the call above it fails and others go on")
+  @Test("Unfinished requests of one connection have a limit; the call above it fails")
   func unfinished() async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
       try await Proxied.run(to: target) { proxy in

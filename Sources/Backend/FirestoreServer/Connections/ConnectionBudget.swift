@@ -3,7 +3,7 @@ import CAllocator
 package import NIOCore
 import Synchronization
 
-/// The memory that one connection makes the server hold. Used on the connection's thread but for `turn`.
+/// The memory that the server holds for one connection. Used on the connection's thread, except for `turn`.
 ///
 /// ```
 /// requests   heads and bodies of unanswered requests         above `requestBytes` the sending call is reset
@@ -11,8 +11,8 @@ import Synchronization
 ///            wait for the client to read
 /// ```
 ///
-/// While all connections hold much (`ServerBudget.isTight`), an eighth of `responseBytes` is the limit: then a connection
-/// that holds nothing still gets its answers, and one that does not read gets no more.
+/// While the total is high (`ServerBudget.isTight`), the limit is an eighth of `responseBytes`. Clients that read still get
+/// answers; clients that do not read get no more.
 package final class ConnectionBudget: Sendable {
   private struct State {
     var requests = 0
@@ -138,7 +138,7 @@ package final class ConnectionBudget: Sendable {
   }
 }
 
-/// The bytes that one call holds of documents which it has read and not sent.
+/// The bytes of documents that one call has read and not sent.
 package final class HeldBytes: Sendable {
   private let budget: ConnectionBudget
   /// The bytes held for each byte of the documents.
@@ -180,9 +180,8 @@ package final class Turn: Sendable {
   }
 }
 
-/// The memory that all connections and sessions of WebChannel together make the server hold. When it is too much, those
-/// that hold most are ended until the rest fits: a flood then costs the clients that send it, not the others. Used on the
-/// connections' thread only.
+/// The memory that the server holds for all connections and sessions of WebChannel. Above the limit, the server ends the
+/// connections that hold most, so that a flood costs the clients that send it. Used on the connections' thread only.
 package final class ServerBudget: Sendable {
   private struct Member {
     var held = 0
@@ -218,7 +217,7 @@ package final class ServerBudget: Sendable {
   }
 
   package var total: Int { state.value.total }
-  /// Whether so much is held that each connection gets little more.
+  /// Whether the total is high, so that each connection gets an eighth of its limit.
   var isTight: Bool { state.value.total > limit / 4 }
 
   /// - Parameter overflow: ends the connection.
@@ -269,7 +268,7 @@ package final class ServerBudget: Sendable {
     }
   }
 
-  /// Ends connections until what the others hold fits.
+  /// Ends the largest connections until the rest fits.
   private func endLargest() {
     while state.value.total - state.value.ending > limit,
       let (id, member) = state.value.members.filter({ $0.value.overflow != nil }).max(by: {
