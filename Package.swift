@@ -492,7 +492,7 @@ let package = Package(
         "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreAccess", "FirestoreServer",
-        "FirestoreEmulator", "FirestoreProxy", "FirestoreClientState",
+        "FirestoreEmulator", "FirestoreProxy", "FirestoreClientState", "COpenSSL", "TransportSecurity",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

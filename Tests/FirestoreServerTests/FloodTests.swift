@@ -76,7 +76,7 @@ import Testing
   func continuations(size: Int) throws {
     try connection.send(TestFrame.bytes(.headers, stream: 1, [0x82]))
     let part = TestFrame.bytes(.continuation, stream: 1, [UInt8](repeating: 0x82, count: size))
-    for _ in 0..<(17_000 / size) where connection.channel.isActive { try connection.send(part) }
+    for _ in 0..<(66_000 / size) where connection.channel.isActive { try connection.send(part) }
     #expect(try hasEnded(11))
   }
 
@@ -153,5 +153,19 @@ import Testing
   func middle() throws {
     try connection.send(1, .headers(.call("RunQuery")), .data([0], isLast: false), .headers(["x": "y"]))
     #expect(try connection.frames().map(\.code) == [1])
+  }
+
+  @Test("A PING after a frame of a stream is no flood")
+  func measuringPings() throws {
+    let ping = TestFrame.bytes(.ping, [UInt8](repeating: 0, count: 8))
+    for number in 0..<5_000 {
+      try connection.send(2 * number + 1, .headers(.call("GetDocument")), .data(PromptCallTests.getRequest))
+      try connection.send(ping)
+      if number.isMultiple(of: 100) { _ = try connection.frames() }
+    }
+    #expect(connection.channel.isActive)
+    // The first of these follows the last response.
+    for _ in 0..<202 where connection.channel.isActive { try connection.send(ping) }
+    #expect(try hasEnded(11))
   }
 }

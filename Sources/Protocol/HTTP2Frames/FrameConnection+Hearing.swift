@@ -21,7 +21,8 @@ extension FrameConnection {
     case .goAway: try goAway(frame)
     case .windowUpdate: try windowUpdate(frame)
     case .pushPromise: throw HTTP2Violation(.protocolError, "a push, which nobody allowed")
-    case .priority, nil: try countControl()
+    case .priority: try priority(frame)
+    case nil: try countControl()
     }
   }
 
@@ -33,6 +34,7 @@ extension FrameConnection {
     let isLast = frame.has(Frame.endsStream)
     if frame.has(Frame.isPadded) { try frame.unwrap() }
     windowUpdates = min(windowUpdates, 0)
+    forgivesPing = true
     emptyFrames = size == 0 && !isLast ? emptyFrames + 1 : 0
     if emptyFrames > FrameLimits.emptyFrames { throw HTTP2Violation(.enhanceYourCalm, "frames without content") }
     allowance -= size
@@ -58,6 +60,7 @@ extension FrameConnection {
     try frame.unwrap()
     emptyFrames = 0
     windowUpdates = min(windowUpdates, 0)
+    forgivesPing = true
     let isLast = frame.has(Frame.endsStream)
     if frame.has(Frame.endsHeaders) { return try headers(frame.content, frame.stream, isLast: isLast) }
     unfinished = UnfinishedHeaders(stream: frame.stream, isLast: isLast, bytes: frame.content)
@@ -70,8 +73,8 @@ extension FrameConnection {
     unfinished = nil
     headers.bytes.writeImmutableBuffer(frame.content)
     emptyFrames = frame.content.readableBytes == 0 ? emptyFrames + 1 : emptyFrames
-    if headers.bytes.readableBytes > limits.headerBytes || emptyFrames > FrameLimits.emptyFrames {
-      throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.headerBytes) bytes of headers")
+    if headers.bytes.readableBytes > limits.unpackedBytes || emptyFrames > FrameLimits.emptyFrames {
+      throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.unpackedBytes) bytes of headers")
     }
     if frame.has(Frame.endsHeaders) {
       try self.headers(headers.bytes, headers.stream, isLast: headers.isLast)
@@ -102,6 +105,10 @@ extension FrameConnection {
       owner?.open(end, block, isLast: isLast)
     } else {
       try checkIsKnown(id)
+      // Trailers may still be on their way to a stream that has ended. The head of a request may not (RFC 9113, 5.1.1).
+      if peer == .client, block.headers.first?.name.utf8.first == UInt8(ascii: ":") {
+        throw HTTP2Violation(.protocolError, "a request on stream \(id), after stream \(lastID)")
+      }
     }
   }
 
@@ -129,7 +136,7 @@ extension FrameConnection {
 
   private func settings(_ frame: Frame) throws(HTTP2Violation) {
     let size = frame.content.readableBytes
-    if frame.stream != 0 { throw HTTP2Violation(.protocolError, "settings of a stream") }
+    if frame.stream != 0 { throw .onStream(frame) }
     if frame.has(Frame.isAcknowledgement) {
       if size > 0 { throw .size(frame) }
       return
@@ -147,7 +154,15 @@ extension FrameConnection {
         if value > Frame.largest { throw HTTP2Violation(.flowControlError, "a window of \(value) bytes") }
         window = value
       case .maxConcurrentStreams: mostStreams = value
-      case .enablePush, .maxFrameSize, .maxHeaderListSize, nil: break
+      case .enablePush:
+        if value > (peer == .client ? 1 : 0) {
+          throw HTTP2Violation(.protocolError, "the value \(value) for ENABLE_PUSH")
+        }
+      case .maxFrameSize:
+        guard (Frame.mostBytes...0xff_ffff).contains(value) else {
+          throw HTTP2Violation(.protocolError, "the value \(value) for MAX_FRAME_SIZE")
+        }
+      case .maxHeaderListSize, nil: break
       }
     }
     // One frame has the setting thousands of times.
@@ -169,7 +184,10 @@ extension FrameConnection {
 
   private func ping(_ frame: Frame) throws(HTTP2Violation) {
     guard frame.content.readableBytes == 8 else { throw .size(frame) }
-    try countControl()
+    if frame.stream != 0 { throw .onStream(frame) }
+    // The official client for Go measures its line with a PING for each answer. A server of gRPC forgives a PING when a
+    // frame of a stream has passed since the one before.
+    if forgivesPing { forgivesPing = false } else { try countControl() }
     if frame.has(Frame.isAcknowledgement) { return receiveAnswer(frame.content) }
     if owner?.isSilent == true { return }
     gathered.writeFrame(.ping, Frame.isAcknowledgement, stream: 0, length: 8)
@@ -199,10 +217,18 @@ extension FrameConnection {
     throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.brokenStreams) streams in 30 seconds that it took back")
   }
 
+  /// Checks the form of a priority, which changes nothing here.
+  private func priority(_ frame: Frame) throws(HTTP2Violation) {
+    if frame.stream == 0 { throw HTTP2Violation(.protocolError, "a priority of no stream") }
+    guard frame.content.readableBytes == 5 else { throw .size(frame) }
+    try countControl()
+  }
+
   private func goAway(_ frame: Frame) throws(HTTP2Violation) {
     guard frame.content.readableBytes >= 8,
       let last = frame.content.getInteger(at: frame.content.readerIndex, as: UInt32.self)
     else { throw .size(frame) }
+    if frame.stream != 0 { throw .onStream(frame) }
     owner?.goesAway(self, last: Int(last & 0x7fff_ffff))
   }
 

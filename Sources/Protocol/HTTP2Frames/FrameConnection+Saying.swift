@@ -55,6 +55,7 @@ extension FrameConnection {
 
   private func write(_ piece: StreamEnd.Piece, on end: StreamEnd) {
     let isLast: Bool
+    forgivesPing = true
     switch piece {
     case .headers(let block, let last):
       isLast = last

@@ -13,12 +13,28 @@ package import NIOCore
 ///
 /// The peer gets room for more bytes when its owner says that those it sent have gone on (`settle`). Where the system does
 /// not take bytes, because the peer does not read, they wait here (`StreamEnd`).
+///
+/// Reasons for this module instead of swift-nio-http2, which makes a channel for each stream: a call costs the server
+/// 10–11 µs of processor time instead of 34–38 µs, and the proxy a third. HPACK remains swift-nio-http2's.
+///
+/// The threats that were considered, and their answers:
+/// - Floods: `FrameLimits` bounds control frames, broken streams, window updates, empty frames and unread answers. A
+///   PING counts only if no frame of a stream passed since the one before.
+/// - Large headers: a list above the announced size is refused on its stream; one above 64 KiB ends the connection.
+/// - Invalid frames and fields: each rule that a peer can break is a row of `HTTP2ConformanceTests` and
+///   `ResponseConformanceTests`. PROTOCOL §0.7 lists the rules that are left out. `.ci/fuzz` fuzzes both ends.
+/// - Numbers of the peer: each one is bounded before arithmetic. A connection holds nothing for a stream that has ended.
+///
+/// Reasons to return: a violation of the protocol that costs a user data, a second trap that a peer can cause, or a
+/// swift-nio-http2 that needs no more than 15 µs a call.
 package final class FrameConnection: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
   package enum Peer { case client, server }
 
+  /// The time that the peer has to read the reason before the connection closes.
+  private static let drainTime = TimeAmount.seconds(2)
   /// The bytes of one turn beyond which nothing is gained by waiting for its end.
   private static let mostGathered = 256 << 10
 
@@ -50,6 +66,8 @@ package final class FrameConnection: ChannelInboundHandler {
   var brokenStreams = FrameRate()
   /// The number of window updates that no other frame explains, less those that data explain in advance.
   var windowUpdates = 0
+  /// Whether DATA or HEADERS passed in either direction since the peer's last PING.
+  var forgivesPing = false
   private var isGreeted = false
   private var deadline: Scheduled<Void>?
 
@@ -81,7 +99,7 @@ package final class FrameConnection: ChannelInboundHandler {
   ) {
     (self.peer, self.owner, self.limits, self.handshake, self.idle) = (peer, owner, limits, handshake, idle)
     reader = FrameReader(awaitsPreface: peer == .client)
-    headers = HeaderReader(mostBytes: limits.headerBytes)
+    headers = HeaderReader(mostBytes: limits.unpackedBytes)
     allowance = max(limits.connectionWindow, FrameLimits.initialWindow)
   }
 
@@ -186,13 +204,24 @@ package final class FrameConnection: ChannelInboundHandler {
 
   // MARK: The end
 
-  /// Ends the connection because of what the peer sent, and tells it why.
+  /// Ends the connection because of a violation, and sends the peer the reason:
+  /// ```
+  /// GOAWAY ──► end of output ──► drop all bytes that arrive ──► the peer closes, or 2 s pass ──► close
+  /// ```
+  /// If the connection closed with unread bytes, the kernel would reset it, and the peer would never read the reason.
   package func fail(_ violation: HTTP2Violation) {
-    if isClosed { return }
+    guard !isClosed, let context else { return }
     gathered.writeGoAway(violation.code, violation.description, last: peer == .client ? max(0, lastID) : 0)
-    flush()
+    let (bytes, channel) = (gathered, context.channel)
+    end()
     note(.violation(violation))
-    close()
+    let written = context.eventLoop.makePromise(of: Void.self)
+    written.futureResult.whenComplete { _ in channel.close(mode: .output, promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(bytes), promise: written)
+    lose()
+    if channel.isActive {
+      watch = channel.eventLoop.assumeIsolated().scheduleTask(in: Self.drainTime) { channel.close(promise: nil) }
+    }
   }
 
   private func note(_ failure: ConnectionFailure) {

@@ -10,7 +10,7 @@ package struct FrameLimits: Sendable {
   /// connection begins with the first of these and with no less than `initialWindow`.
   package var streamWindow: Int
   package var connectionWindow: Int
-  /// The most bytes of a list of headers, before and after they are unpacked.
+  /// The most bytes of a list of headers that the peer may send (SETTINGS_MAX_HEADER_LIST_SIZE).
   package var headerBytes: Int
   /// The most PING, SETTINGS and PRIORITY frames, and frames of unknown kinds, within half a minute.
   package var controlFrames: Int
@@ -25,6 +25,10 @@ package struct FrameLimits: Sendable {
   /// The frames without content, and the answers that the peer does not read.
   static let emptyFrames = 64
   static let unreadAnswers = 10_000
+
+  /// The most bytes of a list of headers that are unpacked. A longer list ends the connection. A list that is longer than
+  /// `headerBytes` keeps the tables of headers in step, and its stream can be refused alone.
+  var unpackedBytes: Int { max(headerBytes, 64 << 10) }
 
   package init(
     streams: Int, streamWindow: Int, connectionWindow: Int, headerBytes: Int, controlFrames: Int, brokenStreams: Int,

@@ -39,6 +39,12 @@ package struct HTTP2Violation: Error, Hashable, CustomStringConvertible {
   /// The beginning of TLS, where HTTP/2 was expected.
   package static let tls = HTTP2Violation(.protocolError, "TLS")
 
+  /// A frame about the connection that names a stream.
+  static func onStream(_ frame: Frame) -> HTTP2Violation {
+    let kind = frame.kind.map { "\($0)" } ?? "unknown"
+    return HTTP2Violation(.protocolError, "a frame of the kind \(kind) on stream \(frame.stream)")
+  }
+
   static func size(_ frame: Frame) -> HTTP2Violation {
     let kind = frame.kind.map { "\($0)" } ?? "unknown"
     return HTTP2Violation(.frameSizeError, "a frame of the kind \(kind) whose length is wrong")

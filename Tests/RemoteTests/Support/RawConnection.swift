@@ -3,6 +3,7 @@ import FirestoreGRPC
 import NIOCore
 import NIOHPACK
 import NIOPosix
+import TransportSecurity
 
 /// A connection on which the test speaks HTTP/2 by hand and sees each frame of the server.
 struct RawConnection: Sendable {
@@ -26,13 +27,19 @@ struct RawConnection: Sendable {
   let frames: AsyncStream<Frame>
   private let channel: any Channel
 
-  /// - Parameter window: how much the server may send on a stream before it is asked to.
-  init(to endpoint: Endpoint, window: UInt32 = 1 << 20) async throws {
+  /// - Parameters:
+  ///   - window: how much the server may send on a stream before it is asked to.
+  ///   - allowsHalfClosure: whether the connection remains open when the server has ended its output.
+  init(to endpoint: Endpoint, window: UInt32 = 1 << 20, allowsHalfClosure: Bool = false) async throws {
     let (frames, continuation) = AsyncStream.makeStream(of: Frame.self)
     self.frames = frames
+    let tls: TLSContext? =
+      if case .tls(let roots) = endpoint.security { try TLSContext(trustRoots: roots, http2: true) } else { nil }
     channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelOption(ChannelOptions.allowRemoteHalfClosure, value: allowsHalfClosure)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let tls { try channel.pipeline.syncOperations.addHandler(tls.clientHandler(for: .host(endpoint.host))) }
           try channel.pipeline.syncOperations.addHandler(FrameReader(continuation))
         }
       }
@@ -123,6 +130,10 @@ final class FrameReader: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) { frames.finish() }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event as? ChannelEvent == .inputClosed { frames.finish() }
+  }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
