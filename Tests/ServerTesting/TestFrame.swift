@@ -51,6 +51,12 @@ package struct TestFrame {
 
   package static func bigEndian(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
+  /// Takes the frames of a connection that has just begun.
+  package static func take(from received: inout ByteBuffer) throws -> [TestFrame] {
+    var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+    return try take(from: &received, &decoder)
+  }
+
   /// Takes the frames that are there as a whole.
   package static func take(from received: inout ByteBuffer, _ decoder: inout HPACKDecoder) throws -> [TestFrame] {
     var frames: [TestFrame] = []

@@ -108,7 +108,8 @@ final class ProxyCore {
   /// front, where HTTP/2 wants it.
   func addressed(_ headers: HPACKHeaders) -> HPACKHeaders {
     var addressed = HPACKHeaders()
-    for (name, value, indexable) in headers {
+    // A server refuses a request with a host that differs from its authority.
+    for (name, value, indexable) in headers where name != "host" {
       let own = name == ":authority" ? authority : name == ":scheme" ? "https" : value
       addressed.add(name: name, value: own, indexing: indexable)
     }

@@ -16,8 +16,10 @@ package final class CallHead {
   let objection: HPACKHeaders?
   /// The method, if one step of the backend answers most of its requests; `nil` for others, also for compressed calls.
   let promptMethod: FirestoreService.Method?
-  /// Whether it is no request that HTTP/2 allows (RFC 9113, 8.2 and 8.3).
+  /// Whether HTTP/2 does not allow the request (RFC 9113, 8.2 and 8.3).
   let isMalformed: Bool
+  /// Whether the list of headers is larger than the server accepts.
+  let isTooLarge: Bool
 
   /// The approximate memory that the head takes.
   let bytes: Int
@@ -28,7 +30,8 @@ package final class CallHead {
     call = CallHeaders(headers)
     objection = call.objection
     promptMethod = objection == nil ? Self.prompt[call.path] : nil
-    isMalformed = !headers.isRequest
+    isMalformed = !headers.isRequest || !call.hasValidLength
+    isTooLarge = headers.listSize > ConnectionLimits.headBytes
   }
 }
 
@@ -42,33 +45,22 @@ extension HeaderBlock {
 }
 
 extension HPACKHeaders {
-  private static let ofConnections: Set<String> = [
-    "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade",
-  ]
+  private static let pseudoHeaders: Set = [":method", ":scheme", ":path", ":authority"]
 
   /// Whether these may be the head of a request.
   fileprivate var isRequest: Bool {
-    var parts: Set<String> = []
-    var isPastParts = false
-    for (name, value, _) in self {
-      if name.utf8.first == UInt8(ascii: ":") {
-        guard !isPastParts, parts.insert(name).inserted else { return false }
-      } else {
-        isPastParts = true
-        guard Self.isField(name, value) else { return false }
-      }
-    }
-    let needed: Set = [":method", ":scheme", ":path"]
-    return parts.isSuperset(of: needed) && parts.subtracting(needed).isSubset(of: [":authority"])
-      && first(name: ":path")?.isEmpty == false
+    guard areFields(pseudoHeaders: Self.pseudoHeaders), let method = first(name: ":method"),
+      let path = first(name: ":path"), let scheme = first(name: ":scheme"), !scheme.isEmpty
+    else { return false }
+    let authorities = self[":authority"] + self["host"]
+    let authority = authorities.first?.lowercased()
+    return !method.isEmpty && method.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+      && (path.utf8.first == UInt8(ascii: "/") || path == "*" && method == "OPTIONS")
+      && path.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
+      && authorities.allSatisfy { $0.lowercased() == authority && !$0.utf8.contains(UInt8(ascii: "@")) }
+      && Set(self["content-length"]).count <= 1
   }
 
-  /// Whether these may stand behind a request.
-  var areTrailers: Bool { allSatisfy { $0.name.utf8.first != UInt8(ascii: ":") && Self.isField($0.name, $0.value) } }
-
-  private static func isField(_ name: String, _ value: String) -> Bool {
-    !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !(0x41...0x5a).contains($0) }
-      && value.utf8.allSatisfy { $0 != 0 && $0 != 0x0a && $0 != 0x0d } && !ofConnections.contains(name)
-      && (name != "te" || value == "trailers")
-  }
+  /// Whether these may follow the body of a request.
+  var areTrailers: Bool { areFields(pseudoHeaders: []) }
 }

@@ -14,6 +14,8 @@ package struct CallHeaders {
   /// The header that identifies the caller.
   private(set) var authorization: String?
   private(set) var contentLength: Int?
+  /// Whether the length of the body is a number, if there is one.
+  private(set) var hasValidLength = true
   private var isPost = false
   private var isGet = false
   private var isGRPC = false
@@ -28,7 +30,9 @@ package struct CallHeaders {
         isGRPC =
           value == "application/grpc" || value.hasPrefix("application/grpc+") || value.hasPrefix("application/grpc;")
       case "authorization": authorization = authorization ?? value
-      case "content-length": contentLength = Int(value)
+      case "content-length":
+        contentLength = Self.length(value)
+        hasValidLength = contentLength != nil
       case "grpc-encoding": isCompressed = value != "identity"
       case "grpc-timeout": timeout = Self.timeout(value)
       default: break
@@ -45,6 +49,11 @@ package struct CallHeaders {
     return path.hasPrefix(Self.formerRoot) ? path.dropFirst(Self.formerRoot.count) : nil
   }
 
+  /// The response to a request with a larger list of headers than the server accepts.
+  var isTooLarge: HPACKHeaders {
+    isGRPC ? GRPCFraming.ending(GRPCFraming.hasLargeHead, hasHeaders: false) : [":status": "431"]
+  }
+
   /// The response to a request that is no call, or is compressed.
   var objection: HPACKHeaders? {
     // Plain HTTP statuses answer requests that are not gRPC. `GET /` asks whether the server is up.
@@ -57,9 +66,15 @@ package struct CallHeaders {
     return headers
   }
 
+  private static func length(_ text: String) -> Int? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+  }
+
   /// Reads at most eight digits and a unit; `nil` for any other text.
   private static func timeout(_ text: String) -> TimeAmount? {
-    guard let unit = text.last, text.utf8.count <= 9, let number = Int64(text.dropLast()), number >= 0 else {
+    guard let unit = text.last, text.utf8.count <= 9, let number = Int64(text.dropLast()), text.utf8.first != 0x2b,
+      number >= 0
+    else {
       return nil
     }
     let time: TimeAmount? =

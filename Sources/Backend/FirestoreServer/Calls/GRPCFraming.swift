@@ -16,6 +16,8 @@ package enum GRPCFraming {
   static let isCompressed = RPCStatus(.unimplemented, "Compressed messages are not supported.")
 
   package static let isShuttingDown = RPCStatus(.unavailable, "The server is shutting down.")
+  static let hasLargeHead = RPCStatus(
+    .resourceExhausted, "The metadata of the call is larger than \(ConnectionLimits.headBytes) bytes.")
   static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
 
   static let isIncomplete = RPCStatus(
@@ -61,10 +63,13 @@ package enum GRPCFraming {
   /// The text in the encoding of `grpc-message`.
   static func percentEncoded(_ text: String) -> String {
     let isPlain = { (byte: UInt8) in (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "%") }
-    if text.utf8.allSatisfy(isPlain) { return text }
+    // HTTP/2 forbids blanks around a value.
+    let isBlank = { (byte: UInt8?) in byte == 0x20 }
+    if text.utf8.allSatisfy(isPlain), !isBlank(text.utf8.first), !isBlank(text.utf8.last) { return text }
     var result = ""
-    for byte in text.utf8 {
-      if isPlain(byte) {
+    let last = text.utf8.count - 1
+    for (index, byte) in text.utf8.enumerated() {
+      if isPlain(byte), !isBlank(byte) || index > 0 && index < last {
         result.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
         let digits = String(byte, radix: 16, uppercase: true)

@@ -44,9 +44,12 @@ final class ListenCall: StreamedCall, Delivering {
         try listener?.receive(message)
       }
     } catch { return end(error) }
+    if isLast {
+      let isCut = received.readableBytes > 0
+      return end(isCut ? RPCStatus(.invalidArgument, "The request ends within a message.") : nil)
+    }
     // The bytes that were read are part of a larger buffer, which an idle stream need not keep.
     if received.readableBytes == 0 { received = ByteBuffer() } else { received.discardReadBytes() }
-    if isLast { end(nil) }
   }
 
   func resume() { schedule() }

@@ -73,6 +73,7 @@ final class ServedConnection: FrameConnectionOwner {
     end.owner = stream
     let length = head.call.contentLength ?? 0
     if head.isMalformed || isLast && length > 0 { return stream.breakOff(.protocolError) }
+    if head.isTooLarge { return stream.finish(HeaderBlock(head.call.isTooLarge)) }
     guard stream.countHead() else { return stream.breakOff(.enhanceYourCalm) }
     if !isLast, nextSweep == nil { scheduleSweep() }
     if let method = head.promptMethod, !isLast {
