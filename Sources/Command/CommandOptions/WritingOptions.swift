@@ -68,7 +68,10 @@ package struct WritingOptions: ParsableArguments {
         throw CommandFailure(.changed, "\(path) was changed just now; nothing was written.")
       }
       var failure = CommandFailure(error, path)
-      if error.code == .deadlineExceeded { failure.message += " \(TimeLimitOptions.mayBeWritten)" }
+      // The datastore says so about a commit that it has sent.
+      if error.code == .deadlineExceeded, !failure.message.contains("may have been applied") {
+        failure.message += " \(TimeLimitOptions.mayBeWritten)"
+      }
       throw failure
     }
   }

@@ -93,7 +93,7 @@ struct CallConnectionTests {
     _ = try peer.frames()
     calls[1].abandon()
     #expect(calls[1].outcome == "CancellationError()")
-    try peer.send(1, HandmadePeer.success, isLast: true)
+    try peer.send(1, HandmadePeer.answer, isLast: true)
     #expect(try peer.said() == ["headers 3", "data 3"])
     try peer.send(.settings, [0, 3] + TestFrame.bigEndian(100))
     #expect(try peer.said() == ["settings 0", "headers 5", "data 5"])
@@ -143,7 +143,7 @@ struct CallConnectionTests {
     let call = try peer.begin()
     try pass(minutes: 3, peer)
     #expect(peer.channel.isActive)
-    try peer.send(1, HandmadePeer.success, isLast: true)
+    try peer.send(1, HandmadePeer.answer, isLast: true)
     #expect(call.outcome == "success")
     try pass(seconds: 50, peer)
     #expect(peer.channel.isActive && peer.retirements == 0)
@@ -206,7 +206,7 @@ struct CallConnectionTests {
     peer.connection.retire()
     #expect(throws: TransportFailure.self) { try peer.begin() }
     #expect(peer.channel.isActive && peer.retirements == 1)
-    try peer.send(1, HandmadePeer.success, isLast: true)
+    try peer.send(1, HandmadePeer.answer, isLast: true)
     #expect(call.outcome == "success" && !peer.channel.isActive)
   }
 }

@@ -117,7 +117,7 @@ struct MisbehavingPeerTests {
     #expect(call.outcome == outcome && other.outcome == nil)
     // Frames that were still under way are passed over.
     try peer.send(1, HandmadePeer.head)
-    try peer.send(3, HandmadePeer.success, isLast: true)
+    try peer.send(3, HandmadePeer.answer, isLast: true)
     #expect(other.outcome == "success")
     #expect(try peer.said().isEmpty && peer.channel.isActive)
   }
@@ -132,7 +132,7 @@ struct MisbehavingPeerTests {
     try peer.goAway(last: 3, code: 11)
     #expect(calls.prefix(4).map(\.outcome) == [nil, nil, "notTaken", "notTaken"])
     #expect(throws: TransportFailure.self) { try peer.begin() }
-    try peer.send(1, HandmadePeer.success, isLast: true)
+    try peer.send(1, HandmadePeer.answer, isLast: true)
     #expect(calls[0].outcome == "success" && peer.channel.isActive)
     peer.channel.pipeline.fireChannelInactive()
     #expect(calls[1].outcome == "cut(hasGreeted: true)" && peer.retirements == 1)

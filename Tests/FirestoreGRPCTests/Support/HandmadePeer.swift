@@ -12,6 +12,8 @@ final class HandmadePeer {
   static let keepalive = Connection.Keepalive(time: .seconds(30), timeout: .seconds(10))
   static let head: HPACKHeaders = [":status": "200", "content-type": "application/grpc"]
   static let success: HPACKHeaders = ["grpc-status": "0"]
+  /// Trailers that are the whole response.
+  static let answer: HPACKHeaders = [":status": "200", "content-type": "application/grpc", "grpc-status": "0"]
 
   /// A message of gRPC with so many bytes.
   static func message(_ count: Int, of byte: UInt8 = 7) -> [UInt8] {

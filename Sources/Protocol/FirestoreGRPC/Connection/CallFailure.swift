@@ -35,8 +35,8 @@ enum CallFailure {
     case .httpAnswer(let code):
       RPCStatus(
         .unavailable,
-        "\(name) answers in HTTP (\(HTTPResponseStatus(statusCode: code))) and not in gRPC. Check the port, and for a "
-          + "proxy in between.",
+        "\(name) answers in HTTP\(code == 0 ? "" : " (\(HTTPResponseStatus(statusCode: code)))") and not in gRPC. Check "
+          + "the port, and for a proxy in between.",
         // A gateway that finds its server gone says so in HTTP.
         isForeign: (502...504).contains(code) ? nil : true)
     case .reset(let code): RPCStatus(statusCode(of: code), "\(name) broke the call off (\(code)).")
@@ -44,7 +44,12 @@ enum CallFailure {
     case .withoutStatus: RPCStatus(.internal, "The answer of \(name) ends without a status.")
     case .compressed: RPCStatus(.internal, "The answer of \(name) is compressed, which was not asked for.")
     case .tooLarge(let bytes): RPCStatus(.resourceExhausted, "The answer of \(name) has \(bytes) bytes: too many.")
+    case .malformed:
+      RPCStatus(
+        .internal, "\(name) sent an invalid response. Check the port, and for a proxy in between.", isForeign: true)
+    case .withinMessage: RPCStatus(.internal, "The response of \(name) ends within a message.")
     case .overdue: RPCStatus(.deadlineExceeded, "\(name) has not answered in time.")
+    case .withoutMessages: RPCStatus(.deadlineExceeded, "\(name) has sent no message for 60 seconds.")
     }
   }
 

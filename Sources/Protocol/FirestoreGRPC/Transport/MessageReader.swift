@@ -11,6 +11,9 @@ struct MessageReader {
   /// The message whose end has not come, with its prefix.
   private var partial = ByteBuffer()
 
+  /// Whether a message has begun that is not complete.
+  var isWithin: Bool { partial.readableBytes > 0 }
+
   /// - Returns: the next message; `nil` once all bytes are taken.
   mutating func next(_ bytes: inout ByteBuffer) throws(TransportFailure) -> ByteBuffer? {
     if partial.readableBytes == 0 {

@@ -3,29 +3,54 @@ import FirestoreModel
 import HTTP2Frames
 import NIOHPACK
 
-/// The meaning of headers of an answer; once for all blocks that say the same.
+/// The meaning of a response's headers; computed once for all blocks that are equal.
 enum ResponseHead {
-  /// The answer is still to come.
+  /// An interim response; the final one follows.
   case interim
   case begin
-  /// Trailers, which may stand for the whole answer.
-  case end(Result<Void, any Error>)
-  /// An answer of HTTP that is none of gRPC, with its status.
+  /// Trailers, which may stand for the whole response.
+  case end(Result<Void, any Error>, isWhole: Bool)
+  /// A response of HTTP that is not a response of gRPC, with its status; 0 for an invalid one.
   case foreign(Int)
   /// Headers without a status.
   case other
+  /// Headers that HTTP/2 does not allow (RFC 9113, 8.2 and 8.3).
+  case malformed
 
   init(_ headers: HPACKHeaders) {
-    if let code = headers.first(name: "grpc-status") {
-      let code = Int(code).flatMap(StatusCode.init(rawValue:)) ?? .unknown
-      let message = Self.percentDecoded(headers.first(name: "grpc-message") ?? "")
-      self = .end(code == .ok ? .success(()) : .failure(RPCStatus(code, message)))
-    } else if let status = headers.first(name: ":status") {
-      let isGRPC = headers.first(name: "content-type")?.hasPrefix("application/grpc") == true
-      self = status.hasPrefix("1") ? .interim : status == "200" && isGRPC ? .begin : .foreign(Int(status) ?? 0)
-    } else {
-      self = .other
+    let statuses = headers[":status"]
+    // Servers of gRPC send the blanks of a message as they are.
+    guard statuses.count <= 1, headers.areFields(pseudoHeaders: [":status"], allowsBlanks: true) else {
+      self = .malformed
+      return
     }
+    let code = headers.first(name: "grpc-status")
+    guard let text = statuses.first else {
+      self = code.map { .end(Self.outcome($0, headers), isWhole: false) } ?? .other
+      return
+    }
+    let status = Self.number(text) ?? 0
+    let isGRPC = headers.first(name: "content-type")?.hasPrefix("application/grpc") == true
+    switch (status, code) {
+    // An upgrade does not exist in HTTP/2.
+    case (101, _): self = .malformed
+    case (100..<200, _): self = .interim
+    case (200..., let code?): self = .end(Self.outcome(code, headers), isWhole: true)
+    case (200, nil) where isGRPC: self = .begin
+    default: self = .foreign(status)
+    }
+  }
+
+  /// Reads a status of HTTP: three digits, from 100 to 599. NIO traps on a negative one.
+  private static func number(_ text: String) -> Int? {
+    guard text.utf8.count == 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text).flatMap { (100...599).contains($0) ? $0 : nil }
+  }
+
+  private static func outcome(_ code: String, _ headers: HPACKHeaders) -> Result<Void, any Error> {
+    let code = Int(code).flatMap(StatusCode.init(rawValue:)) ?? .unknown
+    if code == .ok { return .success(()) }
+    return .failure(RPCStatus(code, percentDecoded(headers.first(name: "grpc-message") ?? "")))
   }
 
   /// The text of a `grpc-message`; characters that are no valid encoding stay as they are.

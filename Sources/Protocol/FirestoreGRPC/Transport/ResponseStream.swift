@@ -9,6 +9,11 @@ import NIOCore
 /// ```
 /// Used on the connection's thread.
 final class ResponseStream: StreamOwner {
+  /// The time without a message after which a call with a deadline fails.
+  private static let longestSilence = TimeAmount.seconds(60)
+  private static let mostInterims = 100
+  private static let mostEmptyMessages = 1_000
+
   private let connection: CallConnection
   private let inbox: ResponseInbox
   /// The stream's end; `nil` while the call waits until it may begin, and after it.
@@ -18,8 +23,14 @@ final class ResponseStream: StreamOwner {
   /// Whether nothing of the answer is read any more.
   private(set) var isOver = false
   private var timer: Scheduled<Void>?
+  private var deadline = NIODeadline.distantFuture
+  /// The time of the last message, or of the call's beginning.
+  private var lastMessage = NIODeadline.uptimeNanoseconds(0)
   private var reader = MessageReader()
   private var hasHeaders = false
+  private var interims = 0
+  /// The number of messages without content since the last one with content.
+  private var emptyMessages = 0
   /// The bytes for which the peer gets room again when messages have been taken.
   private var unread = 0
   /// The callers that wait until what they have said has gone.
@@ -32,9 +43,22 @@ final class ResponseStream: StreamOwner {
     if let message { early.append(.data(Self.data(message), owed: 0, isLast: true)) }
   }
 
-  /// Ends the call when its time is over.
+  /// Ends the call after its timeout, and before it if the server sends no message for a minute.
   func limit(to timeout: TimeAmount) {
-    timer = connection.loop.assumeIsolated().scheduleTask(in: timeout) { self.end(.overdue) }
+    lastMessage = connection.loop.now
+    deadline = lastMessage + timeout
+    watch()
+  }
+
+  private func watch() {
+    let due = min(lastMessage + Self.longestSilence, deadline)
+    timer = connection.loop.assumeIsolated().scheduleTask(deadline: due) {
+      let now = self.connection.loop.now
+      if now >= self.deadline { return self.end(.overdue) }
+      // The server cannot send while the caller leaves messages unread.
+      if self.unread > 0 { self.lastMessage = now }
+      if now - self.lastMessage >= Self.longestSilence { self.end(.withoutMessages) } else { self.watch() }
+    }
   }
 
   // MARK: The request
@@ -90,14 +114,17 @@ final class ResponseStream: StreamOwner {
 
   func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd) {
     switch block.response {
-    case .end(let outcome): finish(outcome)
-    case _ where hasHeaders: if isLast { self.end(.withoutStatus) }
-    case .interim where !isLast: break
-    case .begin:
+    case .end(let outcome, let isWhole) where isLast && isWhole != hasHeaders: finish(trailers: outcome)
+    case .begin where !hasHeaders:
       hasHeaders = true
       if isLast { self.end(.withoutStatus) }
-    case .foreign(let status): self.end(.httpAnswer(status))
-    case .interim, .other: self.end(.httpAnswer(0))
+    case .interim where !hasHeaders && !isLast:
+      interims += 1
+      if interims > Self.mostInterims { self.end(.malformed) }
+    case .foreign(let status) where !hasHeaders: self.end(.httpAnswer(status))
+    case .other where !hasHeaders: self.end(.httpAnswer(0))
+    case .other where isLast: self.end(.withoutStatus)
+    case .begin, .end, .foreign, .interim, .malformed, .other: self.end(.malformed)
     }
   }
 
@@ -106,11 +133,16 @@ final class ResponseStream: StreamOwner {
     var bytes = bytes
     var messages: [ByteBuffer] = []
     do throws(TransportFailure) {
-      while let message = try reader.next(&bytes) { messages.append(message) }
+      while let message = try reader.next(&bytes) {
+        messages.append(message)
+        emptyMessages = message.readableBytes == 0 ? emptyMessages + 1 : 0
+      }
+      if emptyMessages > Self.mostEmptyMessages { throw .malformed }
     } catch {
       inbox.put(messages)
       return self.end(error)
     }
+    if !messages.isEmpty { lastMessage = connection.loop.now }
     unread += size
     if inbox.put(messages) { settle() }
     if isLast { self.end(.withoutStatus) }
@@ -133,6 +165,12 @@ final class ResponseStream: StreamOwner {
 
   /// Ends the call because its caller has given up.
   func abandon() { finish(.failure(CancellationError())) }
+
+  /// Ends the call with its trailers. A message that is cut short is missing from the response.
+  private func finish(trailers outcome: Result<Void, any Error>) {
+    if case .success = outcome, reader.isWithin { return end(.withinMessage) }
+    finish(outcome)
+  }
 
   private func finish(_ outcome: Result<Void, any Error>) {
     if isOver { return }

@@ -23,6 +23,12 @@ enum TransportFailure: Error {
   case withoutStatus
   case compressed
   case tooLarge(Int)
+  /// The headers of the response are invalid, or it never gets to its first message.
+  case malformed
+  /// The response ended within a message.
+  case withinMessage
   /// The call's timeout is over.
   case overdue
+  /// No message arrived for a minute.
+  case withoutMessages
 }

@@ -13,6 +13,7 @@ struct ChannelArray: Equatable {
 /// arrays: `25\n[[1,[{…}]],[2,["noop"]]]`.
 struct ChannelFrames {
   private static let mostDigits = 12
+  private static let largestNumber = 1 << 53
   private var bytes: [UInt8] = []
 
   /// Whether a frame has begun that is not whole.
@@ -62,6 +63,7 @@ struct ChannelFrames {
       guard text[index] == UInt8(ascii: "["),
         let comma = text[index...].firstIndex(of: UInt8(ascii: ",")),
         let number = Int(String(decoding: text[(index + 1)..<comma], as: UTF8.self)),
+        (0...largestNumber).contains(number),
         let end = close(of: index, in: text)
       else { return nil }
       arrays.append(ChannelArray(number: number, content: Array(text[(comma + 1)..<end])))
