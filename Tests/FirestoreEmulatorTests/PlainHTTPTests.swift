@@ -140,6 +140,24 @@ import Testing
     #expect(try channel.sentText().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
   }
 
+  @Test("A request of HTTP/1.1 without a host is rejected, one of HTTP/1.0 is served")
+  func missingHost() throws {
+    for (version, status) in [("1.1", "400"), ("1.0", "200")] {
+      let channel = try open()
+      try channel.receive("GET / HTTP/\(version)\r\n\r\n")
+      #expect(try channel.sentText().dropFirst(9).hasPrefix(status))
+    }
+  }
+
+  @Test(
+    "The host of an absolute target takes the place of the Host field",
+    arguments: [("http://localhost:1", "evil.example", false), ("HTTP://evil.example", "localhost", true)])
+  func absoluteTarget(root: String, host: String, isForbidden: Bool) throws {
+    let channel = try open()
+    try channel.receive("DELETE \(root)/emulator/v1/\(database.documentsName) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+    #expect(try channel.sentText().hasPrefix("HTTP/1.1 403 ") == isForbidden)
+  }
+
   @Test("A connection serves one request after the other, also those that came together")
   func persistent() throws {
     let channel = try open()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import COpenSSL
 import ClientTesting
 import FirestoreEmulator
 import FirestoreGRPC
@@ -8,6 +9,8 @@ import FirestoreTesting
 import Foundation
 import Hearth
 import Testing
+
+@testable import TransportSecurity
 
 /// A server with a certificate of its own, and what a client says that does not like it.
 @Suite(.timeLimit(.minutes(5)), .serialized)
@@ -113,5 +116,17 @@ struct TLSTests {
     await datastore.close()
     #expect(status?.code == .invalidArgument)
     #expect(status?.message.contains(file.path) == true && status?.message.contains("--trust") == true)
+  }
+
+  @Test("Every suite of TLS 1.2 has forward secrecy and authenticated encryption")
+  func suites() throws {
+    let handler = try TLSContext(trustRoots: nil, http2: true).clientHandler(for: .host("localhost"))
+    var names: [String] = []
+    while let name = SSL_get_cipher_list(handler.ssl, Int32(names.count)) { names.append(String(cString: name)) }
+    #expect(names.contains("ECDHE-ECDSA-AES128-GCM-SHA256") && names.contains("TLS_AES_128_GCM_SHA256"))
+    let others = names.filter { name in
+      !name.hasPrefix("TLS_") && !(name.hasPrefix("ECDHE-") && (name.contains("GCM") || name.contains("CHACHA20")))
+    }
+    #expect(others == [])
   }
 }

@@ -11,6 +11,8 @@
 
 static inline void hearth_ctx_harden(SSL_CTX *context) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  // HTTP/2 forbids all other suites of TLS 1.2 (RFC 9113, Appendix A). TLS 1.3 has suites of its own.
+  SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 }

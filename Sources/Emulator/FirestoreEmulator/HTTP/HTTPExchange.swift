@@ -25,8 +25,8 @@ final class HTTPExchange {
     /// Whether a part of the answer has been written.
     var hasBegun = false
 
-    init(_ head: HTTPRequestHead) {
-      self.head = head
+    init(_ received: HTTPRequestHead) {
+      head = received.inOriginForm
       wish = PlainRequest(head)
     }
   }
@@ -212,7 +212,8 @@ final class HTTPExchange {
       return refuse(tooLarge(request.wish), request)
     }
     // A proxy on the way may have taken another of the Host fields for the name (RFC 9112 §3.2).
-    if connection.isWhole, request.head.headers["host"].count > 1 {
+    let hosts = request.head.headers["host"].count
+    if connection.isWhole, hosts > 1 || hosts == 0 && request.head.version == .http1_1 {
       return refuse(HTTPAnswer(400, "A request has one Host.\n"), request)
     }
     state = .receiving(request)

@@ -74,3 +74,20 @@ struct PlainRequest {
     return ControlRequest(method, target).map { .control($0) } ?? .unknown
   }
 }
+
+extension HTTPRequestHead {
+  /// The same request with a target that begins with the path. A target with a host takes the place of the Host field
+  /// (RFC 9112 §3.2.2).
+  var inOriginForm: HTTPRequestHead {
+    guard let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }),
+      headers["host"].count == 1
+    else { return self }
+    let rest = uri.dropFirst(scheme.count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    let target = rest.dropFirst(authority.count)
+    var head = self
+    head.uri = target.first == "/" ? String(target) : "/" + target
+    head.headers.replaceOrAdd(name: "host", value: String(authority))
+    return head
+  }
+}
