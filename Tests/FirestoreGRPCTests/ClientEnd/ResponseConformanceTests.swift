@@ -246,6 +246,18 @@ import Testing
     #expect(call.outcome == "withoutMessages" && stream.outcome == nil && peer.channel.isActive)
   }
 
+  @Test(
+    "A server that gives a call no stream or no window ends it after a minute",
+    arguments: [[0, 3, 0, 0, 0, 0], [0, 4, 0, 0, 0, 0]] as [[UInt8]])
+  func noRoom(_ setting: [UInt8]) throws {
+    let peer = try HandmadePeer(settings: setting)
+    let call = try peer.begin([1, 2, 3], timeout: .seconds(300))
+    try pass(seconds: 55, peer)
+    #expect(call.outcome == nil)
+    try pass(seconds: 10, peer)
+    #expect(call.outcome == "withoutMessages" && peer.channel.isActive)
+  }
+
   @Test("A caller that does not read is no silence of the server")
   func slowCaller() throws {
     let peer = try HandmadePeer()

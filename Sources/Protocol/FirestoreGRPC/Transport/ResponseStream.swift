@@ -142,7 +142,7 @@ final class ResponseStream: StreamOwner {
       inbox.put(messages)
       return self.end(error)
     }
-    if !messages.isEmpty { lastMessage = connection.loop.now }
+    if !messages.isEmpty, let now = connection.signs.last { lastMessage = now }
     unread += size
     if inbox.put(messages) { settle() }
     if isLast { self.end(.withoutStatus) }
