@@ -642,6 +642,19 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// `HEARTH_FUZZ=1` adds the program of `.ci/fuzz`.
+if Context.environment["HEARTH_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "FuzzTargets",
+      dependencies: [
+        "FirestoreTesting", "ServerTesting", "FirestoreModel", "FirestoreJSON", "FirestoreText", "FirestoreProtocol",
+        "FirestoreBackend", "FirestoreRules", "FirestoreService", "FirestoreServer", "FirestoreGRPC", "HTTP2Frames",
+        "TOMLReading", nio, hpack, .product(name: "NIOEmbedded", package: "swift-nio"),
+      ],
+      path: "Tests/FuzzTargets", swiftSettings: swift))
+}
+
 if coreOnly {
   package.targets.removeAll { needGRPC.contains($0.name) }
   package.products.removeAll { ["Hearth", "HearthTesting", "hearth"].contains($0.name) }
