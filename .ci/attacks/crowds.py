@@ -9,6 +9,7 @@ from common import *
 
 COUNT, SIZE = 2_000, 20_000
 MOST_MEGABYTES = 64
+MOST_SECONDS = 0.05
 
 
 def varint(value):
@@ -211,8 +212,8 @@ def main():
             for connection in opened:
                 connection.close()
             server.end()
-            # How long a get takes is the machine's mood too: it is told, and only an answer that never came is a violation.
-            bad = count == 0 or (case is not readers and above > MOST_MEGABYTES)
+            # KNOWN-LIMITS has the gets beside 100 returning clients, so their time is only printed.
+            bad = count == 0 or above > MOST_MEGABYTES or (case is not readers and longest > MOST_SECONDS)
             failed = failed or bad
             print(f"{name}: {above:.0f} MB above the start, a get took {longest * 1000:.0f} ms at most, {usual * 1000:.1f} ms "
                   f"mostly ({count})" + (" TOO MUCH" if bad else ""), flush=True)

@@ -206,7 +206,7 @@ extension PainterTests {
       #expect(sum == 0)
     }
 
-    @Test("A change of focus is at most 160 bytes between any two panes")
+    @Test("A change of focus is at most 160 bytes, or 170 from the feed")
     mutating func focus() {
       defer { painter.close() }
       for _ in 0..<40 { event() }
