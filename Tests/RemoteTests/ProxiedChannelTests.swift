@@ -122,4 +122,15 @@ import Testing
       String(decoding: refused.body, as: UTF8.self)
         == "count=2&ofs=3&req0___data__=%7B%22database%22%3A%22d%22%2C%22removeTarget%22%3A6%7D&req1___data__=%7B%7D")
   }
+
+  @Test("A back channel with an array number below 0 or near 2^63 is no back channel")
+  func arrayNumbers() {
+    for (number, isNumber) in [("1", true), ("9223372036854775807", false), ("-1", false), ("9007199254740993", false)]
+    {
+      let frame = "[[\(number),[{}]]]"
+      var frames = ChannelFrames()
+      let arrays = frames.append(ByteBuffer(string: "\(frame.utf8.count)\n\(frame)"))
+      #expect((arrays?.first?.count == 1) == isNumber)
+    }
+  }
 }
