@@ -98,9 +98,9 @@ import Testing
     try note(backend, "mine", "mallory", "again")
     let bytes = try sent(first)
     #expect(bytes.containsText("again"))
-    // A token is 17 bytes behind its field's tag and length.
-    let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x22, 17, 1]) })
-    let token = Array(bytes[(start + 2)..<(start + 19)])
+    // A token has 25 bytes after its field's tag and length.
+    let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x22, 25, 1]) })
+    let token = Array(bytes[(start + 2)..<(start + 27)])
     _ = try first.channel.finish()
 
     try note(backend, "alice1", "alice", "SECRET 2")

@@ -31,7 +31,7 @@ struct RecordedScenario: Sendable {
     }
     let written = StoryWriter.write(story)
     remarks += written.untold.map { "not told by the record: \($0)" }
-    let checked = try await StoryCheck.check(written.text, in: story.database)
+    let checked = try await StoryCheck.check(written.text, in: story.database, until: .now + .seconds(20))
     remarks += checked.unmet.map { "not met when it was played: \($0)" }
     let failure = checked.failure.map { failure in
       CommandFailure(failure.status, "the scenario that was made does not pass: \(failure.message)")

@@ -8,8 +8,6 @@ import Synchronization
 package struct StoryCheck {
   /// The most runs, each of which finds one expectation that is not met.
   private static let mostRuns = 200
-  /// The time after which no further run begins. The lines of a damaged record can need all of them.
-  private static let mostTime = Duration.seconds(20)
 
   package struct Checked: Sendable {
     package var text: String
@@ -19,7 +17,10 @@ package struct StoryCheck {
     package var failure: CommandFailure?
   }
 
-  package static func check(_ text: String, in database: DatabaseID) async throws(CommandFailure) -> Checked {
+  /// - Parameter end: the time after which no further run begins: the lines of a damaged record can need all of them.
+  package static func check(
+    _ text: String, in database: DatabaseID, until end: ContinuousClock.Instant? = nil
+  ) async throws(CommandFailure) -> Checked {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     var unmet: [String] = []
     // The lines by their places at first, and how often those that were not met may still move.
@@ -27,8 +28,8 @@ package struct StoryCheck {
     var movesLeft: [Int: Int] = [:]
     let parser = ScenarioParser(database: database)
     var failure: CommandFailure?
-    let start = ContinuousClock.now
-    for _ in 0..<mostRuns where start.duration(to: .now) < mostTime {
+    for _ in 0..<mostRuns {
+      if let end, ContinuousClock.now > end { break }
       let scenario = try parser.scenario(lines.joined(separator: "\n"), of: "the scenario")
       let (failed, step) = try await run(scenario, in: database)
       failure = failed
