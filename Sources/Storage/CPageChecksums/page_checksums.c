@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CPageChecksums.h"
+#include "layers.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// A main database file. The structure of the file system below follows it in memory.
+/// A main database file.
 struct checked_file {
   sqlite3_file base;
   /// Whether reads compare checksums (PRAGMA checksum_verification).
@@ -18,9 +18,7 @@ struct checked_file {
   unsigned char *scratch;
 };
 
-static const sqlite3_int64 offset_of_real = (sizeof(struct checked_file) + 15) & ~(size_t)15;
-
-static sqlite3_file *real_file(sqlite3_file *file) { return (sqlite3_file *)((char *)file + offset_of_real); }
+_Static_assert(sizeof(struct checked_file) <= layer_bytes, "a database file fits into its room");
 
 static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs) { return (sqlite3_vfs *)vfs->pAppData; }
 
@@ -191,6 +189,7 @@ static const sqlite3_io_methods checked_methods = {
 
 static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
   sqlite3_vfs *real = real_vfs(vfs);
+  if (flags & SQLITE_OPEN_WAL) return cpc_open_log(real, name, file, flags, out);
   if (!(flags & SQLITE_OPEN_MAIN_DB)) return real->xOpen(real, name, file, flags, out);
   struct checked_file *checked = (struct checked_file *)file;
   memset(checked, 0, sizeof *checked);
@@ -230,7 +229,7 @@ static void register_once(void) {
   checked_vfs.pNext = NULL;
   checked_vfs.zName = CPC_NAME;
   checked_vfs.pAppData = real;
-  checked_vfs.szOsFile = (int)offset_of_real + real->szOsFile;
+  checked_vfs.szOsFile = layer_bytes + real->szOsFile;
   checked_vfs.xOpen = checked_open;
   checked_vfs.xDelete = checked_delete;
   checked_vfs.xAccess = checked_access;

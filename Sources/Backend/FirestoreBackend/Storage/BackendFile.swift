@@ -21,7 +21,7 @@ struct BackendFile: ~Copyable {
   let openFiles: OpenFiles?
   /// The damage that was met first.
   private let damage = Mutex<StoreError?>(nil)
-  /// Whether the last transaction failed because of the disk.
+  /// The state of the disk: whether it made the last transaction fail.
   private let isFailing = Mutex(false)
 
   /// - Throws: `corrupt` for data that differs from the data written; the files then stay as they are.

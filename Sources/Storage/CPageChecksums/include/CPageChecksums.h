@@ -4,6 +4,8 @@
 //
 // The format is the one that SQLite publishes for its checksum VFS (sqlite.org/cksumvfs.html), so any tool with that
 // extension can check a closed database file. It detects changed bits, not an intact page in the place of another.
+//
+// The layer also gathers the frames of a transaction on their way into the log (`gathered_log.c`).
 
 #ifndef CPAGECHECKSUMS_H
 #define CPAGECHECKSUMS_H
