@@ -9,7 +9,7 @@ package struct ConnectionLimits: Sendable {
   /// The most bytes of the head of a request.
   package static let headBytes = 16 << 10
   /// The most bytes that all connections together may hold in memory.
-  package static let totalBytes = 512 << 20
+  package static let totalBytes = 448 << 20
 
   /// The most simultaneous calls.
   let streams: Int
