@@ -193,6 +193,8 @@ extension EmulatorServer.Configuration {
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        // At most 64 KiB a turn: a client that sends thousands of small requests leaves room for others in between.
+        .childChannelOption(.maxMessagesPerRead, value: 1)
         // Keepalive finds clients that are gone without a word.
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelInitializer(initialize)
