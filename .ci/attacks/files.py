@@ -122,7 +122,8 @@ def logs(table):
                 # SQLite's recovery decides: the data opens, as an earlier commit left it.
                 status, output, errors = run(home, "export", "c", "--data", str(data), "--project", PROJECT)
                 found = sorted(int(json.loads(line)["path"][2:]) for line in output.splitlines() if line.startswith("{"))
-                if status != 0:
+                # 4: the collection has no documents.
+                if status not in (0, 4):
                     table.violate(f"log {row}", f"status {status}", one_line(output + errors, 80))
                 elif found != list(range(len(found))):
                     table.violate(f"log {row}", "not an earlier commit", f"{len(found)} of 60 documents")

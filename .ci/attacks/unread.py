@@ -169,7 +169,7 @@ def main():
     attack(table, "REST over HTTP/1.1", 200, 1, None, before=(
         f"POST /v1/{DOCUMENTS}:runQuery HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(REST_BODY)}\r\n\r\n").encode() + REST_BODY)
-    attack(table, "small answers, window 0", 20, 2_000, small_get, window=0)
+    attack(table, "small answers, window 0", 20, 4_000, small_get, window=0)
     attack(table, "heads without bodies", 8, 8_000, commit_head)
     table.finish()
 

@@ -58,6 +58,7 @@ extension StorageOptions.Locations {
   /// - Parameter isMade: whether a missing cache is made.
   package func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
     var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)
+    configuration.report = { StandardError.write("hearth: \($0)") }
     guard !isMade, case .directory(let folder) = cache, !LocalStore.exists(in: folder) else { return configuration }
     if isCacheNamed || isDataNamed {
       throw CommandFailure(
