@@ -41,7 +41,6 @@ import Testing
       for _ in 0..<count { try await RawRequest.send(opening, to: proxy) }
       var left = count
       while left > 0 {
-        try await Task.sleep(for: .milliseconds(10))
         left = try await loop.submit {
           references.value.count < count ? count : references.value.count { $0.bridge != nil }
         }.get()
