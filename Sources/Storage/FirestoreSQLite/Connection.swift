@@ -9,6 +9,8 @@ public import CSQLite
 ///
 /// A commit that the disk fails is withdrawn, so that a restart cannot find it. After a failed fsync the database is
 /// opened anew, because the system may have dropped what it could not write (`Connection+Failures`).
+///
+/// The file is longer than most: the handle, its statements and its transactions share private state.
 @usableFromInline package final class Connection {
   /// The settings of a store's database.
   package struct Settings: Sendable {
