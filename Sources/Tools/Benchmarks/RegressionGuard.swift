@@ -6,9 +6,11 @@ import Foundation
 /// allocations, which are the same whatever else the machine does.
 struct RegressionGuard {
   static let cases = [
-    "read-by-key", "query-equal-scan", "query-collection", "relisten-synced", "query-equal-index",
-    "query-order-limit-index", "wire-decode", "apply-remote", "write-to-snapshot", "acknowledge", "fanout-100",
-    "codable-decode",
+    "read-by-key", "query-equal-scan", "query-order-limit-scan", "query-collection", "relisten-synced",
+    "query-equal-index", "query-order-limit-index", "start-index", "start-synced", "wire-decode", "apply-remote",
+    "apply-remote-listened", "write-to-snapshot", "acknowledge", "fanout-100", "fanout-growth", "codable-decode",
+    "write-to-callback", "listen-to-callback", "end-to-end-listen", "end-to-end-change",
+    "end-to-end-write",
   ]
   static let documents = 10_000
 
