@@ -18,6 +18,8 @@ import Testing
     ] {
       var driver = Driver()
       driver.client(.status(ClientStatus(since: at(0))), at: 0)
+      #expect(driver.screen.contains("CONNECTING"))
+      driver.client(.collections(below: .root, []), at: 0)
       #expect(driver.screen.contains("NOT CONNECTED: nothing to ask"))
       driver.client(.collectionsUnlisted(below: .root, RPCStatus(code, "no.")), at: 1)
       #expect(driver.screen.contains(word) && driver.screen.contains("NOT CONNECTED") == (word == "NOT CONNECTED"))
@@ -29,13 +31,40 @@ import Testing
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, []), at: 0)
     #expect(driver.screen.contains("no collections yet"))
-    for (code, place) in [(StatusCode.unauthenticated, ":messages"), (.unavailable, "the network pane")] {
-      driver.client(.collectionsUnlisted(below: .root, RPCStatus(code, "no.")), at: 1)
-      #expect(driver.screen.contains("not listed: \(code.name)") && driver.screen.contains("\(place) says why"))
-      #expect(!driver.screen.contains("no collections yet"))
-    }
+    driver.client(.collectionsUnlisted(below: .root, RPCStatus(.unauthenticated, "no.")), at: 1)
+    #expect(driver.screen.contains("not listed: unauthenticated") && driver.screen.contains(":messages says why"))
+    #expect(!driver.screen.contains("no collections yet"))
     driver.client(.collections(below: .root, []), at: 2)
     #expect(driver.screen.contains("no collections yet"))
+  }
+
+  @Test(
+    "First contact with a server that is away says so with the reason, and asks again without a key",
+    arguments: [Size(width: 120, height: 36), Size(width: 80, height: 24)])
+  func away(size: Size) {
+    var driver = Driver(size)
+    let refusal = RPCStatus(.unavailable, "127.0.0.1:8080 refuses the connection. Check the port.")
+    driver.client(.status(ClientStatus(since: at(0))), at: 0)
+    driver.client(.collections(below: .root, []), at: 0)
+    driver.client(.collectionsUnlisted(below: .root, refusal), at: 0)
+
+    let lines = driver.screen.split(separator: "\n")
+    #expect(lines[0].contains("OFFLINE") && driver.screen.contains("[OFFLINE]"))
+    for text in ["not listed: unavailable", "refuses the", "tries again", "retry in 5"] {
+      #expect(driver.screen.contains(text), "\(text)")
+    }
+    for text in ["NOT CONNECTED", "nothing to ask", "0 collections"] { #expect(!driver.screen.contains(text)) }
+
+    driver.tick(4)
+    #expect(driver.screen.contains("retry in 1"))
+    driver.tick(5)
+    #expect(driver.effects.contains(.client(.listCollections(below: .root))))
+    driver.client(.collectionsUnlisted(below: .root, refusal), at: 6)
+    driver.press("3 r")
+    #expect(driver.effects.last == .client(.listCollections(below: .root)))
+
+    driver.client(.collections(below: .root, ["cities"]), at: 7)
+    #expect(driver.screen.contains("cities") && !driver.screen.contains("OFFLINE"))
   }
 
   private func opened(_ documents: Int, total: Int? = nil) -> Driver {

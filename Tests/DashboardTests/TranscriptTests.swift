@@ -15,7 +15,7 @@ struct TranscriptTests {
   func lines() {
     var driver = Driver()
     var plain = Transcript()
-    #expect(plain.news(of: driver.state) == ["12:04:00.000 status: not connected"])
+    #expect(plain.news(of: driver.state) == ["12:04:00.000 status: connecting"])
     #expect(plain.news(of: driver.state) == [])
 
     driver.client(.notice(.warning, "config.toml:1: unknown setting"), at: 1)

@@ -197,6 +197,27 @@ extension EndToEndTests.InPipes {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct RemoteDashboardTests {
+    @Test("A dashboard whose server is not there yet says so, and lists the collections when the server is there")
+    func firstContact() async throws {
+      let (servers, surroundings) = (try Surroundings(), try Surroundings())
+      let data = ["--data", servers.folder.path + "/served"]
+      var server = try await ServeProcess(servers, data)
+      let (port, address) = (server.port, server.address)
+      _ = try await HeadlessRun(["set", "cities/SF", "{\"name\": \"San Francisco\"}", "--emulator", address], servers)
+      kill(server.process.id, SIGTERM)
+      #expect(try await server.process.exitStatus() == 0)
+
+      let hearth = try await TmuxTerminal(["--emulator", address], in: surroundings)
+      try await hearth.wait(for: "the state, the reason, and the next attempt") {
+        $0.text.contains("OFFLINE") && $0.text.contains("not listed") && $0.text.contains("refuses the connection")
+          && $0.text.contains("retry in")
+      }
+      server = try await ServeProcess(servers, data, port: port)
+      try await hearth.wait("San Francisco")
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
+
     @Test("Without its server the dashboard opens from the cache, says why, and goes online when the server is there")
     func opensOffline() async throws {
       let surroundings = try Surroundings()

@@ -80,7 +80,7 @@ extension Keymap {
       change: { $0.screen.toggleFacts() }),
     Command(
       "retry", "r", in: .pane(.network), "connect now, without waiting for the retry", hint: "retry now", 5,
-      unless: { $0.reasonAgainstRetrying }, run: { _ in [.client(.retryNow)] }),
+      unless: { $0.reasonAgainstRetrying }, run: { $0.idleOutage == nil ? [.client(.retryNow)] : $0.listAgain() }),
   ]
 
   private static let feed: [Command] = [

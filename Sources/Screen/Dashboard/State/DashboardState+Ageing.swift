@@ -24,7 +24,7 @@ extension DashboardState {
 
   /// Whether the screen counts seconds: the age of a pending write, an outage, a retry, the event rate.
   package var hasRunningClock: Bool {
-    writes.waiting > 0 || network.isOffline || network.nextRetry != nil || feed.rate.isDecaying(at: now)
+    writes.waiting > 0 || network.isOffline || nextAttempt != nil || feed.rate.isDecaying(at: now)
   }
 
   /// Lets time pass: toasts disappear, highlights fade, clocks advance.

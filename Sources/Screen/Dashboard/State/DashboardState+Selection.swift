@@ -156,7 +156,7 @@ extension DashboardState {
 
   var reasonAgainstRetrying: String? {
     if !network.isNetworkEnabled { return "you are offline: o goes online" }
-    return network.nextRetry == nil ? "nothing waits for a retry" : nil
+    return nextAttempt == nil ? "nothing waits for a retry" : nil
   }
 
   var reasonAgainstFilter: String? {

@@ -33,7 +33,7 @@ extension DashboardState {
       browser.fail(tag, status)
     case .located(let tag, let key, let count): return receive(located: key, by: tag, cachedCount: count)
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
-    case .collectionsUnlisted(let parent, let status): if parent.isRoot { browser.rootsFailure = status }
+    case .collectionsUnlisted(let parent, let status): if parent.isRoot { noteUnlisted(status) }
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
     case .counted(let path, let count, let isFromCache):
       receive(count: count, of: path, isFromCache: isFromCache ?? false)

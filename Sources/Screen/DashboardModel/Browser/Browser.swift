@@ -42,6 +42,10 @@ package struct Browser: Sendable {
   package var roots: [String]?
   /// The reason why the backend did not list them when last asked.
   package var rootsFailure: RPCStatus?
+  /// The same reason if the server could not be reached, else `nil`.
+  package var rootsOutage: RPCStatus? {
+    rootsFailure.flatMap { [.unavailable, .deadlineExceeded].contains($0.code) ? $0 : nil }
+  }
   package var windows: [ResourcePath: CollectionWindow] = [:]
   package var subcollections: [ResourcePath: [String]] = [:]
   /// Documents that do not exist while documents below them do, by collection and in key order.

@@ -28,7 +28,7 @@ struct CollectionsPane {
     if rows.isEmpty, EmptyPage.isShown(state) {
       EmptyPage(state: state, glyphs: glyphs).drawWays(in: area, on: &canvas)
     } else if rows.isEmpty {
-      let texts = emptyTexts
+      let texts = emptyTexts(width: area.width - 1)
       for (row, text) in texts.prefix(geometry.rows.height).enumerated() {
         canvas.put(text, at: Point(x: area.x + 1, y: geometry.rows.y + row), role: .textMuted, clip: area)
       }
@@ -68,15 +68,16 @@ struct CollectionsPane {
   }
 
   /// The reasons why there is no row.
-  private var emptyTexts: [String] {
+  private func emptyTexts(width: Int) -> [String] {
     if state.browser.roots == nil { return ["reading the collections"] }
     if state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
+    if let outage = state.browser.rootsOutage {
+      let again = "Hearth tries again until it is listed."
+      return ["no collection is cached", "not listed: \(outage.code.name)"]
+        + [outage.message, again].flatMap { WrappedText.lines($0, width: width, glyphs.ellipsis) }
+    }
     if let failure = state.browser.rootsFailure {
-      let isOutOfReach = failure.code == .unavailable || failure.code == .deadlineExceeded
-      return [
-        "no collection is cached", "not listed: \(failure.code.name)",
-        isOutOfReach ? "the network pane says why" : ":messages says why",
-      ]
+      return ["no collection is cached", "not listed: \(failure.code.name)", ":messages says why"]
     }
     return ["no collections yet"]
   }
@@ -238,6 +239,7 @@ struct CollectionsPane {
     let isLarge = layoutClass == .large
     var text = "\(state.browser.roots?.count ?? 0)" + (isLarge ? " collections" : "")
     if state.browser.roots?.count == 1, isLarge { text = "1 collection" }
+    if state.browser.roots?.isEmpty == true, state.browser.rootsFailure != nil { text = isLarge ? "not listed" : "?" }
     var collection: ResourcePath?
     var isPlace = false
     switch state.browser.cursor.id {

@@ -46,7 +46,7 @@ struct NetworkPane {
     let figures = figureLines(width: area.width, room: max(0, free))
     lines.insert(contentsOf: figures, at: lines.count - (hasRuler ? 1 : 0) - (isLarge || cacheLine == nil ? 0 : 1))
     lines += reads
-    let reserved = (geometry.hints == nil ? 0 : 2) + (state.network.trouble == nil ? 0 : 2)
+    let reserved = (geometry.hints == nil ? 0 : 2) + (state.connectionTrouble == nil ? 0 : 2)
     lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
     // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
     // are other problems too.
@@ -121,7 +121,7 @@ struct NetworkPane {
     if state.network.write.state == .open, showsFacts || inFlight > 0, !isOver {
       first.add(showsFacts ? " \(inFlight)/10" : " \(inFlight) in flight")
     }
-    guard !isOver, state.network.trouble == nil,
+    guard !isOver, state.connectionTrouble == nil,
       let error = state.network.watch.lastError ?? state.network.write.lastError
     else {
       return [first]
@@ -181,9 +181,9 @@ struct NetworkPane {
   /// The reason why there is no connection, and the time of the next attempt.
   /// - Parameter spare: the number of lines it may take beyond the first.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
-    guard state.network.isNetworkEnabled, !isOver, let reason = state.network.trouble else { return [] }
+    guard state.network.isNetworkEnabled, !isOver, let reason = state.connectionTrouble else { return [] }
     // The countdown changes, so it stands before the text that may be cut.
-    let countdown = state.network.nextRetry.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
+    let countdown = state.nextAttempt.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
     let column = 8
     guard spare > 0, width > 2 * column else { return [reasonLine(text, countdown)] }

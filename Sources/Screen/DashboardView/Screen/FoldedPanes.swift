@@ -79,7 +79,7 @@ struct FoldedPanes {
     }
     if !state.faults.isCalm { line.add(separator + "faults \(state.faults.summary)", .stateFault) }
     guard isRoomy else { return }
-    if let reason = state.network.trouble, state.network.isNetworkEnabled {
+    if let reason = state.connectionTrouble, state.network.isNetworkEnabled {
       line.add(separator + reason, .warn)
     } else if let newest = state.network.roundTrips.last, !state.network.isOffline {
       line.add(separator + "rtt \(TimeText.wholeMilliseconds(newest)) ms", .textMuted)

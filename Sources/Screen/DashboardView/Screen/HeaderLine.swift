@@ -162,23 +162,24 @@ struct VitalSigns {
     switch state.network.onlineState {
     case .online: return .online
     case .unknown where isRefused: return .refused
-    case .unknown where isIdle: return .notConnected
+    case .unknown where state.idleOutage != nil: return .offline
+    case .unknown where state.isIdle && !isAsking: return .notConnected
     case .unknown, .offline: return .connecting
     }
   }
 
-  /// Whether no target is watched and no write is pending: then no stream could tell whether the backend is there.
-  private var isIdle: Bool {
-    state.network.watch.state == .closed && state.network.write.state == .closed && state.network.activeTargets == 0
+  /// Whether the first list of collections is awaited.
+  private var isAsking: Bool {
+    state.browser.roots == nil && state.configuration.attached == nil && state.configuration.backend.kind != .embedded
   }
 
   /// Whether the server refuses this client's credentials, as its answer to the list of collections tells.
-  private var isRefused: Bool { isIdle && state.browser.rootsFailure?.code == .unauthenticated }
+  private var isRefused: Bool { state.isIdle && state.browser.rootsFailure?.code == .unauthenticated }
 
   var glyph: String { [.online, .connecting].contains(stateWord) ? glyphs.online : glyphs.offline }
 
   var role: Role {
-    if state.network.isOffline || state.attachment.isOver || isRefused { return .headerOffline }
+    if [.offline, .ended, .refused].contains(stateWord) { return .headerOffline }
     return stateWord == .notConnected ? .header : stateWord == .online ? .stateOnline : .stateConnecting
   }
 
@@ -231,7 +232,7 @@ struct VitalSigns {
     case .dense, .short, .bare:
       let name =
         state.attachment.isOver
-        ? "END" : state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
+        ? "END" : stateWord == .offline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
       if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
       line.add(" ", .header)

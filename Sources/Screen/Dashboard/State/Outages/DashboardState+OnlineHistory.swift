@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
 import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
@@ -24,6 +24,21 @@ extension DashboardState {
     let height = layout.content(of: .feed).height
     return layout.layoutClass.isTiled && height >= 8 ? 3 : height >= 4 ? 1 : 0
   }
+
+  /// Whether no target is watched and no write is pending: then no stream could tell whether the backend is there.
+  package var isIdle: Bool {
+    network.onlineState == .unknown && network.isNetworkEnabled
+      && network.watch.state == .closed && network.write.state == .closed && network.activeTargets == 0
+  }
+
+  /// The failure of the list of collections, where it alone tells that the server is out of reach.
+  package var idleOutage: RPCStatus? { isIdle && !attachment.isOver ? browser.rootsOutage : nil }
+
+  /// The connection's failure in words, whatever found it; `nil` if there is none.
+  package var connectionTrouble: String? { network.trouble ?? idleOutage?.description }
+
+  /// The time of the next attempt to reach the server; `nil` unless one is being waited for.
+  package var nextAttempt: Timestamp? { network.nextRetry ?? (idleOutage == nil ? nil : dueReview) }
 
   /// The length of the present outage, `0:42`; `nil` while online.
   package var outageText: String? {

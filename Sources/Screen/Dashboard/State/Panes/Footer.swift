@@ -134,6 +134,8 @@ package struct Footer {
       let command = state.network.isNetworkEnabled ? "network" : "toggle-network"
       let text = [state.outageText, state.returnText].compactMap(\.self).joined(separator: ", ")
       badges.append(Badge(text: "[OFFLINE \(text)]", role: .headerOffline, command: command))
+    } else if state.idleOutage != nil {
+      badges.append(Badge(text: "[OFFLINE]", role: .headerOffline, command: "network"))
     }
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
