@@ -7,6 +7,20 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct OfflineTests {
+    @Test("What a power failure may have taken from the data is a message on the screen")
+    func afterPowerFailure() async throws {
+      let surroundings = try Surroundings()
+      let data = surroundings.folder.path + "/data"
+      _ = try await HeadlessRun(["set", "cities/SF", "n=1", "--data", data], surroundings)
+      // The mark of a database that was open when another boot of the system ended.
+      try surroundings.write("data/backend.sqlite3.open", "another boot")
+
+      let hearth = try await TmuxTerminal(["--data", data], in: surroundings)
+      try await hearth.wait("The system stopped while")
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
+
     @Test("Offline, writes show at once as pending and nothing comes from the server; online, both sides catch up")
     func demo() async throws {
       let surroundings = try Surroundings()

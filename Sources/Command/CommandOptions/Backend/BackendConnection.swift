@@ -11,7 +11,6 @@ package import FirestoreProtocol
 package import FirestoreSQLite
 package import FirestoreSharing
 import Foundation
-import Logging
 
 /// The backend that the options name; `BackendConnection` opens it.
 package enum BackendChoice: Hashable, Sendable {
@@ -88,19 +87,19 @@ package struct BackendConnection: Sendable {
   }
 
   /// Opens a connection for the dashboard. Unusable data is replaced by an empty backend in memory; data of another
-  /// process that does not answer counts as unreachable for now. Other remarks go to the log.
+  /// process that does not answer counts as unreachable for now.
+  /// - Parameter reports: the way of remarks about the data to the screen.
   /// - Throws: `corrupt`: in place of damaged data an empty backend would take the writes that wait for it.
   package static func openOrFallBack(
-    _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal
+    _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal,
+    reports: StorageReports = StorageReports()
   ) throws(StoreError) -> BackendConnection {
     switch choice {
     case .embedded(let folder?):
       do throws(StoreError) {
         let data = try SharedData.open(
-          folder, durability: durability, pageCacheBytes: 4 << 20, as: ProgramName.ofProcess, waits: true
-        ) {
-          Logger(label: "backend").warning("\($0)")
-        }
+          folder, durability: durability, pageCacheBytes: 4 << 20, as: ProgramName.ofProcess, waits: true,
+          report: reports.report("backend"))
         return BackendConnection(data, database)
       } catch  where error.kind != .corrupt {
         return try inMemory(database, inPlaceOf: StorageNotice(backend: error))

@@ -19,7 +19,10 @@ extension StorageOptions.Locations {
   }
 
   /// The cache of a client that may send; its identity must be that of the connection's database.
-  package func store(for connection: BackendConnection, _ policy: GarbageCollectionPolicy) -> LocalStoreConfiguration {
+  /// - Parameter reports: the way of remarks about the cache to a screen.
+  package func store(
+    for connection: BackendConnection, _ policy: GarbageCollectionPolicy, reports: StorageReports = StorageReports()
+  ) -> LocalStoreConfiguration {
     // An empty backend in place of unusable data must not get the writes that wait in the cache.
     guard let identity = connection.identity else {
       return LocalStoreConfiguration(location: .memory, policy: policy, database: database)
@@ -27,7 +30,7 @@ extension StorageOptions.Locations {
     return LocalStoreConfiguration(
       location: cache, policy: policy, database: database,
       claim: CacheClaim(identity, replacesOthers: isBesideData),
-      report: { Logger(label: "hearth.cache").warning("\($0)") })
+      report: reports.report("hearth.cache"))
   }
 
   /// Whether the cache lies in the folder of the embedded backend's data.

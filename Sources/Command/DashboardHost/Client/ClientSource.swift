@@ -23,17 +23,19 @@ package struct ClientSource {
   let bridge: ClientBridge
   private let client: Client
   let connection: BackendConnection
+  private let reports = StorageReports()
 
   /// - Parameter tap: sees the messages between the client and its datastore, with the faults on their way.
   init(
     _ options: Session.Options, _ tap: MessageTap?, emit: @escaping @MainActor (ClientEvent) -> Void
   ) throws(StoreError) {
     connection = try BackendConnection.openOrFallBack(
-      options.storage.backend, options.storage.database, options.durability)
+      options.storage.backend, options.storage.database, options.durability, reports: reports)
     let faults = FaultInjector(seed: options.demoSeed, options.faults)
     let faulty = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     client = Client(
-      options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: Self.cacheThreshold)),
+      options.storage.store(
+        for: connection, .leastRecentlyUsed(thresholdBytes: Self.cacheThreshold), reports: reports),
       datastore: tap.map { TappedDatastore(faulty, of: options.storage.database, tap: $0) } ?? faulty,
       isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))
     bridge = ClientBridge(
@@ -48,6 +50,9 @@ package struct ClientSource {
   func begin(in group: inout TaskGroup<Void>, _ session: Session) -> [String] {
     group.addTask { [bridge] in await bridge.followStatus() }
     group.addTask { [bridge] in await bridge.followCompany() }
+    group.addTask { [bridge, reports] in
+      for await sentence in reports.sentences { await bridge.emit(.notice(.warning, sentence)) }
+    }
     let options = session.options
     if options.isDemo { addDemo(to: &group, session) }
     session.restoreListeners(of: connection)

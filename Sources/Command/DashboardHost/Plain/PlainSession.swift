@@ -115,7 +115,9 @@ package final class PlainSession {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
     let connection = try options.storage.connect()
-    let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
+    let reports = StorageReports()
+    let cache = options.storage.store(
+      for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024), reports: reports)
     let faults = FaultInjector(seed: options.demoSeed, options.faults)
     let client = Client(
       cache, datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
@@ -136,6 +138,10 @@ package final class PlainSession {
       }
       group.addTask {
         await bridge.followCompany()
+        return nil
+      }
+      group.addTask {
+        for await sentence in reports.sentences { await bridge.emit(.notice(.warning, sentence)) }
         return nil
       }
       group.addTask { await causes.first { _ in true }.map { End.interrupted($0) } }
