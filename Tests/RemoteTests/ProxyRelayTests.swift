@@ -152,6 +152,50 @@ import Testing
     }
   }
 
+  @Test("A client gets no more room while 32 MiB wait for a server that does not read, and more when it reads")
+  func unread() async throws {
+    let bound = 32 << 20
+    try await RawServer.run { server in
+      try await Proxied.run(to: server.endpoint) { proxy in
+        let client = try await RawConnection(to: proxy.endpoint)
+        var frames = client.frames.makeAsyncIterator()
+        var rooms: [UInt32: Int] = [0: 65_535, 1: 1 << 20]
+        func note(_ frame: RawConnection.Frame) {
+          guard frame.type == RawConnection.Frame.windowUpdate else { return }
+          rooms[frame.stream, default: 0] += frame.payload.reduce(0) { $0 << 8 | Int($1) }
+        }
+        func hasRoom() -> Bool { rooms.values.allSatisfy { $0 >= 16_000 } }
+        try await client.send(RawRequest.headers(RawRequest.call("Write")))
+        var connections = server.connections.makeAsyncIterator()
+        let connection = try #require(await connections.next())
+        await connection.send(RawRequest.settings)
+
+        // Messages of 63 frames, of which the first one has the length.
+        let frame = [UInt8](repeating: 0, count: 16_000)
+        let first = [0] + withUnsafeBytes(of: UInt32(63 * 16_000 - 5).bigEndian, Array.init) + frame.dropFirst(5)
+        var sent = 0
+        repeat {
+          var bytes: [UInt8] = []
+          while hasRoom() {
+            bytes += RawRequest.data((sent / 16_000).isMultiple(of: 63) ? first : frame, stream: 1, isLast: false)
+            sent += 16_000
+            for stream in rooms.keys { rooms[stream, default: 0] -= 16_000 }
+          }
+          // The proxy answers a ping after the frames before it, so its updates are here by then.
+          try await client.send(bytes + RawRequest.frame(6, [UInt8](repeating: 1, count: 8)))
+          while let frame = await frames.next(), frame.type != RawConnection.Frame.ping { note(frame) }
+        } while hasRoom() && sent < 3 * bound
+        #expect(sent > bound && sent < bound + (8 << 20), "\(sent)")
+
+        let more = withUnsafeBytes(of: UInt32(2 * bound).bigEndian, Array.init)
+        await connection.send(RawRequest.frame(8, stream: 0, more) + RawRequest.frame(8, stream: 1, more))
+        while !hasRoom(), let frame = await frames.next() { note(frame) }
+        #expect(hasRoom())
+        try await client.close()
+      }
+    }
+  }
+
   @Test("A server that goes away is left for another connection; a call that it did not begin with is refused")
   func goAway() async throws {
     try await RawServer.run { server in

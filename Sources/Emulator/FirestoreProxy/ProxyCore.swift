@@ -18,9 +18,9 @@ final class ProxyCore {
   let handshake: (client: TimeAmount, server: TimeAmount)
   /// The period after which a silent server is asked for a sign of life.
   let silence: TimeAmount
-  /// The bytes of unfinished messages of all connections.
-  var unfinishedBytes = 0
-  static let mostUnfinishedBytes = 256 << 20
+  /// The bytes of all connections for which the clients have room again although the server does not have them.
+  var heldBytes = 0
+  static let mostHeldBytes = 256 << 20
   /// Whether contents of documents are told.
   let tellsValues: Bool
   private let tls: TLSContext?

@@ -25,9 +25,13 @@ final class BridgedStream {
 
   /// Requests whose messages are decided on one by one.
   var requests = RequestAssembly()
-  /// The bytes of `requests` that count at the connection.
-  var countedBytes = 0
-  var counted = MessageCounter()
+  /// The bytes of whole messages that wait for the server, and for which the client has room already.
+  var waitingBytes = 0
+  /// `heldBytes` and `waitingBytes` as they count at the connection.
+  var counted = (held: 0, waiting: 0)
+  /// Whether the client gets no more room until whole messages have gone to the server.
+  var isStalled = false
+  var questions = MessageCounter()
   var answers = MessageCounter()
   /// Whether each write that was passed on will lose its answer, in order; of a stream the handshake is none.
   var losses: [Bool] = []
@@ -60,6 +64,9 @@ final class BridgedStream {
     return losses.isEmpty ? false : losses.removeFirst()
   }
 
+  /// The bytes for which the client has room again although the server does not have them.
+  var heldBytes: Int { requests.size + waitingBytes }
+
   /// Whether its requests are taken message by message, so that faults can hit one.
   var isAssembled: Bool { isGRPC && [.listen, .writes, .commit].contains(method.kind) }
 }
@@ -77,8 +84,8 @@ extension BridgedStream: StreamOwner {
 
   /// Gives the peer at the other end back the room for bytes that have gone.
   func hasSent(_ owed: Int, on end: StreamEnd) {
-    let other = end === client ? server : client
-    other?.connection.settle(owed, other ?? end)
+    if end !== client { return bridge.hasSentRequest(owed, of: self) }
+    server?.connection.settle(owed, server ?? end)
   }
 
   func hasDrained(_ end: StreamEnd) {}

@@ -78,7 +78,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     let end = stream.client
     if stream.isAnswerOver { return end.connection.settle(size, end) }
     if stream.isAssembled { return receiveMessages(stream, bytes, size, isLast: isLast) }
-    if core.isHeard { for message in stream.counted.messages(in: bytes) { tell(.request, message, of: stream) } }
+    if core.isHeard { for message in stream.questions.messages(in: bytes) { tell(.request, message, of: stream) } }
     toServer(.data(bytes, owed: size, isLast: isLast), stream, bytes: bytes.readableBytes)
   }
 
@@ -98,7 +98,10 @@ extension HTTP2Bridge: FrameConnectionOwner {
       if isOver || stream.isAnswerOver { return }
       if let passed {
         isLastPassed = isLast && stream.requests.size == 0
-        toServer(.data(passed, owed: owed, isLast: isLastPassed), stream, bytes: passed.readableBytes)
+        // The client has room for the others already.
+        let others = max(0, passed.readableBytes - owed)
+        stream.waitingBytes += others
+        toServer(.data(passed, owed: owed + others, isLast: isLastPassed), stream, bytes: passed.readableBytes)
       } else {
         end.connection.settle(owed, end)
       }
@@ -106,9 +109,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     if isLast, !isLastPassed {
       toServer(.data(stream.requests.takeRest(), owed: 0, isLast: true), stream, bytes: 0)
     }
-    // The rest of a message would never come if the client had to wait for room.
-    end.connection.settle(stream.requests.settle(Int.max), end)
-    if !countRequests(of: stream) {
+    if !makeRoom(for: stream) {
       answer(stream, RPCStatus(.resourceExhausted, "The proxy holds too many bytes of unfinished requests."))
     }
   }

@@ -19,8 +19,13 @@ final class HTTP2Bridge: ProxiedConnection {
   var streams: [Int: BridgedStream] = [:]
   var token = ExpiredToken()
   private(set) var isOver = false
-  /// The bytes of unfinished messages, which wait for their rest.
-  private(set) var unfinishedBytes = 0
+  /// The bytes for which the client has room again although the server does not have them: of unfinished messages, and
+  /// of whole ones that wait until the server reads.
+  private var heldBytes = 0
+  /// The bytes of whole messages among them.
+  private var waitingBytes = 0
+  /// The streams whose unfinished messages get no more room until whole ones have gone.
+  private var stalled: [BridgedStream] = []
   /// The reason for which the proxy has broken the connection.
   private var breakage: String?
   var isInTurn = false
@@ -61,22 +66,56 @@ final class HTTP2Bridge: ProxiedConnection {
     conveyor(&stream.toServer).send(pace) { [weak self] in self?.passToServer(piece, stream) }
   }
 
-  private static let mostUnfinishedBytes = 32 << 20
+  private static let mostHeldBytes = 32 << 20
 
-  /// Counts the bytes of a stream's unfinished message.
-  /// - Returns: whether there is room for them.
-  func countRequests(of stream: BridgedStream) -> Bool {
-    let growth = stream.requests.size - stream.countedBytes
-    stream.countedBytes += growth
-    unfinishedBytes += growth
-    core.unfinishedBytes += growth
-    return growth <= 0
-      || unfinishedBytes <= Self.mostUnfinishedBytes && core.unfinishedBytes <= ProxyCore.mostUnfinishedBytes
+  /// Gives the client room for the rest of a stream's unfinished message, which would never come otherwise. Where too many
+  /// bytes wait for a server that does not read, the client waits, too.
+  /// - Returns: whether there is room for the bytes that are held.
+  func makeRoom(for stream: BridgedStream) -> Bool {
+    let isLarger = countRequests(of: stream)
+    if heldBytes > Self.mostHeldBytes, waitingBytes > 0 {
+      if !stream.isStalled, stream.requests.size > 0 {
+        stream.isStalled = true
+        stalled.append(stream)
+      }
+    } else {
+      stream.client.connection.settle(stream.requests.settle(Int.max), stream.client)
+    }
+    return !isLarger
+      || heldBytes - waitingBytes <= Self.mostHeldBytes && core.heldBytes <= ProxyCore.mostHeldBytes
+  }
+
+  /// Notes that bytes of a stream's requests have gone to the server, and gives the client room for more.
+  func hasSentRequest(_ size: Int, of stream: BridgedStream) {
+    let waited = min(size, stream.waitingBytes)
+    stream.waitingBytes -= waited
+    stream.client.connection.settle(size - waited, stream.client)
+    if waited > 0 { _ = countRequests(of: stream) }
+  }
+
+  /// Counts the bytes that a stream holds, and lets stalled streams go on when there is room.
+  /// - Returns: whether there are more than before.
+  @discardableResult private func countRequests(of stream: BridgedStream) -> Bool {
+    let (growth, wait) = (stream.heldBytes - stream.counted.held, stream.waitingBytes - stream.counted.waiting)
+    stream.counted = (stream.heldBytes, stream.waitingBytes)
+    heldBytes += growth
+    waitingBytes += wait
+    core.heldBytes += growth
+    if !stalled.isEmpty, heldBytes <= Self.mostHeldBytes || waitingBytes == 0 {
+      let waiting = stalled
+      stalled = []
+      for stream in waiting {
+        stream.isStalled = false
+        if !stream.isAnswerOver { stream.client.connection.settle(stream.requests.settle(Int.max), stream.client) }
+      }
+    }
+    return growth > 0
   }
 
   private func releaseRequests(of stream: BridgedStream) {
     stream.requests = RequestAssembly()
-    _ = countRequests(of: stream)
+    stream.waitingBytes = 0
+    countRequests(of: stream)
   }
 
   private func passToServer(_ piece: StreamEnd.Piece, _ stream: BridgedStream) {
