@@ -6,6 +6,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
 import Foundation
+import SeededRandom
 import TerminalCanvas
 import Testing
 
@@ -156,6 +157,32 @@ struct SessionStoryTests {
       _ = try await RecordedScenario.make(of: file)
     } throws: { error in
       (error as? CommandFailure)?.message.contains("nothing in it is a step") == true
+    }
+  }
+
+  @Test("Lines in another order than they were recorded in are refused by the number of a line", arguments: 0..<30)
+  func shuffled(seed: UInt64) async throws {
+    let folder = try TemporaryFolder.made()
+    let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path
+    let state = DashboardState(
+      DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
+      size: Size(width: 80, height: 24), now: Timestamp(seconds: 0))
+    let header = RecordingHeader(start: state.now, size: state.size, configuration: state.configuration)
+    let actions = (1...20).map { number -> Action in
+      let query = FirestoreQuery.Query(path: ResourcePath("c\(number)"))
+      return .listen(query, name: "c\(number)", ListenerOptions(), at: Timestamp(seconds: Int64(2 * number)))
+    }
+    var generator = SeededGenerator(seed: seed)
+    for (lines, isRefused) in [(actions, false), (actions.shuffled(using: &generator), true)] {
+      let data = try lines.reduce(RecordingLine.data(header)) { $0 + (try RecordingLine.data($1)) }
+      try data.write(to: URL(fileURLWithPath: file))
+      let failure: CommandFailure?
+      do throws(CommandFailure) {
+        failure = try await RecordedScenario.make(of: file).failure
+      } catch { failure = error }
+      let place = zip(lines, lines.dropFirst()).enumerated().first { $1.1.time < $1.0.time }.map { $0.offset + 3 }
+      #expect((failure?.status == .badData) == isRefused, "\(String(describing: failure))")
+      #expect(place.map { failure?.message.hasPrefix("\(file):\($0): The time") == true } ?? !isRefused)
     }
   }
 }

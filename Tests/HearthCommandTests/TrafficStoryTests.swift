@@ -131,5 +131,12 @@ struct TrafficStoryTests {
     } throws: { error in
       (error as? CommandFailure).map { $0.status == .badData && $0.message.hasPrefix("lines:2, column ") } == true
     }
+    let times = ["2026-11-28T07:00:05Z", "2026-11-28T07:00:03Z"]
+    let shuffled = times.map { #"{"event": "listening", "at": "\#($0)"}"# }.joined(separator: "\n")
+    #expect {
+      _ = try TrafficStory.read(Data(shuffled.utf8), name: "lines")
+    } throws: { error in
+      (error as? CommandFailure)?.message.hasPrefix("lines:2, column 1: The time of this line is 2 s before") == true
+    }
   }
 }

@@ -24,6 +24,11 @@ package struct Recording: Sendable {
   /// The lines that could not be read, and other remarks for the viewer.
   package private(set) var problems: [String] = []
 
+  /// The first line whose time is more than `clockSlack` before that of an earlier one; `nil` if all are in order.
+  package private(set) var outOfOrder: (line: Int, by: Duration)?
+  /// The distance by which events may overtake each other: the dashboard takes more for a clock that was set back.
+  package static let clockSlack = Duration.seconds(1)
+
   package struct Message: Sendable {
     /// The number of actions before it.
     package var place: Int
@@ -109,6 +114,7 @@ package struct Recording: Sendable {
     let message = Data(MessageLine.beginning.utf8)
     var damaged: [String] = []
     var isWhole = true
+    var latest: Timestamp?
     for (index, line) in lines.enumerated() where !line.isEmpty {
       // A line that begins like the end and is not one is read as an action, whose error is kept.
       if line.starts(with: ending), let end = try? RecordingLine.value(RecordingEnd.self, of: line) {
@@ -120,7 +126,11 @@ package struct Recording: Sendable {
           let read = try MessageLine(parsing: String(decoding: line, as: UTF8.self))
           messages.append(Message(place: actions.count, line: read))
         } else {
-          actions.append(try RecordingLine.value(Action.self, of: line))
+          let action = try RecordingLine.value(Action.self, of: line)
+          actions.append(action)
+          let distance = latest.map { Duration.milliseconds($0.milliseconds(since: action.time)) } ?? .zero
+          if distance > Self.clockSlack, outOfOrder == nil { outOfOrder = (index + 2, distance) }
+          latest = max(latest ?? action.time, action.time)
         }
       } catch {
         isWhole = index < lines.count - 1

@@ -10,8 +10,14 @@ package import Scenarios
 
 extension Recording {
   /// The session as a story of its client.
-  /// - Throws: `bad-data` for a recording without anything that a client did or was told.
+  /// - Throws: `bad-data` for a recording without anything that a client did or was told, or with lines in disorder.
   package func story() throws(CommandFailure) -> Story {
+    if let outOfOrder {
+      throw CommandFailure(
+        .badData,
+        "\(name):\(outOfOrder.line): The time of this line is \(DurationText.text(outOfOrder.by)) before that of an "
+          + "earlier line. Restore the order in which the lines were recorded.")
+    }
     var reader = RecordingStory(self)
     return try reader.read()
   }

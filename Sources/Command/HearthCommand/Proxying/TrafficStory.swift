@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
+import DashboardHost
+import DashboardModel
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
@@ -84,7 +86,15 @@ struct TrafficStory {
     guard case .object = line.kind, let event = line.string("event") else {
       throw line.error("Expected an object with an event, as hearth proxy --json prints.")
     }
-    if let at = line.string("at"), let time = Timestamp(rfc3339: at) { self.time = time }
+    if let at = line.string("at"), let time = Timestamp(rfc3339: at) {
+      let distance = Duration.milliseconds(self.time.milliseconds(since: time))
+      if distance > Recording.clockSlack {
+        throw line.error(
+          "The time of this line is \(DurationText.text(distance)) before that of an earlier line. "
+            + "Restore the order in which the lines were printed.")
+      }
+      self.time = max(self.time, time)
+    }
     switch event {
     case "faults": faults(line.string("words") ?? "")
     case "missed": tell(.untold("events that the proxy missed"), nil)
