@@ -49,19 +49,30 @@ import Testing
     }
   }
 
-  @Test("A folder that is renamed takes its files along; a log that comes later is known from then on")
-  func renamed() throws {
+  @Test("A folder that was renamed or replaced is a loss", arguments: [false, true])
+  func renamed(isReplaced: Bool) throws {
     let (directory, files) = try Self.made()
-    try FileManager.default.removeItem(atPath: files.log)
     let open = try #require(OpenFiles(files, consequence: ""))
     let now = OpenFiles.tick
     let elsewhere = directory.path + ".renamed"
     defer { try? FileManager.default.removeItem(atPath: elsewhere) }
-    try FileManager.default.moveItem(atPath: directory.path, toPath: elsewhere)
     #expect(Self.loss(open, at: now + 100) == nil)
-    try Data().write(to: URL(filePath: elsewhere + "/data-wal"))
+    try FileManager.default.moveItem(atPath: directory.path, toPath: elsewhere)
+    if isReplaced { try FileManager.default.copyItem(atPath: elsewhere, toPath: directory.path) }
+    let loss = Self.loss(open, at: now + 101)
+    #expect(loss?.kind == .gone && loss?.message.contains("\(directory.path) was renamed or replaced") == true)
+  }
+
+  @Test("A log that comes later is known from then on")
+  func laterLog() throws {
+    let (directory, files) = try Self.made()
+    defer { withExtendedLifetime(directory) {} }
+    try FileManager.default.removeItem(atPath: files.log)
+    let open = try #require(OpenFiles(files, consequence: ""))
+    let now = OpenFiles.tick
+    try Data().write(to: URL(filePath: files.log))
     #expect(Self.loss(open, at: now + 101) == nil)
-    try FileManager.default.removeItem(atPath: elsewhere + "/data-wal")
+    try FileManager.default.removeItem(atPath: files.log)
     #expect(Self.loss(open, at: now + 102)?.kind == .gone)
   }
 

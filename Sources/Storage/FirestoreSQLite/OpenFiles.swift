@@ -5,9 +5,7 @@ import Synchronization
 
 /// The files of a database that is open, looked at again when their directory changes, and at most once a second when
 /// they are used: a file that was deleted or replaced meanwhile can still be written to, and is lost when the process
-/// ends.
-///
-/// A directory that is renamed takes its files along, and nothing is wrong.
+/// ends. A directory that was renamed or replaced holds the data still, but where the next process does not look for it.
 package final class OpenFiles: Sendable {
   private struct State: Sendable {
     /// The second of the last look.
@@ -120,6 +118,12 @@ package final class OpenFiles: Sendable {
     if fstat(directory, &information) == 0, information.st_nlink == 0 {
       return lost("The directory \(files.directory) was deleted")
     }
+    if isMoved(information) {
+      return StoreError(
+        .gone,
+        "The directory \(files.directory) was renamed or replaced while it was in use: nothing is written any more. What "
+          + "was written is in the renamed one. End this process, put the directory back, and start again.")
+    }
     for name in [files.name, files.name + "-wal"] {
       let isThere = fstatat(directory, name, &information, AT_SYMLINK_NOFOLLOW) == 0
       let (number, known) = (isThere ? information.st_ino : nil, state.numbers[name])
@@ -130,6 +134,13 @@ package final class OpenFiles: Sendable {
       }
     }
     return nil
+  }
+
+  /// Whether the path of the directory leads elsewhere, or nowhere.
+  private func isMoved(_ opened: stat) -> Bool {
+    var current = stat()
+    guard stat(files.directory, &current) == 0 else { return errno == ENOENT || errno == ENOTDIR }
+    return current.st_ino != opened.st_ino || current.st_dev != opened.st_dev
   }
 
   private func lost(_ what: String) -> StoreError {
