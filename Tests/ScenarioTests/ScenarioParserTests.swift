@@ -136,6 +136,17 @@ import Testing
     #expect(huge.message.hasPrefix("file, line 1, column 8: "), "\(huge.message)")
   }
 
+  @Test("A scenario with too many steps or clients is refused at the first one above the limit")
+  func largest() throws {
+    func message(_ lines: [String]) -> String? {
+      #expect(throws: CommandFailure.self) { try parser.steps(lines.joined(separator: "\n"), of: "file") }?.message
+    }
+    let steps = message(Array(repeating: "set a/b {}", count: 10_001))
+    #expect(steps == "file, line 10001: A scenario can have at most 10000 steps. Split it.")
+    let clients = message((0...100).map { "client c\($0)" })
+    #expect(clients == "file, line 101: A scenario can have at most 100 clients.")
+  }
+
   @Test("With named clients each step says whose it is")
   func owners() throws {
     let steps = try parser.steps("client ada user u1\nada: set a/b {}\nserver: delete a/b\nexpect same", of: "file")

@@ -43,7 +43,7 @@ import Testing
       ("expect streams of ada", "line 1: Expected nothing after streams"),
       ("expect estimate a/b were c == 1", "line 1: Expected \"where\""),
       ("repeat 3 as\noffline\nend", "line 1, column 8: "),
-      ("repeat 60000 as n\noffline\nonline\nend", "line 1, column 8: Expected at most 100000 steps in all."),
+      ("repeat 6000 as n\noffline\nonline\nend", "line 1, column 8: Expected at most 10000 steps in all."),
     ])
   func places(_ text: String, _ message: String) throws {
     let failure = try #require(throws: CommandFailure.self) { try parser.steps(text, of: "file") }

@@ -20,8 +20,9 @@ import FirestoreText
 ///     ada: expect modified counters/a on hers
 ///     expect same
 package struct ScenarioParser {
-  /// The most steps that a scenario may have, repeated ones counted each time.
-  private static let mostSteps = 100_000
+  /// The most steps that a scenario may have, repeated ones counted each time, and the most clients: as many as are played
+  /// within a minute or two.
+  private static let (mostSteps, mostClients) = (10_000, 100)
 
   let database: DatabaseID
 
@@ -144,6 +145,9 @@ package struct ScenarioParser {
     func fail(_ step: ScenarioStep, _ reason: String) -> CommandFailure {
       CommandFailure(.badData, "\(name), line \(step.line): \(reason)")
     }
+    if steps.count > Self.mostSteps {
+      throw fail(steps[Self.mostSteps], "A scenario can have at most \(Self.mostSteps) steps. Split it.")
+    }
     for step in steps {
       let owner = step.client ?? ""
       if case .openTab(let other, _) = step.action, !clients.contains(other) || other == owner {
@@ -151,6 +155,9 @@ package struct ScenarioParser {
       }
       if step.action.opens {
         if !clients.insert(owner).inserted { throw fail(step, "The client \(owner) is there already.") }
+        if clients.count > Self.mostClients {
+          throw fail(step, "A scenario can have at most \(Self.mostClients) clients.")
+        }
         continue
       }
       if step.client == ScenarioStep.server {
