@@ -16,6 +16,37 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
+    /// Whether this user may mount file systems.
+    private static func canMount() async -> Bool {
+      let process = try? ChildProcess(["unshare", "-m", "true"], environment: [:], streams: .pipes)
+      return (try? await process?.exitStatus()) == 0
+    }
+
+    @Test(
+      "Data on a read-only file system can be read and exported, also what is in its log, and is not written",
+      .enabled("mounting needs root") { await canMount() })
+    func readOnlyDisk() async throws {
+      let data = path("data")
+      let server = try await ServeProcess(surroundings, ["--data", data])
+      _ = try await hearth("set", "c/a", "n=1", "--emulator", server.address)
+      kill(server.process.id, SIGKILL)
+      _ = try await server.process.exitStatus()
+      #expect(FileManager.default.fileExists(atPath: data + "/backend.sqlite3-wal"))
+      let script = "mount --bind \"$0\" \"$0\" && mount -o remount,ro,bind \"$0\" && exec \"$@\""
+      func reading(_ arguments: String...) async throws -> HeadlessRun {
+        let runner = ["unshare", "-m", "sh", "-c", script, data]
+        return try await HeadlessRun(arguments + ["--data", data], by: runner, surroundings)
+      }
+
+      #expect(try await reading("ls").lines == ["c"])
+      let read = try await reading("get", "c/a")
+      #expect(read.status == 0 && read.errors.contains("is on a read-only file system"), "\(read)")
+      #expect(try await reading("export", "c").output.contains("\"n\""))
+      let written = try await reading("set", "c/b", "n=2")
+      #expect(written.status == 77 && written.hasOneErrorLine && written.errors.contains("read-only file system"))
+      #expect(try await hearth("ls", "c", "--data", data).lines.count == 1)
+    }
+
     @Test("Data of another project is listed, and told where it is looked for in vain, here and at a server")
     func projects() async throws {
       let server = try await ServeProcess(surroundings)

@@ -65,8 +65,12 @@ enum CommandRun {
   }
 
   private static func refuseWrites(of command: any ParsableCommand) throws(CommandFailure) {
-    guard let writing = command as? any WritingCommand, writing.writes, writing.storage.isReadOnly else { return }
+    guard let writing = command as? any WritingCommand, writing.writes else { return }
     let name = type(of: command).configuration.commandName ?? "this"
+    if case .embedded(let folder?) = writing.storage.locations.backend, ReadOnlyDisk.holds(folder) {
+      throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(folder) is on a read-only file system.")
+    }
+    guard writing.storage.isReadOnly else { return }
     let connection = writing.storage.completion?.connection
     let who = connection?.isReadOnly == true ? "the connection \(connection?.name ?? "") is" : "this shell is"
     throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")

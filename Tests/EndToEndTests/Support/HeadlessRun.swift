@@ -7,14 +7,17 @@ struct HeadlessRun {
   let output: String
   let errors: String
 
-  /// - Parameter redirection: of the command's streams, as a shell reads it.
+  /// - Parameters:
+  ///   - redirection: of the command's streams, as a shell reads it.
+  ///   - runner: the program that runs the command, with its arguments; none runs it directly.
   init(
-    _ arguments: [String], input: String? = nil, redirection: String = "", _ surroundings: Surroundings
+    _ arguments: [String], input: String? = nil, redirection: String = "", by runner: [String] = [],
+    _ surroundings: Surroundings
   ) async throws {
     // Without a core file where a test is about signals.
     let shell = redirection.isEmpty ? [] : ["sh", "-c", "ulimit -c 0; exec \"$0\" \"$@\" \(redirection)"]
     let process = try ChildProcess(
-      shell + [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
+      runner + shell + [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
     // Both pipes are read while the process runs: a full one would stop it.
     let pipe = process.errors
     async let errors = ChildProcess.all(pipe)

@@ -74,6 +74,10 @@ package struct BackendConnection: Sendable {
     switch choice {
     case .embedded(let folder?):
       do throws(StoreError) {
+        if ReadOnlyDisk.holds(folder) {
+          StandardError.remark("\(folder) is on a read-only file system; this reads a copy of it.")
+          return inProcess(try ReadOnlyDisk.open(folder), database)
+        }
         let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.remark($0) }
         JobControl.letsGo(of: data)
         return BackendConnection(data, database)
@@ -113,8 +117,13 @@ package struct BackendConnection: Sendable {
   private static func inMemory(
     _ database: DatabaseID, inPlaceOf problem: StorageNotice? = nil
   ) throws(StoreError) -> BackendConnection {
-    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
-    return BackendConnection(
+    inProcess(try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), database, inPlaceOf: problem)
+  }
+
+  private static func inProcess(
+    _ backend: LocalBackend, _ database: DatabaseID, inPlaceOf problem: StorageNotice? = nil
+  ) -> BackendConnection {
+    BackendConnection(
       database: database, datastore: InProcessDatastore(backend: backend, database: database), problem: problem,
       identity: problem == nil ? .embedded(backend.instance, database) : nil)
   }
