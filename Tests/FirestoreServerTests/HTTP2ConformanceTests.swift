@@ -77,7 +77,6 @@ import Testing
     ConformanceRow(
       "5.1.1 unused stream with a lower number", TestFrame.headers(5, head) + open, .connectionError(.protocolError)),
     ConformanceRow("5.1.1 stream with a number that was used", open + request + open, .connectionError(.protocolError)),
-    ConformanceRow("6.1 DATA on stream 0", TestFrame.bytes(.data, [1]), .connectionError(.protocolError)),
     ConformanceRow(
       "6.1 padding within the frame", open + TestFrame.bytes(.data, flags: 8, stream: 1, [2, 0, 0, 0]), .accepted),
     ConformanceRow(
@@ -94,26 +93,14 @@ import Testing
     ConformanceRow(
       "6.2 priority that does not fit", block([0, 0, 0], flags: 4 | 0x20), .connectionError(.frameSizeError)),
     ConformanceRow(
-      "6.3 PRIORITY on stream 0", TestFrame.bytes(.priority, [0, 0, 0, 1, 1]), .connectionError(.protocolError)),
-    ConformanceRow(
       "6.3 PRIORITY of 4 bytes", open + TestFrame.bytes(.priority, stream: 1, [0, 0, 0, 1]),
       .connectionError(.frameSizeError)),
     ConformanceRow(
-      "6.4 RST_STREAM on stream 0", TestFrame.bytes(.reset, [0, 0, 0, 8]), .connectionError(.protocolError)),
-    ConformanceRow(
       "6.4 RST_STREAM of 3 bytes", open + TestFrame.bytes(.reset, stream: 1, [0, 0, 8]),
-      .connectionError(.frameSizeError)),
-    ConformanceRow("6.5 SETTINGS on a stream", TestFrame.bytes(.settings, stream: 1), .connectionError(.protocolError)),
-    ConformanceRow(
-      "6.5 SETTINGS of 5 bytes", TestFrame.bytes(.settings, [0, 3, 0, 0, 0]), .connectionError(.frameSizeError)),
-    ConformanceRow(
-      "6.5 acknowledgement with content", TestFrame.bytes(.settings, flags: 1, [0, 3, 0, 0, 0, 1]),
       .connectionError(.frameSizeError)),
     ConformanceRow("6.5.2 unknown setting", TestFrame.setting(0x77, 1), .accepted),
     ConformanceRow("6.5.2 ENABLE_PUSH 1", TestFrame.setting(2, 1), .accepted),
     ConformanceRow("6.5.2 ENABLE_PUSH 2", TestFrame.setting(2, 2), .connectionError(.protocolError)),
-    ConformanceRow(
-      "6.5.2 INITIAL_WINDOW_SIZE 2^31", TestFrame.setting(4, 1 << 31), .connectionError(.flowControlError)),
     ConformanceRow("6.5.2 MAX_FRAME_SIZE 16 383", TestFrame.setting(5, 16_383), .connectionError(.protocolError)),
     ConformanceRow("6.5.2 MAX_FRAME_SIZE 2^24", TestFrame.setting(5, 1 << 24), .connectionError(.protocolError)),
     ConformanceRow("6.5.2 MAX_FRAME_SIZE 2^24 - 1", TestFrame.setting(5, (1 << 24) - 1), .accepted),
@@ -121,19 +108,8 @@ import Testing
       "6.6 PUSH_PROMISE of a client", open + TestFrame.bytes(.push, flags: 4, stream: 1, [0, 0, 0, 2]),
       .connectionError(.protocolError)),
     ConformanceRow(
-      "6.7 PING on a stream", TestFrame.bytes(.ping, stream: 1, [1, 2, 3, 4, 5, 6, 7, 8]),
-      .connectionError(.protocolError)),
-    ConformanceRow(
       "6.7 PING of 7 bytes", TestFrame.bytes(.ping, [1, 2, 3, 4, 5, 6, 7]), .connectionError(.frameSizeError)),
     ConformanceRow("6.8 GOAWAY", TestFrame.bytes(.goAway, [0, 0, 0, 0, 0, 0, 0, 0]), .accepted),
-    ConformanceRow(
-      "6.8 GOAWAY on a stream", TestFrame.bytes(.goAway, stream: 1, [0, 0, 0, 0, 0, 0, 0, 0]),
-      .connectionError(.protocolError)),
-    ConformanceRow(
-      "6.8 GOAWAY of 7 bytes", TestFrame.bytes(.goAway, [0, 0, 0, 0, 0, 0, 0]), .connectionError(.frameSizeError)),
-    ConformanceRow(
-      "6.9 window of the connection grows by 0", TestFrame.bytes(.window, [0, 0, 0, 0]),
-      .connectionError(.protocolError)),
     ConformanceRow(
       "6.9 window of a stream grows by 0", open + TestFrame.bytes(.window, stream: 1, [0, 0, 0, 0]),
       .connectionError(.protocolError)),
@@ -183,7 +159,7 @@ import Testing
       .connectionError(.compressionError)),
   ]
 
-  @Test("The server reacts to each frame as RFC 9113 says", arguments: frames)
+  @Test("The server reacts to each frame as RFC 9113 says", arguments: frames + ConformanceRow.ofEitherEnd)
   func frame(_ row: ConformanceRow) throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
     try connection.send(row.bytes)

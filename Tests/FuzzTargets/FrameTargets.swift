@@ -39,13 +39,10 @@ struct ServerFrames: FuzzTarget {
   }
 
   var seeds: [[UInt8]] {
-    let kinds: [TestFrame.Kind] = [
-      .data, .headers, .priority, .reset, .settings, .push, .ping, .goAway, .window, .continuation,
-    ]
     let call = TestFrame.headers(1, head) + TestFrame.bytes(.data, flags: 1, stream: 1, request)
     let listen = head.map { $0.0 == ":path" ? ($0.0, "/google.firestore.v1.Firestore/Listen") : $0 }
-    return kinds.map { [9] + TestFrame.bytes($0, flags: 4, stream: 1, [0, 0, 0, 1, 2, 3, 4, 5]) }
-      + kinds.map { [0] + TestFrame.bytes($0, [0, 4, 0, 0, 0, 9]) }
+    return TestFrame.Kind.allCases.map { [9] + TestFrame.bytes($0, flags: 4, stream: 1, [0, 0, 0, 1, 2, 3, 4, 5]) }
+      + TestFrame.Kind.allCases.map { [0] + TestFrame.bytes($0, [0, 4, 0, 0, 0, 9]) }
       + [
         [3] + call, [200] + call + call,
         [7] + TestFrame.headers(1, listen) + TestFrame.bytes(.data, stream: 1, request),
@@ -112,11 +109,8 @@ struct ClientFrames: FuzzTarget {
     let failure = TestFrame.headers(
       1, [(":status", "200"), ("grpc-status", "5"), ("grpc-message", "a%21")], isLast: true)
     let foreign = TestFrame.headers(1, [(":status", "404"), ("content-type", "text/html")])
-    let kinds: [TestFrame.Kind] = [
-      .data, .headers, .priority, .reset, .settings, .push, .ping, .goAway, .window, .continuation,
-    ]
     return [[5] + begin + message + end, [40] + begin + message + message + end, [1] + failure, [1] + foreign]
-      + kinds.map { [9] + TestFrame.bytes($0, flags: 4, stream: 1, [0, 0, 0, 1, 2, 3, 4, 5]) }
+      + TestFrame.Kind.allCases.map { [9] + TestFrame.bytes($0, flags: 4, stream: 1, [0, 0, 0, 1, 2, 3, 4, 5]) }
   }
 
   func run(_ bytes: [UInt8]) {

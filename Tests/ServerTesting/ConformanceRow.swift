@@ -29,6 +29,34 @@ package struct ConformanceRow: Sendable, CustomStringConvertible {
     (self.name, self.bytes, self.reaction) = (name, bytes, reaction)
   }
 
+  /// The rules for frames of the connection, which hold for a client and a server.
+  package static let ofEitherEnd: [ConformanceRow] = [
+    ConformanceRow("6.1 DATA on stream 0", TestFrame.bytes(.data, [1]), .connectionError(.protocolError)),
+    ConformanceRow(
+      "6.3 PRIORITY on stream 0", TestFrame.bytes(.priority, [0, 0, 0, 1, 1]), .connectionError(.protocolError)),
+    ConformanceRow(
+      "6.4 RST_STREAM on stream 0", TestFrame.bytes(.reset, [0, 0, 0, 8]), .connectionError(.protocolError)),
+    ConformanceRow("6.5 SETTINGS on a stream", TestFrame.bytes(.settings, stream: 1), .connectionError(.protocolError)),
+    ConformanceRow(
+      "6.5 SETTINGS of 5 bytes", TestFrame.bytes(.settings, [0, 3, 0, 0, 0]), .connectionError(.frameSizeError)),
+    ConformanceRow(
+      "6.5 acknowledgement with content", TestFrame.bytes(.settings, flags: 1, [0, 3, 0, 0, 0, 1]),
+      .connectionError(.frameSizeError)),
+    ConformanceRow(
+      "6.5.2 INITIAL_WINDOW_SIZE 2^31", TestFrame.setting(4, 1 << 31), .connectionError(.flowControlError)),
+    ConformanceRow(
+      "6.7 PING on a stream", TestFrame.bytes(.ping, stream: 1, [1, 2, 3, 4, 5, 6, 7, 8]),
+      .connectionError(.protocolError)),
+    ConformanceRow(
+      "6.8 GOAWAY on a stream", TestFrame.bytes(.goAway, stream: 1, [0, 0, 0, 0, 0, 0, 0, 0]),
+      .connectionError(.protocolError)),
+    ConformanceRow(
+      "6.8 GOAWAY of 7 bytes", TestFrame.bytes(.goAway, [0, 0, 0, 0, 0, 0, 0]), .connectionError(.frameSizeError)),
+    ConformanceRow(
+      "6.9 window of the connection grows by 0", TestFrame.bytes(.window, [0, 0, 0, 0]),
+      .connectionError(.protocolError)),
+  ]
+
   package var description: String { name }
 
   /// The reaction that frames show; `nil` for a mixture.

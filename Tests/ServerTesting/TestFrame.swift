@@ -4,7 +4,7 @@ package import NIOHPACK
 
 /// A frame of HTTP/2 as a client sees it.
 package struct TestFrame {
-  package enum Kind: UInt8 {
+  package enum Kind: UInt8, CaseIterable {
     case data, headers, priority, reset, settings, push, ping, goAway, window, continuation
   }
 

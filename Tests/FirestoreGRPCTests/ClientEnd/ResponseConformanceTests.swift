@@ -42,29 +42,16 @@ import Testing
       "5.1 WINDOW_UPDATE on an idle stream", TestFrame.bytes(.window, stream: 5, [0, 0, 0, 1]),
       .connectionError(.protocolError)),
     ConformanceRow("5.1.1 stream of the server", TestFrame.headers(2, head), .connectionError(.protocolError)),
-    ConformanceRow("6.1 DATA on stream 0", TestFrame.bytes(.data, [1]), .connectionError(.protocolError)),
     ConformanceRow(
       "6.1 padding as long as the frame", open + TestFrame.bytes(.data, flags: 8, stream: 1, [4, 0, 0, 0]),
       .connectionError(.protocolError)),
     ConformanceRow("6.2 HEADERS on stream 0", TestFrame.headers(0, head), .connectionError(.protocolError)),
     ConformanceRow(
-      "6.3 PRIORITY on stream 0", TestFrame.bytes(.priority, [0, 0, 0, 1, 1]), .connectionError(.protocolError)),
-    ConformanceRow(
       "6.3 PRIORITY of 4 bytes", TestFrame.bytes(.priority, stream: 1, [0, 0, 0, 1]), .connectionError(.frameSizeError)),
     ConformanceRow(
-      "6.4 RST_STREAM on stream 0", TestFrame.bytes(.reset, [0, 0, 0, 8]), .connectionError(.protocolError)),
-    ConformanceRow(
       "6.4 RST_STREAM of 3 bytes", TestFrame.bytes(.reset, stream: 1, [0, 0, 8]), .connectionError(.frameSizeError)),
-    ConformanceRow("6.5 SETTINGS on a stream", TestFrame.bytes(.settings, stream: 1), .connectionError(.protocolError)),
-    ConformanceRow(
-      "6.5 SETTINGS of 5 bytes", TestFrame.bytes(.settings, [0, 3, 0, 0, 0]), .connectionError(.frameSizeError)),
-    ConformanceRow(
-      "6.5 acknowledgement with content", TestFrame.bytes(.settings, flags: 1, [0, 3, 0, 0, 0, 1]),
-      .connectionError(.frameSizeError)),
     ConformanceRow("6.5.2 ENABLE_PUSH 0", TestFrame.setting(2, 0), .accepted),
     ConformanceRow("6.5.2 ENABLE_PUSH 1", TestFrame.setting(2, 1), .connectionError(.protocolError)),
-    ConformanceRow(
-      "6.5.2 INITIAL_WINDOW_SIZE 2^31", TestFrame.setting(4, 1 << 31), .connectionError(.flowControlError)),
     ConformanceRow("6.5.2 MAX_FRAME_SIZE 100", TestFrame.setting(5, 100), .connectionError(.protocolError)),
     ConformanceRow("6.5.2 MAX_CONCURRENT_STREAMS 2^32 - 1", TestFrame.setting(3, .max), .accepted),
     ConformanceRow("6.5.2 HEADER_TABLE_SIZE 2^32 - 1", TestFrame.setting(1, .max), .accepted),
@@ -72,18 +59,7 @@ import Testing
       "6.6 PUSH_PROMISE", open + TestFrame.bytes(.push, flags: 4, stream: 1, [0, 0, 0, 2]),
       .connectionError(.protocolError)),
     ConformanceRow(
-      "6.7 PING on a stream", TestFrame.bytes(.ping, stream: 1, [1, 2, 3, 4, 5, 6, 7, 8]),
-      .connectionError(.protocolError)),
-    ConformanceRow(
       "6.7 PING of 9 bytes", TestFrame.bytes(.ping, [UInt8](repeating: 0, count: 9)), .connectionError(.frameSizeError)),
-    ConformanceRow(
-      "6.8 GOAWAY on a stream", TestFrame.bytes(.goAway, stream: 1, [0, 0, 0, 0, 0, 0, 0, 0]),
-      .connectionError(.protocolError)),
-    ConformanceRow(
-      "6.8 GOAWAY of 7 bytes", TestFrame.bytes(.goAway, [0, 0, 0, 0, 0, 0, 0]), .connectionError(.frameSizeError)),
-    ConformanceRow(
-      "6.9 window of the connection grows by 0", TestFrame.bytes(.window, [0, 0, 0, 0]),
-      .connectionError(.protocolError)),
     ConformanceRow(
       "6.9.1 window of a stream above 2^31 - 1", TestFrame.bytes(.window, stream: 1, [0x7f, 0xff, 0xff, 0xff]),
       .connectionError(.flowControlError)),
@@ -99,7 +75,7 @@ import Testing
     ConformanceRow("RFC 7541 6.1 index 0", block([0x80]), .connectionError(.compressionError)),
   ]
 
-  @Test("The client reacts to each frame as RFC 9113 says", arguments: frames)
+  @Test("The client reacts to each frame as RFC 9113 says", arguments: frames + ConformanceRow.ofEitherEnd)
   func frame(_ row: ConformanceRow) throws {
     let peer = try HandmadePeer()
     _ = try (peer.begin(), peer.begin())
