@@ -11,7 +11,7 @@ enum WallReport {
 
   /// - Returns: the minute before the second that is not over.
   static func line(of state: DashboardState) -> String {
-    let figures = WallFigures(state, end: state.now.seconds)
+    let figures = WallFigures(FrameState(state), end: state.now.seconds)
     return object([
       Member("type", string("wall")), Member("time", string(Timestamp(seconds: figures.end).rfc3339Text)),
       Member("seconds", integer(Wall.span)), Member("online", string(state.network.onlineState.rawValue)),

@@ -7,7 +7,7 @@ package import TerminalCanvas
 /// The right end of a collection's row: the number of its documents, live or with its age, and the sign of how much of
 /// the collection listeners hear.
 package struct CollectionMarks {
-  let state: DashboardState
+  let frame: FrameState
   let path: ResourcePath
   let isLarge: Bool
   let glyphs: Glyphs
@@ -16,12 +16,12 @@ package struct CollectionMarks {
   /// Whether a number and its age stand apart, as where there is room.
   private var isRoomy = true
 
-  package init(state: DashboardState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
-    (self.state, self.path, self.isLarge) = (state, path, isLarge)
+  package init(frame: FrameState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
+    (self.frame, self.path, self.isLarge) = (frame, path, isLarge)
     (self.glyphs, self.flags) = (glyphs, flags)
   }
 
-  private var window: CollectionWindow? { state.browser.windows[path] }
+  private var window: CollectionWindow? { frame.state.browser.windows[path] }
 
   /// - Parameter room: the columns beside the collection's name, in which words are as far as they fit.
   package func line(room: Int) -> Line {
@@ -35,7 +35,7 @@ package struct CollectionMarks {
   private func line(below room: Int) -> Line {
     var line = Line(glyphs)
     addNumbers(to: &line)
-    let listeners = state.listeners.filter { $0.failure == nil && $0.covers(path) }
+    let listeners = frame.state.listeners.filter { $0.failure == nil && $0.covers(path) }
     let words = isLarge ? words(of: listeners) : nil
     if let words, line.width + SafeText.columns(of: words) + 4 + flags <= room {
       line.skip(line.isEmpty ? 0 : 2)
@@ -60,7 +60,7 @@ package struct CollectionMarks {
 
   private func addSign(of listeners: [ListenerRecord], to line: inout Line) {
     guard !listeners.isEmpty else { return }
-    let isFromCache = state.network.isOffline || listeners.allSatisfy(\.isFromCache)
+    let isFromCache = frame.state.network.isOffline || listeners.allSatisfy(\.isFromCache)
     let isWhole = listeners.contains { $0.scope == .all && ($0.isFromCache == false || isFromCache) }
     let sign = isFromCache ? glyphs.listeningFromCache : isWhole ? glyphs.listening : glyphs.listeningInPart
     line.add(sign + (listeners.count > 1 ? "\(listeners.count)" : ""), isFromCache ? .flagCache : .stateOnline)
@@ -71,7 +71,7 @@ package struct CollectionMarks {
   private func addNumbers(to line: inout Line) {
     if let failure = window?.failure {
       line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
-    } else if let search = state.browser.search, search.path == path {
+    } else if let search = frame.state.browser.search, search.path == path {
       line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
     } else if let search = window?.search, search.isRunning {
       // The row below the documents has the same in words.
@@ -116,7 +116,7 @@ package struct CollectionMarks {
   }
 
   private func addAge(to line: inout Line) {
-    guard let age = state.countAge(of: path) else { return }
+    guard let age = frame.state.countAge(of: path) else { return }
     line.add((isRoomy ? " \(glyphs.bullet) " : glyphs.bullet) + age, .textMuted)
   }
 }

@@ -56,13 +56,14 @@ extension DashboardState {
 
   /// Notes that the numbers that are live are right now.
   mutating func confirmCounts() {
+    let now = now
     for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
   }
 
   /// Takes the number of documents from a snapshot of the whole collection; any other snapshot only tells that it has
   /// changed.
   mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
-    let path = listener.query.path
+    let (path, now) = (listener.query.path, now)
     if listener.isExact(whileOffline: network.isOffline) {
       if snapshot.isFromCache {
         browser.windows[path]?.count.takeCached(snapshot.count)

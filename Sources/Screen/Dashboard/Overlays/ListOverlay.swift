@@ -6,7 +6,7 @@ import TerminalCanvas
 
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
-  package enum Content: Sendable {
+  package indirect enum Content: Sendable {
     /// The commands of some contexts, those of the first context first.
     case help([KeyContext])
     case palette(Palette)

@@ -26,7 +26,8 @@ extension DashboardState {
   /// Notes that documents have changed, so that the count may be out of date.
   mutating func notePreviewChange() {
     guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
-    overlay?.editor?.recountAt = now.advanced(seconds: 1)
+    let recountAt = now.advanced(seconds: 1)
+    overlay?.editor?.recountAt = recountAt
   }
 
   /// Asks again when it is due; the earlier count is shown until the answer.

@@ -3,7 +3,7 @@ package import DashboardModel
 package import FirestoreModel
 
 /// The dialog or line over the panes that takes the keys. At most one at a time; `esc` always closes it.
-package enum Overlay: Sendable {
+package indirect enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
     case decision, fields, fieldName, fieldValue, fieldType, review, listeners, request, inside, wall, prompt

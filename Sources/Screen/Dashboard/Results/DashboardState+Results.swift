@@ -115,6 +115,7 @@ extension DashboardState {
     let path = snapshot.changes.first?.document.key.collection
     let words = ResultWords(
       path.map { interest(in: $0) } ?? FieldInterest(FieldStatistics(), picked: nil), configuration.glyphs)
+    let now = now
     browser.result?.note(snapshot, from: old, to: new, words, at: now)
   }
 
@@ -124,7 +125,8 @@ extension DashboardState {
     if case .listener(let tag) = result.source, listening[tag] == nil { return closeResult() }
     guard let documents = resultDocuments else { return }
     let path = documents.first?.key.collection ?? result.query.path
-    browser.result?.settleColumns(documents, browser.statistics[path] ?? FieldStatistics())
+    let statistics = browser.statistics[path] ?? FieldStatistics()
+    browser.result?.settleColumns(documents, statistics)
     browser.result?.settle(in: documents, height: height)
   }
 }

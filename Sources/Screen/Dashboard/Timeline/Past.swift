@@ -18,7 +18,7 @@ struct Past: Sendable {
   var isArranged: Bool
   /// The messages to the viewer, by the clock of the present.
   var toasts: [Toast] = []
-  private var passed: [(position: Int, state: DashboardState)] = []
+  private var passed: [(position: Int, frame: FrameState)] = []
 
   /// Creates a moment that is not shown before it is moved.
   /// - Parameter viewer: the state whose size, theme and keys the screen has.
@@ -44,7 +44,7 @@ struct Past: Sendable {
 
   private mutating func pass(_ action: Action) {
     if position.isMultiple(of: Self.spacing), passed.last.map({ $0.position < position }) ?? true {
-      passed.append((position, state))
+      passed.append((position, FrameState(state)))
       if passed.count > Self.mostKept { passed.removeFirst() }
     }
     _ = update(&state, action)
@@ -55,7 +55,7 @@ struct Past: Sendable {
     let base = log.base(of: target)
     let near = passed.last { $0.position <= target }
     guard let near, near.position > base?.position ?? -1 else { return base }
-    return (near.state, near.position)
+    return (near.frame.state, near.position)
   }
 
   // MARK: The shown state

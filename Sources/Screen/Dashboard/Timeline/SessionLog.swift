@@ -34,7 +34,7 @@ package struct SessionLog: Sendable {
 
   private struct Segment: Sendable {
     /// The state before its first action.
-    let base: DashboardState
+    let base: FrameState
     /// The position of that state.
     let start: Int
     var entries = BlockList<Entry>()
@@ -56,7 +56,7 @@ package struct SessionLog: Sendable {
   /// The whole session from its beginning, if it is all kept.
   package var all: (base: DashboardState, actions: [Action])? {
     guard let first = segments.first, first.start == 0 else { return nil }
-    return (first.base, segments.flatMap { $0.entries.map(\.action) })
+    return (first.base.state, segments.flatMap { $0.entries.map(\.action) })
   }
 
   /// - Parameter state: the state before the action.
@@ -69,7 +69,7 @@ package struct SessionLog: Sendable {
     if isFull {
       let start = end
       if segments.count >= limit.segments { segments.removeFirst(segments.count - limit.segments + 1) }
-      segments.append(Segment(base: state, start: start))
+      segments.append(Segment(base: FrameState(state), start: start))
     }
     var isStep = false
     if case .client(let event, _) = action { isStep = event.isStep(state) }
@@ -88,7 +88,7 @@ package struct SessionLog: Sendable {
 
   /// The last kept state at or before a position.
   func base(of position: Int) -> (state: DashboardState, position: Int)? {
-    (segments.last { $0.start <= position } ?? segments.first).map { ($0.base, $0.start) }
+    (segments.last { $0.start <= position } ?? segments.first).map { ($0.base.state, $0.start) }
   }
 
   // MARK: Places

@@ -4,11 +4,13 @@ package import FirestoreModel
 
 /// A part of a session that can be played again: a state, and the actions that follow it.
 package struct SessionPart: Sendable {
-  package let state: DashboardState
+  private let start: FrameState
   package let actions: [Action]
 
+  package var state: DashboardState { start.state }
+
   package init(from state: DashboardState, _ actions: [Action]) {
-    self.state = state
+    start = FrameState(state)
     self.actions = actions
   }
 

@@ -7,6 +7,7 @@ import TerminalCanvas
 
 extension DashboardState {
   mutating func receive(_ event: ClientEvent) -> [Effect] {
+    let now = now
     switch event {
     case .snapshot(let snapshot):
       if !snapshot.changes.isEmpty { notePreviewChange() }

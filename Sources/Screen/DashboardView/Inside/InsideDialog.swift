@@ -9,16 +9,16 @@ struct InsideDialog {
   let list: ListOverlay
   let panel: InsidePanel
   let geometry: ListGeometry
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let title = state.configuration.attached.map { "Inside \($0.title)" } ?? "Inside the client"
+    let title = frame.state.configuration.attached.map { "Inside \($0.title)" } ?? "Inside the client"
     geometry.dialog.draw(title, "tab: next section", on: &canvas, glyphs)
     let (area, rows) = (geometry.dialog.content, geometry.rows)
     guard area.height > 0 else { return }
     canvas.put(sections, x: area.x, y: area.y, width: area.width)
-    let table = panel.table(state.insideContext)
+    let table = panel.table(frame.state.insideContext)
     if let note = panel.note(table) {
       let parts = WrappedText.lines(note, width: max(8, area.width - 2), glyphs.ellipsis)
       for (row, part) in parts.prefix(rows.height).enumerated() {
@@ -28,7 +28,9 @@ struct InsideDialog {
     } else if let table, rows.height > 0 {
       let columns = InsideColumns(table, width: rows.width - 1)
       if rows.y > area.y + 1 { canvas.put(columns.titles(glyphs), x: area.x, y: area.y + 1, width: area.width) }
-      canvas.rows(of: list.cursor, count: table.rows.count, in: rows, state) { columns.line(table.rows[$0], glyphs) }
+      canvas.rows(of: list.cursor, count: table.rows.count, in: rows, frame.state) {
+        columns.line(table.rows[$0], glyphs)
+      }
     }
     drawFoot(table, on: &canvas)
   }

@@ -7,7 +7,7 @@ import TerminalCanvas
 
 /// Pane 1: the tree of collections, documents and fields.
 struct CollectionsPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -18,41 +18,41 @@ struct CollectionsPane {
   private var isLarge: Bool { layout.layoutClass == .large }
 
   func draw(on canvas: inout Canvas) {
-    if let result = state.browser.result {
-      return ResultPane(result: result, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    if let result = frame.state.browser.result {
+      return ResultPane(result: result, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     }
-    let geometry = state.geometry(of: .collections, layout)
+    let geometry = frame.state.geometry(of: .collections, layout)
     let area = geometry.content
     guard !area.isEmpty else { return }
-    let rows = state.browser.rows
-    if rows.isEmpty, EmptyPage.isShown(state) {
-      EmptyPage(state: state, glyphs: glyphs).drawWays(in: area, on: &canvas)
+    let rows = frame.state.browser.rows
+    if rows.isEmpty, EmptyPage.isShown(frame.state) {
+      EmptyPage(frame: frame, glyphs: glyphs).drawWays(in: area, on: &canvas)
     } else if rows.isEmpty {
       let texts = emptyTexts(width: area.width - 1)
       for (row, text) in texts.prefix(geometry.rows.height).enumerated() {
         canvas.put(text, at: Point(x: area.x + 1, y: geometry.rows.y + row), role: .textMuted, clip: area)
       }
     }
-    if geometry.heads > 0, let heads = CollectionHeads(state, layout) {
+    if geometry.heads > 0, let heads = CollectionHeads(frame.state, layout) {
       canvas.put(heads.line(glyphs), x: area.x, y: area.y, width: area.width)
     }
-    let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
-    var finder = DocumentFinder(state.browser)
-    let thread = state.threadDocuments
-    let selected = state.rowRange(in: .collections)
+    let range = frame.state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
+    var finder = DocumentFinder(frame.state.browser)
+    let thread = frame.state.threadDocuments
+    let selected = frame.state.rowRange(in: .collections)
     for (offset, row) in rows[range].enumerated() {
       let y = geometry.rows.y + offset
       draw(row, at: y, in: area, &finder, on: &canvas)
-      if row.item == state.browser.cursor.id {
+      if row.item == frame.state.browser.cursor.id {
         canvas.select(
-          Rect(x: area.x, y: y, width: area.width, height: 1), state,
-          isFocused: state.focus == .collections)
+          Rect(x: area.x, y: y, width: area.width, height: 1), frame.state,
+          isFocused: frame.state.focus == .collections)
       } else if selected?.contains(range.lowerBound + offset) == true {
-        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: false)
+        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: false)
       } else if case .document(let key) = row.item, thread.contains(key) {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }
-      if case .document(let key) = row.item, let window = state.browser.windows[key.collection] {
+      if case .document(let key) = row.item, let window = frame.state.browser.windows[key.collection] {
         canvas.mark(
           hitsOf: window.preview ?? window.filter?.filter,
           in: Rect(x: area.x + 1, y: y, width: area.width - 1 - Self.flags, height: 1))
@@ -64,19 +64,19 @@ struct CollectionsPane {
         in: Rect(x: area.x, y: end, width: area.width, height: (geometry.hints ?? area.maxY) - end - 1), on: &canvas)
     }
     guard let y = geometry.hints else { return }
-    canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
+    canvas.put(PaneHints(.collections, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
   /// The reasons why there is no row.
   private func emptyTexts(width: Int) -> [String] {
-    if state.browser.roots == nil { return ["reading the collections"] }
-    if state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
-    if let outage = state.browser.rootsOutage {
+    if frame.state.browser.roots == nil { return ["reading the collections"] }
+    if frame.state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
+    if let outage = frame.state.browser.rootsOutage {
       let again = "Hearth tries again until it is listed."
       return ["no collection is cached", "not listed: \(outage.code.name)"]
         + [outage.message, again].flatMap { WrappedText.lines($0, width: width, glyphs.ellipsis) }
     }
-    if let failure = state.browser.rootsFailure {
+    if let failure = frame.state.browser.rootsFailure {
       return ["no collection is cached", "not listed: \(failure.code.name)", ":messages says why"]
     }
     return ["no collections yet"]
@@ -92,24 +92,24 @@ struct CollectionsPane {
     switch row.item {
     case .collection(let path):
       addCollection(path, depth: row.depth, to: &left)
-      right = CollectionMarks(state: state, path: path, isLarge: isLarge, glyphs: glyphs, flags: Self.flags)
+      right = CollectionMarks(frame: frame, path: path, isLarge: isLarge, glyphs: glyphs, flags: Self.flags)
         .line(room: area.width - left.width - 2)
     case .document(let key):
-      let window = state.browser.windows[key.collection]
+      let window = frame.state.browser.windows[key.collection]
       if let document = finder.document(key) {
         right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
-        DocumentRow(document: document, state: state, layout: layout, glyphs: glyphs).add(to: &left)
+        DocumentRow(document: document, frame: frame, layout: layout, glyphs: glyphs).add(to: &left)
       } else {
-        left.add(state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
+        left.add(frame.state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
         left.skip(1)
         left.add("\(key.documentID)  no document", .textMuted)
       }
     case .field(let key, let name):
-      let isMarked = state.browser.isMarked(key, name)
+      let isMarked = frame.state.browser.isMarked(key, name)
       left.cell(name, .jsonKey, width: min(10, max(4, area.width * 3 / 10)))
       left.skip(1)
-      if let value = state.browser.document(key)?.data?[FieldPath(name)] {
-        let hue = state.browser.columns[key.collection]?.hue(of: value, in: name)
+      if let value = frame.state.browser.document(key)?.data?[FieldPath(name)] {
+        let hue = frame.state.browser.columns[key.collection]?.hue(of: value, in: name)
         left.add(ValueText.short(value), hue.map(Role.value) ?? value.role)
       }
       if isMarked {
@@ -128,12 +128,12 @@ struct CollectionsPane {
   // MARK: Collections
 
   private func addCollection(_ path: ResourcePath, depth: Int, to line: inout Line) {
-    line.add(state.browser.expanded.contains(path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.add(frame.state.browser.expanded.contains(path) ? glyphs.unfolded : glyphs.folded, .accent)
     line.skip(1)
     line.add(depth == 0 ? path.text : path.last, .textStrong)
-    if let filter = state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
-    let names = state.listeners.filter { $0.failure == nil && $0.isNamed && $0.covers(path) }.map(\.name)
-    if !names.isEmpty, !state.browser.expanded.contains(path) {
+    if let filter = frame.state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
+    let names = frame.state.listeners.filter { $0.failure == nil && $0.isNamed && $0.covers(path) }.map(\.name)
+    if !names.isEmpty, !frame.state.browser.expanded.contains(path) {
       line.add("  \(names.joined(separator: ", "))", .textMuted)
     }
   }
@@ -144,10 +144,10 @@ struct CollectionsPane {
   /// cache, and its recent change.
   private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
     var line = Line(glyphs)
-    let batch = isLarge ? state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
+    let batch = isLarge ? frame.state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
     let pending = document.hasPendingWrites ? glyphs.pending + batch : ""
-    if state.timeColumn(layout) != nil {
-      line.cell(state.timeText(of: document), .textMuted, width: DashboardState.timeWidth)
+    if frame.state.timeColumn(layout) != nil {
+      line.cell(frame.state.timeText(of: document), .textMuted, width: DashboardState.timeWidth)
       line.cell(pending, .flagPending, width: DashboardState.pendingMark(layout) - 2, right: true)
       line.skip(2)
     } else if !pending.isEmpty {
@@ -156,7 +156,7 @@ struct CollectionsPane {
     }
     line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)
     line.cell(isFromCache ? "c" : "", .flagCache, width: 1)
-    let mark = state.browser.marks[document.key]
+    let mark = frame.state.browser.marks[document.key]
     line.cell(mark.map { $0.isNew ? "+" : "~" } ?? "", mark?.isNew == true ? .changeAdded : .changeModified, width: 1)
     line.skip(Self.mark)
     return line
@@ -165,7 +165,7 @@ struct CollectionsPane {
   // MARK: The rest
 
   private func rest(of item: Browser.Item, _ path: ResourcePath) -> String {
-    let window = state.browser.windows[path]
+    let window = frame.state.browser.windows[path]
     let hint = isLarge ? "   \(glyphs.enter) load" : ""
     if window?.isLoading == true { return "\(glyphs.ellipsis) loading" }
     if case .before = item {
@@ -184,7 +184,7 @@ struct CollectionsPane {
   }
 
   private func addNote(_ path: ResourcePath, to line: inout Line) {
-    let window = state.browser.windows[path]
+    let window = frame.state.browser.windows[path]
     if let failure = window?.failure {
       line.add(failure.description, .error)
     } else if window?.isLoading == true {
@@ -204,7 +204,7 @@ struct CollectionsPane {
   /// The words where the cache shows no document: `not in the cache; 2 at 18:10:43`.
   private func absence(in window: CollectionWindow) -> String {
     guard let known = window.count.known else { return "the cache has none" }
-    let clock = TimeText.clock(known.time, offset: state.configuration.utcOffset)
+    let clock = TimeText.clock(known.time, offset: frame.state.configuration.utcOffset)
     return known.number == 0 ? "no documents at \(clock)" : "not in the cache; \(grouped(known.number)) at \(clock)"
   }
 

@@ -9,7 +9,7 @@ struct DetailLine {
   let line: DetailContent.Line
   let columns: DetailColumns
   let batch: String
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   var drawn: Line {
@@ -70,12 +70,13 @@ struct DetailLine {
   }
 
   private func add(_ version: VersionHistory.Version, to drawn: inout Line) {
-    let isConflict = state.writes.conflicts.contains { $0.key == version.key && $0.batch == version.acknowledges }
+    let isConflict = frame.state.writes.conflicts.contains { $0.key == version.key && $0.batch == version.acknowledges }
     let kind = isConflict ? .conflict : version.kind
     drawn.cell(kind.letter, kind.role, width: 3)
     let isWide = columns.name + columns.value >= 50
     let precision: TimeText.Precision = isWide ? .hours : .minutes
-    drawn.add(TimeText.milliseconds(version.time, offset: state.configuration.utcOffset, from: precision), .textMuted)
+    drawn.add(
+      TimeText.milliseconds(version.time, offset: frame.state.configuration.utcOffset, from: precision), .textMuted)
     drawn.skip(2)
     drawn.cell(
       isWide ? (version.isLocal ? "LOCAL" : "SERVER") : version.isLocal ? "L" : "S",
@@ -84,7 +85,9 @@ struct DetailLine {
       drawn.add(batch.description, .flagPending)
       drawn.skip(2)
     }
-    if state.detail?.key == version.key, state.detail?.base == version.id { drawn.add("from here  ", .mark) }
+    if frame.state.detail?.key == version.key, frame.state.detail?.base == version.id {
+      drawn.add("from here  ", .mark)
+    }
     if isConflict { drawn.add("conflict \(glyphs.bullet) ", .warn) }
     drawn.add(version.summary)
     if let why = version.why { drawn.add(" \(glyphs.bullet) \(why)", .textMuted) }

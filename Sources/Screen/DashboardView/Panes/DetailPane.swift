@@ -7,22 +7,22 @@ import TerminalCanvas
 
 /// Pane 0: one document, as the server has it and as this client sees it.
 struct DetailPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let geometry = state.geometry(of: .detail, layout)
+    let geometry = frame.state.geometry(of: .detail, layout)
     let area = geometry.content
     guard !area.isEmpty else { return }
-    guard let detail = state.shownDetail else {
+    guard let detail = frame.state.shownDetail else {
       var y = area.y + 1
-      if let overview = CollectionOverview(state, glyphs) {
+      if let overview = CollectionOverview(frame, glyphs) {
         y = overview.draw(in: area, on: &canvas)
       } else {
         canvas.put("no document is selected", at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
       }
-      EmptyPage(state: state, glyphs: glyphs).drawKeys(
+      EmptyPage(frame: frame, glyphs: glyphs).drawKeys(
         in: Rect(x: area.x, y: y + 1, width: area.width, height: area.maxY - y - 1), on: &canvas)
       return
     }
@@ -30,15 +30,15 @@ struct DetailPane {
     for (row, line) in heads(detail, columns, width: area.width).prefix(geometry.heads).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
-    let lines = DetailContent.lines(of: detail, in: state)
-    let batch = state.writes.batch(touching: detail.key)?.description ?? ""
+    let lines = DetailContent.lines(of: detail, in: frame.state)
+    let batch = frame.state.writes.batch(touching: detail.key)?.description ?? ""
     var y = geometry.rows.y
     for index in detail.cursor.rows(count: lines.count, height: geometry.rows.height) {
-      let drawing = DetailLine(line: lines[index], columns: columns, batch: batch, state: state, glyphs: glyphs)
+      let drawing = DetailLine(line: lines[index], columns: columns, batch: batch, frame: frame, glyphs: glyphs)
       canvas.put(drawing.drawn, x: area.x, y: y, width: area.width)
       if lines[index].id == detail.cursor.id, !detail.isPreview {
         canvas.select(
-          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .detail)
+          Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: frame.state.focus == .detail)
       }
       canvas.mark(hitsOf: detail.search, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
@@ -118,11 +118,11 @@ struct DetailPane {
   private func status(_ detail: Detail) -> String {
     if detail.isPreview { return "\(glyphs.enter) opens" }
     if detail.tab == .diff, let id = detail.version {
-      let newer = state.versions.versions(of: detail.key).count { $0.id > id }
+      let newer = frame.state.versions.versions(of: detail.key).count { $0.id > id }
       if newer > 0, detail.base == nil { return "\(newer) back" }
     }
-    if detail.tab == .diff || detail.tab == .history, let base = detail.base.flatMap({ state.versions[$0] }) {
-      return "from \(TimeText.clock(base.time, offset: state.configuration.utcOffset))"
+    if detail.tab == .diff || detail.tab == .history, let base = detail.base.flatMap({ frame.state.versions[$0] }) {
+      return "from \(TimeText.clock(base.time, offset: frame.state.configuration.utcOffset))"
     }
     guard detail.isLoaded else { return "loading" }
     guard let shown = detail.local ?? detail.remote else { return "not cached" }
@@ -140,9 +140,9 @@ struct DetailPane {
 
   /// The side that vouches for the document, and since when; empty if that is not known.
   private func source(of detail: Detail) -> String {
-    let outage = state.network.isOffline ? state.outages.start ?? state.network.since : nil
+    let outage = frame.state.network.isOffline ? frame.state.outages.start ?? frame.state.network.since : nil
     guard let source = detail.source ?? outage.map({ DocumentSource(isFromCache: true, time: $0) }) else { return "" }
-    return source.text(outage: outage, offset: state.configuration.utcOffset)
+    return source.text(outage: outage, offset: frame.state.configuration.utcOffset)
   }
 
   /// The time at which the server last changed the document.

@@ -7,17 +7,17 @@ import TerminalCanvas
 /// A document in the tree of pane 1: its id, and its values in the columns of its collection.
 struct DocumentRow {
   let document: Document
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   private var key: DocumentKey { document.key }
 
   func add(to line: inout Line) {
-    line.add(state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.add(frame.state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .accent)
     line.skip(1)
-    let columns = state.browser.columns[key.collection] ?? TreeColumns()
-    let fitting = state.columnFitting(of: key.collection, layout)
+    let columns = frame.state.browser.columns[key.collection] ?? TreeColumns()
+    let fitting = frame.state.columnFitting(of: key.collection, layout)
     let tint = self.tint
     let shown = Set(fitting.columns.map(\.name))
     // A change that no column shows tints the id.
@@ -43,5 +43,5 @@ struct DocumentRow {
   }
 
   /// The document's recent change, while its tint lasts.
-  private var tint: Browser.Mark? { state.browser.marks[key].flatMap { $0.until > state.now ? $0 : nil } }
+  private var tint: Browser.Mark? { frame.state.browser.marks[key].flatMap { $0.until > frame.state.now ? $0 : nil } }
 }

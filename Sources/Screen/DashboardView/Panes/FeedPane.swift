@@ -17,44 +17,46 @@ extension FeedRow.Source {
 
 /// Pane 4: the events, newest at the bottom.
 struct FeedPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let geometry = state.geometry(of: .feed, layout)
+    let geometry = frame.state.geometry(of: .feed, layout)
     guard !geometry.content.isEmpty else { return }
-    if let card = state.outages.card, geometry.heads > 0 {
+    if let card = frame.state.outages.card, geometry.heads > 0 {
       let place = Rect(
         x: geometry.content.x, y: geometry.content.y, width: geometry.content.width, height: geometry.heads)
-      ReconnectionCard(card: card, state: state, glyphs: glyphs).draw(in: place, on: &canvas)
+      ReconnectionCard(card: card, frame: frame, glyphs: glyphs).draw(in: place, on: &canvas)
     }
     let area = geometry.rows
-    let shown = state.feed.shown
+    let shown = frame.state.feed.shown
     if shown.isEmpty {
       canvas.put(emptyLine, x: area.x, y: area.y, width: area.width)
-      if !Self.isFiltered(state) {
-        let page = EmptyPage(state: state, glyphs: glyphs)
+      if !Self.isFiltered(frame.state) {
+        let page = EmptyPage(frame: frame, glyphs: glyphs)
         var rest = Rect(x: area.x, y: area.y + 2, width: area.width, height: area.height - 2)
         let end = page.drawLegend(in: rest, on: &canvas) + 1
         rest = Rect(x: rest.x, y: end, width: rest.width, height: rest.maxY - end)
-        if EmptyPage.isShown(state) { page.drawCommands(in: rest, on: &canvas) }
+        if EmptyPage.isShown(frame.state) { page.drawCommands(in: rest, on: &canvas) }
       }
       return
     }
-    let thread = state.threadBatch
-    let columns = FeedColumns(state, layout.layoutClass, width: area.width)
-    let context = layout.isWide ? FeedContext(state, shown.suffix(area.height).compactMap { state.feed[$0] }) : nil
+    let thread = frame.state.threadBatch
+    let columns = FeedColumns(frame.state, layout.layoutClass, width: area.width)
+    let context =
+      layout.isWide ? FeedContext(frame.state, shown.suffix(area.height).compactMap { frame.state.feed[$0] }) : nil
     let range =
-      state.feed.isPaused
-      ? state.feed.cursor.rows(count: shown.count, height: area.height)
+      frame.state.feed.isPaused
+      ? frame.state.feed.cursor.rows(count: shown.count, height: area.height)
       : max(0, shown.count - area.height)..<shown.count
-    let ring = FeedRing(state, height: area.height)
-    let selected = state.feed.isPaused ? state.feed.cursor.id : state.focus == .feed ? shown.last : nil
-    var previous = range.lowerBound > 0 ? state.feed[shown[shown.startIndex + range.lowerBound - 1]]?.time : nil
+    let ring = FeedRing(frame.state, height: area.height)
+    let selected =
+      frame.state.feed.isPaused ? frame.state.feed.cursor.id : frame.state.focus == .feed ? shown.last : nil
+    var previous = range.lowerBound > 0 ? frame.state.feed[shown[shown.startIndex + range.lowerBound - 1]]?.time : nil
     for (offset, index) in range.enumerated() {
       let id = shown[shown.startIndex + index]
-      guard let row = state.feed[id] else { continue }
+      guard let row = frame.state.feed[id] else { continue }
       let y = area.y + (ring?.place(of: index) ?? offset)
       if row.kind == .divider {
         canvas.put(divider(row, width: area.width), x: area.x, y: y, width: area.width)
@@ -63,24 +65,24 @@ struct FeedPane {
       }
       if ring != nil, id == shown.last {
         canvas.put(
-          glyphs.follow, at: Point(x: area.x, y: y), role: state.focus == .feed ? .cursorGutter : .textMuted,
+          glyphs.follow, at: Point(x: area.x, y: y), role: frame.state.focus == .feed ? .cursorGutter : .textMuted,
           maxWidth: 1)
       } else if id == selected {
-        let isFocused = state.focus == .feed
-        if state.feed.isPaused {
+        let isFocused = frame.state.focus == .feed
+        if frame.state.feed.isPaused {
           canvas.select(
-            Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: isFocused)
+            Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: isFocused)
         } else {
           // While rows come, the newest is the selected one: it is marked, not painted again with every event.
           canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: isFocused)
         }
       } else if let thread, row.thread == thread {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
-      } else if let key = row.key, key == state.detail?.key {
+      } else if let key = row.key, key == frame.state.detail?.key {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .accent, maxWidth: 1)
       }
       if row.kind != .divider {
-        canvas.mark(hitsOf: state.feed.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
+        canvas.mark(hitsOf: frame.state.feed.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       }
       previous = row.time
     }
@@ -90,9 +92,10 @@ struct FeedPane {
     var line = Line(glyphs)
     line.skip(2)
     let text =
-      Self.isFiltered(state)
+      Self.isFiltered(frame.state)
       ? "no event passes the filter; esc clears it"
-      : state.listeners.isEmpty ? "nothing to hear: space on a collection listens to it" : "nothing has happened yet"
+      : frame.state.listeners.isEmpty
+        ? "nothing to hear: space on a collection listens to it" : "nothing has happened yet"
     line.add(text, .textMuted)
     return line
   }
@@ -115,7 +118,8 @@ struct FeedPane {
   ) -> Line {
     var line = Line(glyphs)
     line.skip(columns.lead)
-    line.cell(time(of: row, columns, after: previous), .textMuted, width: columns.time, right: state.feed.showsDeltas)
+    line.cell(
+      time(of: row, columns, after: previous), .textMuted, width: columns.time, right: frame.state.feed.showsDeltas)
     line.skip(columns.gap)
     if columns.listener > 0 {
       let name =
@@ -168,8 +172,8 @@ struct FeedPane {
   }
 
   private func time(of row: FeedRow, _ columns: FeedColumns, after previous: Timestamp?) -> String {
-    guard state.feed.showsDeltas else {
-      return TimeText.milliseconds(row.time, offset: state.configuration.utcOffset, from: columns.precision)
+    guard frame.state.feed.showsDeltas else {
+      return TimeText.milliseconds(row.time, offset: frame.state.configuration.utcOffset, from: columns.precision)
     }
     guard let previous else { return "" }
     let milliseconds = row.time.milliseconds(since: previous)

@@ -7,9 +7,9 @@ import TerminalCanvas
 extension NetworkPane {
   /// The lines about the program; empty where the client is the dashboard's own.
   var attachedLines: [Line] {
-    guard let program = state.configuration.attached else { return [] }
+    guard let program = frame.state.configuration.attached else { return [] }
     var lines: [Line] = []
-    if let end = state.attachment.end {
+    if let end = frame.state.attachment.end {
       lines.append(fact("client", "\(end): what was last known", .warn))
     } else {
       let way =
@@ -17,8 +17,8 @@ extension NetworkPane {
         ? "which a scenario moves" : program.allowsControl ? "looked at and controlled from here" : "looked at only"
       lines.append(fact("client", "of \(program.title), \(way)", .text))
     }
-    if state.attachment.missedSnapshots > 0 {
-      let count = state.attachment.missedSnapshots
+    if frame.state.attachment.missedSnapshots > 0 {
+      let count = frame.state.attachment.missedSnapshots
       lines.append(fact("missed", "\(grouped(count)) snapshot\(count == 1 ? "" : "s"), not told", .warn))
     }
     return lines

@@ -8,7 +8,7 @@ import TerminalCanvas
 extension NetworkPane {
   /// The line about other processes; `nil` where this process is alone.
   var companyLine: Line? {
-    guard let company = state.storage.company, !company.isAlone else { return nil }
+    guard let company = frame.state.storage.company, !company.isAlone else { return nil }
     let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
     switch company.standing {
     case .owner: return fact("data", "open here, shared with \(others)", .text)

@@ -8,15 +8,15 @@ import TerminalCanvas
 
 /// Pane 3: whether there is a connection, its quality, and the work that waits for one.
 struct NetworkPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   /// Whether the program whose client is shown has ended: then nothing is known of its connection any more.
-  private var isOver: Bool { state.attachment.isOver }
+  private var isOver: Bool { frame.state.attachment.isOver }
 
   func draw(on canvas: inout Canvas) {
-    let geometry = state.geometry(of: .network, layout)
+    let geometry = frame.state.geometry(of: .network, layout)
     let area = geometry.content
     guard !area.isEmpty else { return }
     let isLarge = layout.layoutClass == .large
@@ -24,18 +24,18 @@ struct NetworkPane {
     lines += attachedLines
     if isLarge {
       lines += [
-        streamLine("watch", state.network.watch, watchFacts, width: area.width),
-        streamLine("write", state.network.write, writeFacts, width: area.width),
+        streamLine("watch", frame.state.network.watch, watchFacts, width: area.width),
+        streamLine("write", frame.state.network.write, writeFacts, width: area.width),
       ]
     } else {
       lines += narrowStreamLines(width: area.width)
     }
-    if !state.faults.isCalm, !isOver { lines.append(fact("faults", state.faults.summary, .stateFault)) }
-    if let notice = state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
+    if !frame.state.faults.isCalm, !isOver { lines.append(fact("faults", frame.state.faults.summary, .stateFault)) }
+    if let notice = frame.state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
     if let line = companyLine, !isOver { lines.append(line) }
-    if state.network.isOffline, !isOver { lines.append(reconnectLine) }
+    if frame.state.network.isOffline, !isOver { lines.append(reconnectLine) }
     if isLarge, let line = cacheLine { lines.append(line) }
-    if state.screen.showsFacts, let traffic = state.screen.traffic { lines.append(line(of: traffic)) }
+    if frame.state.screen.showsFacts, let traffic = frame.state.screen.traffic { lines.append(line(of: traffic)) }
     // The band above the feed has the outages of the whole session.
     let hasRuler = layout.band == nil
     if hasRuler { lines.append(outageLine(width: area.width)) }
@@ -46,18 +46,18 @@ struct NetworkPane {
     let figures = figureLines(width: area.width, room: max(0, free))
     lines.insert(contentsOf: figures, at: lines.count - (hasRuler ? 1 : 0) - (isLarge || cacheLine == nil ? 0 : 1))
     lines += reads
-    let reserved = (geometry.hints == nil ? 0 : 2) + (state.connectionTrouble == nil ? 0 : 2)
+    let reserved = (geometry.hints == nil ? 0 : 2) + (frame.state.connectionTrouble == nil ? 0 : 2)
     lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
     // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
     // are other problems too.
-    let isAlone = state.faults.isCalm && state.storage.notice == nil && area.height >= 4
+    let isAlone = frame.state.faults.isCalm && frame.state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
     for (row, line) in lines.prefix(area.height).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
     guard let y = geometry.hints, lines.count < area.height else { return }
-    canvas.put(PaneHints(.network, state, width: area.width).line, x: area.x, y: y, width: area.width)
+    canvas.put(PaneHints(.network, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
   static func count(_ state: DashboardState) -> String {
@@ -74,22 +74,23 @@ struct NetworkPane {
   // MARK: Lines
 
   private func stateLine(width: Int) -> Line {
-    let vitals = VitalSigns(state: state, glyphs: glyphs)
+    let vitals = VitalSigns(frame: frame, glyphs: glyphs)
     var line = Line(glyphs)
     line.skip(1)
     let isWide = width >= 60
     line.add("\(vitals.glyph) \(width >= 44 ? vitals.wordInFull : vitals.word)", vitals.role)
-    if let outage = state.outageText {
+    if let outage = frame.state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
-      if !state.network.isNetworkEnabled {
-        line.add(state.returnText.map { ", \($0)" } ?? " by \(state.plugHolder)", .textMuted)
+      if !frame.state.network.isNetworkEnabled {
+        line.add(frame.state.returnText.map { ", \($0)" } ?? " by \(frame.state.plugHolder)", .textMuted)
       }
-    } else if state.network.onlineState == .online, !state.attachment.isOver {
+    } else if frame.state.network.onlineState == .online, !frame.state.attachment.isOver {
       // The time of the beginning replaces a duration, since an idle screen must not count.
-      line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
+      line.add(
+        " since \(TimeText.clock(frame.state.network.since, offset: frame.state.configuration.utcOffset))", .textMuted)
     }
-    let button = NetworkSwitch(state, width: width)
-    let isUseful = state.configuration.attached.map { $0.allowsControl && !state.attachment.isOver } ?? true
+    let button = NetworkSwitch(frame.state, width: width)
+    let isUseful = frame.state.configuration.attached.map { $0.allowsControl && !frame.state.attachment.isOver } ?? true
     guard isUseful, line.width < button.columns.lowerBound else { return line }
     line.skip(to: button.columns.lowerBound)
     line.add(button.text, .key)
@@ -110,19 +111,21 @@ struct NetworkPane {
     var first = Line(glyphs)
     first.skip(1)
     first.add("watch ", .textMuted)
-    first.add(text(of: state.network.watch), role(of: state.network.watch))
-    let showsFacts = state.screen.showsFacts
-    if state.network.watch.state == .open, showsFacts, !isOver { first.add(" \(state.network.activeTargets)") }
+    first.add(text(of: frame.state.network.watch), role(of: frame.state.network.watch))
+    let showsFacts = frame.state.screen.showsFacts
+    if frame.state.network.watch.state == .open, showsFacts, !isOver {
+      first.add(" \(frame.state.network.activeTargets)")
+    }
     first.skip(to: min(18, width / 2))
     if first.width >= 18 { first.skip(2) }
     first.add("write ", .textMuted)
-    first.add(text(of: state.network.write), role(of: state.network.write))
-    let inFlight = state.network.inFlightWrites
-    if state.network.write.state == .open, showsFacts || inFlight > 0, !isOver {
+    first.add(text(of: frame.state.network.write), role(of: frame.state.network.write))
+    let inFlight = frame.state.network.inFlightWrites
+    if frame.state.network.write.state == .open, showsFacts || inFlight > 0, !isOver {
       first.add(showsFacts ? " \(inFlight)/10" : " \(inFlight) in flight")
     }
-    guard !isOver, state.connectionTrouble == nil,
-      let error = state.network.watch.lastError ?? state.network.write.lastError
+    guard !isOver, frame.state.connectionTrouble == nil,
+      let error = frame.state.network.watch.lastError ?? frame.state.network.write.lastError
     else {
       return [first]
     }
@@ -130,18 +133,18 @@ struct NetworkPane {
   }
 
   private var watchFacts: [String] {
-    guard state.network.watch.state == .open, state.screen.showsFacts, !isOver else { return [] }
-    let count = state.network.activeTargets
-    let token = state.network.lastSnapshotAt.map {
-      "resume token of \(TimeText.clock($0, offset: state.configuration.utcOffset))"
+    guard frame.state.network.watch.state == .open, frame.state.screen.showsFacts, !isOver else { return [] }
+    let count = frame.state.network.activeTargets
+    let token = frame.state.network.lastSnapshotAt.map {
+      "resume token of \(TimeText.clock($0, offset: frame.state.configuration.utcOffset))"
     }
     return ["\(count) target\(count == 1 ? "" : "s")", token].compactMap(\.self)
   }
 
   private var writeFacts: [String] {
-    guard state.network.write.state == .open, !isOver else { return [] }
-    let pipeline = state.screen.showsFacts ? ["pipeline \(state.network.inFlightWrites)/10"] : []
-    return ["\(state.network.inFlightWrites) in flight"] + pipeline
+    guard frame.state.network.write.state == .open, !isOver else { return [] }
+    let pipeline = frame.state.screen.showsFacts ? ["pipeline \(frame.state.network.inFlightWrites)/10"] : []
+    return ["\(frame.state.network.inFlightWrites) in flight"] + pipeline
   }
 
   private func text(of stream: StreamStatus) -> String {
@@ -150,7 +153,7 @@ struct NetworkPane {
     case .closed: "CLOSED"
     case .opening: "OPENING"
     case .open: "OPEN"
-    case .backoff(let until): "RETRY \(TimeText.countdown(to: until, from: state.now))"
+    case .backoff(let until): "RETRY \(TimeText.countdown(to: until, from: frame.state.now))"
     }
   }
 
@@ -181,9 +184,10 @@ struct NetworkPane {
   /// The reason why there is no connection, and the time of the next attempt.
   /// - Parameter spare: the number of lines it may take beyond the first.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
-    guard state.network.isNetworkEnabled, !isOver, let reason = state.connectionTrouble else { return [] }
+    guard frame.state.network.isNetworkEnabled, !isOver, let reason = frame.state.connectionTrouble else { return [] }
     // The countdown changes, so it stands before the text that may be cut.
-    let countdown = state.nextAttempt.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
+    let countdown =
+      frame.state.nextAttempt.map { "retry in " + TimeText.countdown(to: $0, from: frame.state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
     let column = 8
     guard spare > 0, width > 2 * column else { return [reasonLine(text, countdown)] }
@@ -202,20 +206,20 @@ struct NetworkPane {
   }
 
   private var cacheLine: Line? {
-    guard let count = state.network.cacheByteCount else { return nil }
+    guard let count = frame.state.network.cacheByteCount else { return nil }
     if isOver { return fact("cache", glyphs.dash, .textMuted) }
-    let limit = state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
-    let isFull = state.network.cacheLimit.map { count > $0 } ?? false
+    let limit = frame.state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
+    let isFull = frame.state.network.cacheLimit.map { count > $0 } ?? false
     // A notice about the cache already has its name.
     return fact(
-      state.storage.notice == nil ? "cache" : "size",
-      ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),
+      frame.state.storage.notice == nil ? "cache" : "size",
+      ByteText.short(Int(count)) + limit + (frame.state.network.isDurable ? " on disk" : " in memory"),
       isFull ? .warn : .text)
   }
 
   private var reconnectLine: Line {
-    let writes = state.writes.waiting
-    let listeners = state.listeners.count { $0.failure == nil }
+    let writes = frame.state.writes.waiting
+    let listeners = frame.state.listeners.count { $0.failure == nil }
     let waiting = "\(writes) write\(writes == 1 ? "" : "s")"
     let text = "\(waiting) \(glyphs.bullet) \(listeners) listener\(listeners == 1 ? " resumes" : "s resume")"
     var line = Line(glyphs)
@@ -227,11 +231,11 @@ struct NetworkPane {
 
   private func outageLine(width: Int) -> Line {
     if isOver { return fact("online", glyphs.dash, .textMuted) }
-    let count = state.outages.recentCount(at: state.now)
+    let count = frame.state.outages.recentCount(at: frame.state.now)
     let columns = min(30, width - 27)
     var line = row("online")
     if columns >= 8 {
-      for part in state.outages.ruler(columns: columns, at: state.now) {
+      for part in frame.state.outages.ruler(columns: columns, at: frame.state.now) {
         switch part {
         case .unknown: line.add(glyphs.bullet, .textMuted)
         case .online: line.add(glyphs.barFull, .chartLow)

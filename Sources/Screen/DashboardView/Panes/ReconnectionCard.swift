@@ -7,13 +7,13 @@ import TerminalCanvas
 /// The card above the feed that tells what came of an outage: three lines with a border, or one line.
 struct ReconnectionCard {
   let card: Reconnection
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   private var separator: String { " \(glyphs.bullet) " }
 
   func draw(in area: Rect, on canvas: inout Canvas) {
-    let title = card.title(clock: state.clock(of: card))
+    let title = card.title(clock: frame.state.clock(of: card))
     let facts = card.facts.joined(separator: separator)
     guard area.height >= 3, area.width >= 20 else {
       var line = Line(glyphs)
@@ -31,8 +31,8 @@ struct ReconnectionCard {
     middle.skip(to: box.width - 1)
     middle.add(glyphs.vertical, .border)
     put(middle, 1, box, on: &canvas)
-    let key = state.focus == .feed ? "\(glyphs.enter) only these rows" : "any key closes this"
-    let below = (card.byListener(state.listeners) + [key]).joined(separator: separator)
+    let key = frame.state.focus == .feed ? "\(glyphs.enter) only these rows" : "any key closes this"
+    let below = (card.byListener(frame.state.listeners) + [key]).joined(separator: separator)
     put(edge(glyphs.bottomLeft, below, glyphs.bottomRight, .textMuted, width: box.width), 2, box, on: &canvas)
   }
 

@@ -8,12 +8,12 @@ import TerminalCanvas
 /// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent; below them the
 /// rejected ones.
 struct WritesPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   /// Whether there is room for full words and all columns.
-  private var isRoomy: Bool { state.isRoomy(.writes, layout) }
+  private var isRoomy: Bool { frame.state.isRoomy(.writes, layout) }
 
   private struct Columns {
     var batch: Int
@@ -25,45 +25,45 @@ struct WritesPane {
   }
 
   func draw(on canvas: inout Canvas) {
-    let geometry = state.geometry(of: .writes, layout)
+    let geometry = frame.state.geometry(of: .writes, layout)
     let area = geometry.content
     guard !area.isEmpty else { return }
-    let rows = state.writes.rows
+    let rows = frame.state.writes.rows
     let columns = columns(for: rows, width: area.width)
     if geometry.heads > 0 { canvas.put(head(columns), x: area.x, y: area.y, width: area.width) }
     if rows.isEmpty {
       var line = Line(glyphs)
       line.skip(1)
-      let isFiltered = !state.writes.allRows.isEmpty
+      let isFiltered = !frame.state.writes.allRows.isEmpty
       line.add(
         isFiltered ? "no write passes the filter; esc clears it" : "nothing waits: every write is acknowledged",
         .textMuted)
       canvas.put(line, x: area.x, y: geometry.rows.y, width: area.width)
     }
-    let thread = state.threadBatch
-    let selected = state.rowRange(in: .writes)
+    let thread = frame.state.threadBatch
+    let selected = frame.state.rowRange(in: .writes)
     var y = geometry.rows.y
-    for index in state.writes.cursor.rows(count: rows.count, height: geometry.rows.height) {
+    for index in frame.state.writes.cursor.rows(count: rows.count, height: geometry.rows.height) {
       let row = rows[index]
       canvas.put(line(row, columns), x: area.x, y: y, width: area.width)
-      if row.batch == state.writes.cursor.id {
+      if row.batch == frame.state.writes.cursor.id {
         canvas.select(
-          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .writes)
+          Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: frame.state.focus == .writes)
       } else if selected?.contains(index) == true {
-        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: false)
+        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: false)
       } else if row.batch == thread {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }
-      canvas.mark(hitsOf: state.writes.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
+      canvas.mark(hitsOf: frame.state.writes.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
     }
     let free = Rect(
       x: area.x, y: y + 1, width: area.width, height: (geometry.note ?? geometry.hints ?? area.maxY) - y - 1)
     if isRoomy { drawAnswered(in: free, columns.batch, on: &canvas) }
     if let y = geometry.hints {
-      canvas.put(PaneHints(.writes, state, width: area.width).line, x: area.x, y: y, width: area.width)
+      canvas.put(PaneHints(.writes, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
     }
-    if let y = geometry.note, let row = state.writes.selected, let error = row.error {
+    if let y = geometry.note, let row = frame.state.writes.selected, let error = row.error {
       canvas.put(errorLine(error, of: row), x: area.x, y: y, width: area.width)
     }
   }
@@ -111,7 +111,7 @@ struct WritesPane {
 
   private func line(_ row: QueueRow, _ columns: Columns) -> Line {
     var line = Line(glyphs)
-    let isMarked = state.writes.marked.contains(row.batch)
+    let isMarked = frame.state.writes.marked.contains(row.batch)
     line.skip(1)
     line.cell(row.batch.description + (isMarked ? "*" : ""), isMarked ? .mark : .text, width: columns.batch)
     line.cell(row.operation.fitted(to: columns.operation - 1), width: columns.operation)
@@ -139,9 +139,10 @@ struct WritesPane {
   /// The age of a row; the time of the rejection for a rejected one, since an idle screen must not count.
   private func age(of row: QueueRow) -> String {
     if let time = row.rejectedAt {
-      return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5))
+      return String(TimeText.clock(time, offset: frame.state.configuration.utcOffset).prefix(5))
     }
-    return row.isFinished ? "" : TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.write.localWriteTime))
+    return row.isFinished
+      ? "" : TimeText.elapsed(seconds: frame.state.now.wholeSeconds(since: row.write.localWriteTime))
   }
 
   private func document(of row: QueueRow, width: Int) -> String {
@@ -166,7 +167,7 @@ struct WritesPane {
     case (nil, .queued): return "queued"
     case (nil, .inFlight): return "in flight"
     case (nil, .backoff(let until)):
-      return (isLarge ? "backoff " : "retry ") + TimeText.countdown(to: until, from: state.now)
+      return (isLarge ? "backoff " : "retry ") + TimeText.countdown(to: until, from: frame.state.now)
     }
   }
 

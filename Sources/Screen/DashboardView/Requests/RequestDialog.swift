@@ -9,15 +9,15 @@ struct RequestDialog {
   let list: ListOverlay
   let decision: RuleDecision
   let geometry: ListGeometry
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let clock = TimeText.milliseconds(decision.time, offset: state.configuration.utcOffset, from: .hours)
+    let clock = TimeText.milliseconds(decision.time, offset: frame.state.configuration.utcOffset, from: .hours)
     let note = [clock, decision.timeText].compactMap(\.self).joined(separator: " \(glyphs.bullet) ")
     geometry.dialog.draw("Request", note, on: &canvas, glyphs)
     let rows = decision.lines(width: geometry.rows.width, glyphs)
-    canvas.rows(of: list.cursor, count: rows.count, in: geometry.rows, state) { index in
+    canvas.rows(of: list.cursor, count: rows.count, in: geometry.rows, frame.state) { index in
       var line = Line(glyphs)
       line.skip(1 + rows[index].indent)
       line.add(rows[index].text, role(of: rows[index]))

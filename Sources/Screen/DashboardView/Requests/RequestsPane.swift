@@ -7,7 +7,7 @@ import TerminalCanvas
 
 /// The second list of pane 4: the requests with the rules' decisions on them, newest at the bottom.
 struct RequestsPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -22,31 +22,31 @@ struct RequestsPane {
   }
 
   func draw(on canvas: inout Canvas) {
-    let area = state.geometry(of: .feed, layout).rows
+    let area = frame.state.geometry(of: .feed, layout).rows
     guard !area.isEmpty else { return }
-    if let note = state.requestsNote {
+    if let note = frame.state.requestsNote {
       var line = Line(glyphs)
       line.skip(2)
-      line.add(note, state.requests.failure == nil ? .textMuted : .error)
+      line.add(note, frame.state.requests.failure == nil ? .textMuted : .error)
       canvas.put(line, x: area.x, y: area.y, width: area.width)
       return
     }
-    let shown = state.requests.shown
-    let range = state.requests.cursor.rows(count: shown.count, height: area.height)
+    let shown = frame.state.requests.shown
+    let range = frame.state.requests.cursor.rows(count: shown.count, height: area.height)
     let columns = columns(for: shown[range], width: area.width)
     for (offset, index) in range.enumerated() {
       let row = Rect(x: area.x, y: area.y + offset, width: area.width, height: 1)
       canvas.put(line(of: shown[index], columns), x: row.x, y: row.y, width: row.width)
-      if shown[index].number == state.requests.selected?.number {
-        let isFocused = state.focus == .feed
-        if state.requests.isFollowing {
+      if shown[index].number == frame.state.requests.selected?.number {
+        let isFocused = frame.state.focus == .feed
+        if frame.state.requests.isFollowing {
           canvas.gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused)
         } else {
-          canvas.select(row, state, isFocused: isFocused)
+          canvas.select(row, frame.state, isFocused: isFocused)
         }
       }
       canvas.mark(
-        hitsOf: state.requests.filter, in: Rect(x: row.x + 1, y: row.y, width: row.width - 1, height: 1))
+        hitsOf: frame.state.requests.filter, in: Rect(x: row.x + 1, y: row.y, width: row.width - 1, height: 1))
     }
   }
 
@@ -65,7 +65,7 @@ struct RequestsPane {
     line.skip(2)
     if columns.time > 0 {
       let time = TimeText.milliseconds(
-        decision.time, offset: state.configuration.utcOffset, from: columns.precision)
+        decision.time, offset: frame.state.configuration.utcOffset, from: columns.precision)
       line.cell(time, .textMuted, width: columns.time)
       line.skip(2)
     }

@@ -9,7 +9,7 @@ import TerminalCanvas
 /// Pane 1 while it shows a result: rows in the order of the query, what came in, changed and left, and the limit's edge.
 struct ResultPane {
   let result: ResultView
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -19,10 +19,10 @@ struct ResultPane {
   private static let leastText = 8
 
   func draw(on canvas: inout Canvas) {
-    let geometry = state.geometry(of: .collections, layout)
+    let geometry = frame.state.geometry(of: .collections, layout)
     let area = geometry.content
     guard !area.isEmpty else { return }
-    let documents = state.resultDocuments
+    let documents = frame.state.resultDocuments
     drawHeads(geometry, documents, on: &canvas)
     let texts = explanations
     for (row, text) in texts.prefix(geometry.rows.height).enumerated() {
@@ -31,7 +31,7 @@ struct ResultPane {
     }
     if let documents, texts.isEmpty { drawRows(documents, geometry, on: &canvas) }
     guard let y = geometry.hints else { return }
-    canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
+    canvas.put(PaneHints(.collections, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
   // MARK: Heads
@@ -42,7 +42,7 @@ struct ResultPane {
     if geometry.heads > 1 {
       // The query stands here if the frame has no room for it.
       canvas.put(
-        SafeText.truncated(ResultTitle.text(result, state), to: area.width - 2, ellipsis: glyphs.ellipsis),
+        SafeText.truncated(ResultTitle.text(result, frame.state), to: area.width - 2, ellipsis: glyphs.ellipsis),
         at: Point(x: area.x + 1, y: area.y), role: .textStrong, clip: area)
     }
     guard let documents, !documents.isEmpty else { return }
@@ -87,7 +87,8 @@ struct ResultPane {
       canvas.put(flags(of: document), x: area.maxX - Self.flags, y: y, width: Self.flags)
       if index == result.cursor.index {
         canvas.select(
-          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .collections)
+          Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: frame.state.focus == .collections
+        )
       }
     }
     guard let note = geometry.note else { return }
@@ -99,7 +100,7 @@ struct ResultPane {
     _ document: Document, place: Int, _ places: Int, _ fitting: (idWidth: Int, columns: [ResultColumns.Column]),
     width: Int
   ) -> Line {
-    let mark = result.marks[document.key].flatMap { $0.until > state.now ? $0 : nil }
+    let mark = result.marks[document.key].flatMap { $0.until > frame.state.now ? $0 : nil }
     let isShared = result.query.collectionGroup != nil
     var line = Line(glyphs)
     line.skip(1)
@@ -122,7 +123,7 @@ struct ResultPane {
         continue
       }
       let isChanged = mark?.names.contains { $0.equalsUTF8(column.path.first) } ?? false
-      let hue = state.browser.columns[document.key.collection]?.hue(of: value, in: column.path.first)
+      let hue = frame.state.browser.columns[document.key.collection]?.hue(of: value, in: column.path.first)
       line.cell(
         ColumnText.text(of: value), isChanged ? .diffModified : hue.map(Role.value) ?? .text, width: column.width,
         right: column.isNumber)
@@ -139,7 +140,7 @@ struct ResultPane {
     var line = Line(glyphs)
     line.cell(document.hasPendingWrites ? glyphs.pending : "", .flagPending, width: 2)
     line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)
-    line.cell(ResultTitle.isFromCache(state) ? "c" : "", .flagCache, width: 1)
+    line.cell(ResultTitle.isFromCache(frame.state) ? "c" : "", .flagCache, width: 1)
     return line
   }
 
@@ -150,7 +151,7 @@ struct ResultPane {
       words.append((" \(result.query.limitType == .last ? "last" : "limit") \(grouped(limit)) ", .warn))
     }
     if let left = result.departure {
-      let clock = TimeText.clock(left.time, offset: state.configuration.utcOffset)
+      let clock = TimeText.clock(left.time, offset: frame.state.configuration.utcOffset)
       let id = PathText.fitted(left.key.documentID, to: 12, glyphs.ellipsis)
       let more = result.otherDepartures > 0 ? " and \(grouped(result.otherDepartures)) more" : ""
       let place = left.place.map { " (was \(Membership.ordinal($0)))" } ?? ""
@@ -181,11 +182,11 @@ struct ResultPane {
         return [(isFromCache ? "the cache has none that match" : "no document matches", .textMuted)]
       }
     case .listener(let tag):
-      guard let listener = state.listening[tag] else { return [] }
+      guard let listener = frame.state.listening[tag] else { return [] }
       if let failure = listener.failure {
         return [("the listener has ended: \(failure.code.name)", .error), (failure.message, .error)]
       }
-      guard let kept = state.listening.result(of: tag), let count = kept.count else {
+      guard let kept = frame.state.listening.result(of: tag), let count = kept.count else {
         return [("no snapshot yet", .textMuted)]
       }
       if kept.isTooLarge {
@@ -196,7 +197,9 @@ struct ResultPane {
       }
       guard kept.documents.isEmpty else { return [] }
       if count > 0 { return [("\(grouped(count)) documents, none of which was told yet", .textMuted)] }
-      return [(ResultTitle.isFromCache(state) ? "the cache has none that match" : "no document matches", .textMuted)]
+      return [
+        (ResultTitle.isFromCache(frame.state) ? "the cache has none that match" : "no document matches", .textMuted)
+      ]
     }
   }
 }

@@ -5,21 +5,22 @@ import TerminalCanvas
 
 /// The coach's step, in place of the footer's keys. A caption goes first: it is for those who watch.
 struct CoachLine {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    guard let coach = state.coach, state.overlay == nil, state.toasts.isEmpty, state.screen.caption.isEmpty,
+    guard let coach = frame.state.coach, frame.state.overlay == nil, frame.state.toasts.isEmpty,
+      frame.state.screen.caption.isEmpty,
       let footer = layout.footer
     else { return }
-    let badges = Footer(state, width: footer.width).badges.width
+    let badges = Footer(frame.state, width: footer.width).badges.width
     let room = footer.width - (badges == 0 ? 0 : badges + 1)
     let (short, rest) = coach.text { name in
       let contexts: [KeyContext] = [.screen, .pane(.collections)]
-      return state.configuration.keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
+      return frame.state.configuration.keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
     }
-    let help = state.configuration.keymap.command(named: "help", in: [.screen])?.keyText(glyphs, limit: 1) ?? "?"
+    let help = frame.state.configuration.keymap.command(named: "help", in: [.screen])?.keyText(glyphs, limit: 1) ?? "?"
     let leave = coach.isAsked ? "esc again: no coach" : "esc: no coach"
     let ends = ["   \(leave)   \(help) help ", "   \(help) help "]
     let texts = ends.map { " " + short + rest + $0 } + ends.map { " " + short + $0 }

@@ -9,7 +9,7 @@ import TerminalCanvas
 /// The panes that the open document covers, a line each: what must not be missed of them, and the number of the key that
 /// unfolds them.
 struct FoldedPanes {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -33,29 +33,29 @@ struct FoldedPanes {
 
   /// `orders · 3/148`
   private func addTree(to line: inout Line, room: Int) {
-    let count = separator + CollectionsPane.count(state, .medium, glyphs)
-    let path = state.selectedCollection?.text ?? "collections"
+    let count = separator + CollectionsPane.count(frame.state, .medium, glyphs)
+    let path = frame.state.selectedCollection?.text ?? "collections"
     line.add(PathText.fitted(path, to: max(8, room - count.count), glyphs.ellipsis), .text)
     line.add(count, .paneCount)
   }
 
   /// `⇡2 held · #3 population · #4 delete`
   private func addQueue(to line: inout Line) {
-    let waiting = state.writes.waiting
+    let waiting = frame.state.writes.waiting
     line.add("\(glyphs.pending)\(grouped(waiting))", waiting == 0 ? .textMuted : .flagPending)
-    if waiting > 0, state.network.isOffline { line.add(" held", .flagPending) }
-    let (rejected, aside) = (state.writes.refusedCount, state.writes.setAsideCount)
+    if waiting > 0, frame.state.network.isOffline { line.add(" held", .flagPending) }
+    let (rejected, aside) = (frame.state.writes.refusedCount, frame.state.writes.setAsideCount)
     if rejected > 0 { line.add(" !\(grouped(rejected)) rejected", .writeRejected) }
     if aside > 0 { line.add(" \(grouped(aside)) aside", .textMuted) }
     if waiting == 0, rejected + aside == 0 { line.add(" nothing waits", .textMuted) }
-    for row in state.writes.rejected + state.writes.live {
+    for row in frame.state.writes.rejected + frame.state.writes.live {
       line.add(separator + words(of: row), row.isRejected && !row.isSetAside ? .writeRejected : .text)
     }
   }
 
   /// A write in two words: its fields where it is the open document's, else its document.
   private func words(of row: QueueRow) -> String {
-    guard let key = row.documents.first, key == state.detail?.key, row.documents.count == 1 else {
+    guard let key = row.documents.first, key == frame.state.detail?.key, row.documents.count == 1 else {
       let id = row.documents.first.map { PathText.last($0.path.text, to: 12, glyphs.ellipsis) } ?? ""
       return "\(row.batch) \(row.operation.rawValue) \(id)"
     }
@@ -69,19 +69,22 @@ struct FoldedPanes {
 
   /// `○ OFFLINE 0:12 by you`
   private func addConnection(to line: inout Line, isRoomy: Bool) {
-    let vitals = VitalSigns(state: state, glyphs: glyphs)
+    let vitals = VitalSigns(frame: frame, glyphs: glyphs)
     line.add("\(vitals.glyph) \(vitals.word)", vitals.role)
-    if let outage = state.outageText {
+    if let outage = frame.state.outageText {
       line.add(" \(outage)", vitals.role)
-      if !state.network.isNetworkEnabled { line.add(" \(state.returnText ?? "by \(state.plugHolder)")", .textMuted) }
-    } else if state.network.onlineState == .online {
-      line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
+      if !frame.state.network.isNetworkEnabled {
+        line.add(" \(frame.state.returnText ?? "by \(frame.state.plugHolder)")", .textMuted)
+      }
+    } else if frame.state.network.onlineState == .online {
+      line.add(
+        " since \(TimeText.clock(frame.state.network.since, offset: frame.state.configuration.utcOffset))", .textMuted)
     }
-    if !state.faults.isCalm { line.add(separator + "faults \(state.faults.summary)", .stateFault) }
+    if !frame.state.faults.isCalm { line.add(separator + "faults \(frame.state.faults.summary)", .stateFault) }
     guard isRoomy else { return }
-    if let reason = state.connectionTrouble, state.network.isNetworkEnabled {
+    if let reason = frame.state.connectionTrouble, frame.state.network.isNetworkEnabled {
       line.add(separator + reason, .warn)
-    } else if let newest = state.network.roundTrips.last, !state.network.isOffline {
+    } else if let newest = frame.state.network.roundTrips.last, !frame.state.network.isOffline {
       line.add(separator + "rtt \(TimeText.wholeMilliseconds(newest)) ms", .textMuted)
     }
   }

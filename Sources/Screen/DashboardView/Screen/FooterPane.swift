@@ -7,28 +7,28 @@ import TerminalCanvas
 
 /// The last row.
 struct FooterPane {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
     guard let area = layout.footer else { return }
-    if case .filter(let line)? = state.overlay {
-      FilterPrompt(line: line, state: state, glyphs: glyphs).draw(on: &canvas, area)
+    if case .filter(let line)? = frame.state.overlay {
+      FilterPrompt(line: line, frame: frame, glyphs: glyphs).draw(on: &canvas, area)
       return
     }
-    let footer = Footer(state, width: area.width)
+    let footer = Footer(frame.state, width: area.width)
     for hint in footer.hints {
-      let isDisabled = state.overlay == nil && hint.command.reason(state) != nil
+      let isDisabled = frame.state.overlay == nil && hint.command.reason(frame.state) != nil
       let used = canvas.put(
         hint.key, at: Point(x: hint.x, y: area.y), role: isDisabled ? .textMuted : .key, maxWidth: area.width - hint.x)
       canvas.put(
         hint.word, at: Point(x: hint.x + used + 1, y: area.y), role: isDisabled ? .textMuted : .hint,
         maxWidth: area.width - hint.x - used - 1)
     }
-    if !state.screen.caption.isEmpty {
+    if !frame.state.screen.caption.isEmpty {
       let room = max(0, area.width - footer.badges.width - 2)
-      let text = SafeText.truncated(SafeText.sanitized(state.screen.caption), to: room, ellipsis: glyphs.ellipsis)
+      let text = SafeText.truncated(SafeText.sanitized(frame.state.screen.caption), to: room, ellipsis: glyphs.ellipsis)
       canvas.put(" \(text)", at: area.origin, role: .toast, maxWidth: room + 1)
     }
     canvas.put(footer.badges, x: area.width - footer.badges.width, y: area.y, width: footer.badges.width)
@@ -38,7 +38,7 @@ struct FooterPane {
 /// The `/` line in the footer, with its number of matches or its error.
 struct FilterPrompt {
   let line: FilterLine
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas, _ area: Rect) {
@@ -57,8 +57,8 @@ struct FilterPrompt {
   /// The number of documents searched while typing, and those that `enter` would search.
   private var collectionNote: String {
     let enter = Command.text(of: Key(.enter), glyphs)
-    let isWide = state.size.width >= 72
-    guard let path = line.path, let window = state.browser.windows[path], window.shown != nil else {
+    let isWide = frame.state.size.width >= 72
+    guard let path = line.path, let window = frame.state.browser.windows[path], window.shown != nil else {
       return "nothing is loaded\(isWide ? ", \(enter) looks" : "")"
     }
     let (shown, loaded) = (window.documents.count, window.loaded.count)
@@ -66,12 +66,12 @@ struct FilterPrompt {
     let counts = "\(grouped(shown)) of \(grouped(loaded))\(isWhole ? "" : " loaded")"
     guard isWide, !isWhole else { return counts }
     // The documents to be read are announced before they are read.
-    let filter = (try? RowFilter(line.field.text, in: state.configuration.database)).flatMap { BrowserFilter($0) }
+    let filter = (try? RowFilter(line.field.text, in: frame.state.configuration.database)).flatMap { BrowserFilter($0) }
     guard let filter, filter.searches else {
       let order = filter?.range.map { ", by \($0.canonicalText)" } ?? ""
       return "\(counts), \(enter) asks for all\(order)"
     }
-    if state.network.isOffline { return "\(counts), \(enter) reads the cache" }
+    if frame.state.network.isOffline { return "\(counts), \(enter) reads the cache" }
     let isAsked = !filter.filters.isEmpty || !filter.prefix.isEmpty
     let extent = window.total.map { isAsked ? "up to \(grouped($0))" : "all \(grouped($0))" } ?? "all"
     return "\(counts), \(enter) reads \(extent)"
@@ -80,18 +80,19 @@ struct FilterPrompt {
   private var note: String {
     if let error = line.error { return error }
     if line.pane == .writes {
-      return "\(grouped(state.writes.rows.count)) of \(grouped(state.writes.allRows.count)) writes"
+      return "\(grouped(frame.state.writes.rows.count)) of \(grouped(frame.state.writes.allRows.count)) writes"
     }
     if line.pane == .detail {
-      let found = state.matchCount
-      return state.detail?.search.isEmpty != false ? "\(found.all) lines" : "\(found.matching) of \(found.all) lines"
+      let found = frame.state.matchCount
+      return frame.state.detail?.search.isEmpty != false
+        ? "\(found.all) lines" : "\(found.matching) of \(found.all) lines"
     }
-    if line.pane == .feed, state.showsRequests {
-      return "\(grouped(state.requests.shown.count)) of \(grouped(state.requests.all?.count ?? 0)) requests"
+    if line.pane == .feed, frame.state.showsRequests {
+      return "\(grouped(frame.state.requests.shown.count)) of \(grouped(frame.state.requests.all?.count ?? 0)) requests"
     }
     if line.pane == .feed {
-      return "\(grouped(state.feed.visible.count)) of \(grouped(state.feed.rows.count)) rows"
-        + (state.size.width >= 100 ? "   word !word field:>5 /re/" : "")
+      return "\(grouped(frame.state.feed.visible.count)) of \(grouped(frame.state.feed.rows.count)) rows"
+        + (frame.state.size.width >= 100 ? "   word !word field:>5 /re/" : "")
     }
     return collectionNote
   }

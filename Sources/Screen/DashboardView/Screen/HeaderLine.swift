@@ -7,7 +7,7 @@ import TerminalCanvas
 
 /// The first row: the connection's identity, and the vital signs.
 struct HeaderLine {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -15,7 +15,7 @@ struct HeaderLine {
     let width = layout.header.width
     guard layout.header.height > 0 else { return }
     canvas.fill(layout.header, role: .header)
-    let vitals = VitalSigns(state: state, glyphs: glyphs)
+    let vitals = VitalSigns(frame: frame, glyphs: glyphs)
     let wanted: VitalSigns.Length =
       switch layout.layoutClass {
       case .large: .full
@@ -27,7 +27,7 @@ struct HeaderLine {
     let name = self.name
     canvas.put(name, x: 0, y: 0, width: width)
     let line = lengths.lazy.map(vitals.line).first { $0.width <= width - name.width } ?? vitals.line(.dot)
-    if wanted == .dense, let badge = state.past?.badges(state).last {
+    if wanted == .dense, let badge = frame.state.past?.badges(frame.state).last {
       var past = Line(glyphs)
       past.add(badge + " ", .headerPaused)
       canvas.put(past, x: name.width, y: 0, width: width - name.width)
@@ -44,7 +44,7 @@ struct HeaderLine {
     }
     canvas.put(line, x: width - line.width, y: 0, width: line.width)
     let room = width - line.width - name.width - 1
-    if let badges = state.past?.badges(state) { return draw(badges, width, line, on: &canvas) }
+    if let badges = frame.state.past?.badges(frame.state) { return draw(badges, width, line, on: &canvas) }
     if let identity = identities.first(where: { $0.width <= room }) {
       canvas.put(identity, x: name.width, y: 0, width: room)
     } else if let shortest = identities.last {
@@ -55,7 +55,7 @@ struct HeaderLine {
   /// The name of one of several clients, which nothing drives out.
   private var name: Line {
     var line = Line(glyphs)
-    if let stage = state.stage { line.add(" \(stage.own) ", .header, .bold) }
+    if let stage = frame.state.stage { line.add(" \(stage.own) ", .header, .bold) }
     return line
   }
 
@@ -83,27 +83,27 @@ struct HeaderLine {
   /// The forms of the connection's identity, longest first. The kind of backend is dropped last: it tells play from
   /// earnest.
   private var identities: [Line] {
-    let backend = state.configuration.backend
+    let backend = frame.state.configuration.backend
     let gap = layout.layoutClass == .large ? "  " : " "
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
     func line(name wanted: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       // The name of a client takes the place of the program's.
-      let name = wanted && state.stage == nil
+      let name = wanted && frame.state.stage == nil
       var line = Line(glyphs)
       // Real data has a band of its own colour, so that it is not taken for play.
       let role: Role = backend.isProduction ? .headerProd : .header
-      if state.stage == nil { line.add(" ", role) }
+      if frame.state.stage == nil { line.add(" ", role) }
       if name { line.add("hearth", role, .bold) }
       if kind, let connection = backend.name {
         if name { line.add(gap, role) }
         line.add(SafeText.truncated(connection, to: 24) + (name ? "" : gap), role)
       }
       // The default project has the name of the program.
-      if (!name && state.stage == nil) || project != "hearth" {
+      if (!name && frame.state.stage == nil) || project != "hearth" {
         if name { line.add(gap, role) }
         line.add(project, role)
       }
-      if let program = state.configuration.attached {
+      if let program = frame.state.configuration.attached {
         line.add(gap, role)
         let standing = program.isScenario == true ? "SCENARIO" : "ATTACHED \(program.number)"
         line.add(name || kind ? "\(standing) \(program.name)" : program.name, role)
@@ -111,7 +111,7 @@ struct HeaderLine {
         line.add(gap, role)
         line.add(kindText, role)
       }
-      if let badge = state.storage.notice?.badge {
+      if let badge = frame.state.storage.notice?.badge {
         line.add(gap, .header)
         line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
       }
@@ -131,7 +131,7 @@ struct HeaderLine {
   }
 
   private var kindText: String {
-    switch state.configuration.backend.kind {
+    switch frame.state.configuration.backend.kind {
     case .embedded: "EMBEDDED"
     case .emulator: "EMULATOR"
     case .cloud: "CLOUD"
@@ -143,7 +143,7 @@ struct HeaderLine {
 struct VitalSigns {
   enum Length: Int, CaseIterable { case full, medium, plain, dense, short, bare, dot }
 
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   var word: String {
@@ -152,29 +152,30 @@ struct VitalSigns {
 
   /// The word, with what stands behind it: `REFUSED: unauthenticated`.
   var wordInFull: String {
-    let refusal = stateWord == .refused ? state.browser.rootsFailure?.code.name : nil
+    let refusal = stateWord == .refused ? frame.state.browser.rootsFailure?.code.name : nil
     return word + ((refusal ?? stateWord.remark).map { ": \($0)" } ?? "")
   }
 
   private var stateWord: StateWord {
-    if state.attachment.isOver { return .ended }
-    if state.network.isOffline { return .offline }
-    switch state.network.onlineState {
+    if frame.state.attachment.isOver { return .ended }
+    if frame.state.network.isOffline { return .offline }
+    switch frame.state.network.onlineState {
     case .online: return .online
     case .unknown where isRefused: return .refused
-    case .unknown where state.idleOutage != nil: return .offline
-    case .unknown where state.isIdle && !isAsking: return .notConnected
+    case .unknown where frame.state.idleOutage != nil: return .offline
+    case .unknown where frame.state.isIdle && !isAsking: return .notConnected
     case .unknown, .offline: return .connecting
     }
   }
 
   /// Whether the first list of collections is awaited.
   private var isAsking: Bool {
-    state.browser.roots == nil && state.configuration.attached == nil && state.configuration.backend.kind != .embedded
+    frame.state.browser.roots == nil && frame.state.configuration.attached == nil
+      && frame.state.configuration.backend.kind != .embedded
   }
 
   /// Whether the server refuses this client's credentials, as its answer to the list of collections tells.
-  private var isRefused: Bool { state.isIdle && state.browser.rootsFailure?.code == .unauthenticated }
+  private var isRefused: Bool { frame.state.isIdle && frame.state.browser.rootsFailure?.code == .unauthenticated }
 
   var glyph: String { [.online, .connecting].contains(stateWord) ? glyphs.online : glyphs.offline }
 
@@ -185,28 +186,28 @@ struct VitalSigns {
 
   /// ` (you)` for a network that the user switched off; empty else.
   private var plugMark: String {
-    state.network.isNetworkEnabled || state.plugHolder != "you" ? "" : " (you)"
+    frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
   /// The newest round trip, `184ms`; the length of an outage; empty before the first.
   private var timing: String {
-    if let outageText = state.outageText { return outageText }
-    guard !state.attachment.isOver, let newest = state.network.roundTrips.last else { return "" }
+    if let outageText = frame.state.outageText { return outageText }
+    guard !frame.state.attachment.isOver, let newest = frame.state.network.roundTrips.last else { return "" }
     let milliseconds = TimeText.wholeMilliseconds(newest)
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
   }
 
   func line(_ length: Length) -> Line {
     var line = Line(glyphs)
-    let pending = "\(glyphs.pending)\(state.writes.waiting)"
-    let pendingRole: Role = state.writes.waiting == 0 ? .header : .flagPending
-    let figure = "\(state.feed.rate.perSecond(at: state.now))"
+    let pending = "\(glyphs.pending)\(frame.state.writes.waiting)"
+    let pendingRole: Role = frame.state.writes.waiting == 0 ? .header : .flagPending
+    let figure = "\(frame.state.feed.rate.perSecond(at: frame.state.now))"
     // The figure has room for two digits, so that the text left of it seldom moves.
     let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
     switch length {
     case .full:
       line.add("\(glyph) \(wordInFull)", role)
-      if let outageText = state.outageText {
+      if let outageText = frame.state.outageText {
         line.add(" \(outageText)" + plugMark, role)
       } else if !timing.isEmpty {
         line.add("  rtt \(timing)", .header)
@@ -214,27 +215,27 @@ struct VitalSigns {
       line.add("   ", .header)
       line.add("\(pending) pending", pendingRole)
       addRejected(to: &line, gap: "  ", word: " rejected")
-      if let progress = state.writes.progress, !state.network.isOffline {
+      if let progress = frame.state.writes.progress, !frame.state.network.isOffline {
         line.add("  \(grouped(progress.done)) of \(grouped(progress.total)) sent", .header)
       }
       line.add("  \(rate) ev/s \(sparkline(8))   \(clock(.long)) ", .header)
     case .medium, .plain:
       line.add("\(glyph) \(word)", role)
-      let who = length == .medium && state.network.isOffline ? plugMark : ""
-      if !timing.isEmpty { line.add(" \(timing)\(who)", state.network.isOffline ? role : .header) }
+      let who = length == .medium && frame.state.network.isOffline ? plugMark : ""
+      if !timing.isEmpty { line.add(" \(timing)\(who)", frame.state.network.isOffline ? role : .header) }
       line.add("  ", .header)
       line.add(pending, pendingRole)
       addRejected(to: &line)
-      if length == .medium, let progress = state.writes.progress, !state.network.isOffline {
+      if length == .medium, let progress = frame.state.writes.progress, !frame.state.network.isOffline {
         line.add(" of \(progress.total)", .header)
       }
       line.add(" \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
     case .dense, .short, .bare:
       let name =
-        state.attachment.isOver
-        ? "END" : stateWord == .offline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
+        frame.state.attachment.isOver
+        ? "END" : stateWord == .offline ? "OFF" : frame.state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
-      if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
+      if length != .bare, !timing.isEmpty { line.add(" \(timing)", frame.state.network.isOffline ? role : .header) }
       line.add(" ", .header)
       line.add(pending, pendingRole)
       addRejected(to: &line)
@@ -249,7 +250,7 @@ struct VitalSigns {
 
   /// Adds the number of rejected batches, `!2`, if there are any.
   private func addRejected(to line: inout Line, gap: String = " ", word: String = "") {
-    let count = state.writes.refusedCount
+    let count = frame.state.writes.refusedCount
     guard count > 0 else { return }
     line.add(gap, .header)
     line.add("!\(grouped(count))\(word)", .writeRejected)
@@ -259,15 +260,15 @@ struct VitalSigns {
 
   /// The time while the screen counts seconds; else the time of the last event, in words that say so.
   func clock(_ length: ClockLength) -> String {
-    let offset = state.configuration.utcOffset
-    guard !state.hasRunningClock, !state.headerClock.runsOn else {
-      return TimeText.clock(state.headerClock.time, offset: offset)
+    let offset = frame.state.configuration.utcOffset
+    guard !frame.state.hasRunningClock, !frame.state.headerClock.runsOn else {
+      return TimeText.clock(frame.state.headerClock.time, offset: offset)
     }
-    let words = StateWord.idle.text(at: state.headerClock.lastNews, offset: offset)
+    let words = StateWord.idle.text(at: frame.state.headerClock.lastNews, offset: offset)
     return length == .long ? words : "idle " + words.suffix(8)
   }
 
   private func sparkline(_ columns: Int) -> String {
-    glyphs.sparkline(Array(state.feed.rate.history(at: state.now).suffix(columns)))
+    glyphs.sparkline(Array(frame.state.feed.rate.history(at: frame.state.now).suffix(columns)))
   }
 }

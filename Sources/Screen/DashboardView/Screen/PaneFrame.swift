@@ -8,7 +8,7 @@ import TerminalCanvas
 /// bytes. The feed has no sides, so that the terminal can scroll it.
 struct PaneFrame {
   let pane: Pane
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -23,35 +23,37 @@ struct PaneFrame {
       canvas.box(rect, glyphs: glyphs)
     }
     var title = PaneTitle.text(of: pane)
-    if pane == .feed, state.showsRequests { title = RequestsPane.title }
-    if pane == .detail, let key = state.shownDetail?.key {
+    if pane == .feed, frame.state.showsRequests { title = RequestsPane.title }
+    if pane == .detail, let key = frame.state.shownDetail?.key {
       let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
       title = " \(pane.rawValue) \(path) "
     }
-    if pane == .collections, let result = state.browser.result {
+    if pane == .collections, let result = frame.state.browser.result {
       title =
-        " \(pane.rawValue) \(ResultTitle.isInFrame(state, layout) ? ResultTitle.text(result, state) : "Result") "
+        " \(pane.rawValue) \(ResultTitle.isInFrame(frame.state, layout) ? ResultTitle.text(result, frame.state) : "Result") "
     }
-    if pane == .collections, let path = state.collectionOffScreen(layout) {
+    if pane == .collections, let path = frame.state.collectionOffScreen(layout) {
       // The name takes the place of the word that the number and the rows do without, so that the count has its room.
       let room = max(8, rect.width - Self.columnsBesidePath)
       title = " \(pane.rawValue) \(PathText.fitted(path.text, to: room, glyphs.ellipsis)) "
     }
     let place = Point(x: rect.x + PaneTitle.start, y: rect.y)
     let used = canvas.put(
-      title, at: place, role: pane == state.focus && pane != .detail ? .paneTitleFocus : .paneTitle,
+      title, at: place, role: pane == frame.state.focus && pane != .detail ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
-    if pane == .detail, let key = state.shownDetail?.key, let address = state.configuration.backend.address(of: key) {
+    if pane == .detail, let key = frame.state.shownDetail?.key,
+      let address = frame.state.configuration.backend.address(of: key)
+    {
       canvas.link(place.x + 3..<place.x + max(3, used - 1), of: place.y, to: address)
     }
     // The number alone shows the focus where the title is a path, which is long, and would be sent twice.
-    if pane == .detail, pane == state.focus {
+    if pane == .detail, pane == frame.state.focus {
       canvas.apply(role: .paneTitleFocus, to: Rect(x: place.x, y: place.y, width: min(used, 3), height: 1))
     }
     var left = rect.x + PaneTitle.start + used
     let room = rect.maxX - 5 - left
     // The full text is used if it fits, else that of smaller screens.
-    let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, state, $0, glyphs) }
+    let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, frame.state, $0, glyphs) }
     let count = counts.first { SafeText.columns(of: $0) <= room } ?? ""
     let columns = SafeText.columns(of: count)
     let start = rect.maxX - columns - 4
@@ -59,7 +61,7 @@ struct PaneFrame {
       canvas.put(" \(count) ", at: Point(x: start, y: rect.y), role: .paneCount)
     }
     guard pane == .feed else { return }
-    let status = FeedPane.titleStatus(state, layout.layoutClass, glyphs)
+    let status = FeedPane.titleStatus(frame.state, layout.layoutClass, glyphs)
     left = rect.x + PaneTitle.feedStatus(layout.layoutClass)
     if left + status.width + 1 < start { canvas.put(status, x: left, y: rect.y, width: status.width) }
   }

@@ -5,12 +5,13 @@ import TerminalCanvas
 
 /// The keys that were pressed last, above the footer at the right, while an audience is to see them.
 struct PressedKeysLine {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    guard let presses = state.typing.pressed?.presses, !presses.isEmpty, let footer = layout.footer, footer.y > 0 else {
+    guard let presses = frame.state.typing.pressed?.presses, !presses.isEmpty, let footer = layout.footer, footer.y > 0
+    else {
       return
     }
     let times = glyphs.conflict

@@ -7,11 +7,11 @@ import TerminalCanvas
 /// The row above the feed that shows the whole session: how much happened in each step of time, outages, and what came
 /// of own writes. A click on a step goes to its moment.
 struct SessionBandLine {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
-  private var geometry: SessionBandGeometry { SessionBandGeometry(state, layout) }
+  private var geometry: SessionBandGeometry { SessionBandGeometry(frame.state, layout) }
 
   private var legend: Line {
     var line = Line(glyphs)
@@ -37,9 +37,9 @@ struct SessionBandLine {
     }
     var line = Line(glyphs)
     line.skip(2)
-    line.add(TimeText.clock(shown.start, offset: state.configuration.utcOffset), .textMuted)
+    line.add(TimeText.clock(shown.start, offset: frame.state.configuration.utcOffset), .textMuted)
     line.skip(to: SessionBandGeometry.start)
-    let present = state.past.map { shown.index(of: $0.time) }
+    let present = frame.state.past.map { shown.index(of: $0.time) }
     for (index, step) in shown.steps.enumerated() {
       let (sign, role) = look(of: step)
       line.add(sign, index == present ? .headerPaused : role)

@@ -6,19 +6,19 @@ import TerminalCanvas
 /// The last message, in place of the footer's keys for a while: never over the rows that it is about. A message that is
 /// cut tells where the full text is.
 struct ToastLine {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    guard let area = state.toastArea(layout), let toast = state.toasts.last else { return }
+    guard let area = frame.state.toastArea(layout), let toast = frame.state.toasts.last else { return }
     let (word, role): (String, Role) =
       switch toast.kind {
       case .info: ("", .toast)
       case .warning: ("! ", .warn)
       case .error: ("ERROR ", .toastError)
       }
-    let others = state.toasts.count > 1 ? " (+\(state.toasts.count - 1))" : ""
+    let others = frame.state.toasts.count > 1 ? " (+\(frame.state.toasts.count - 1))" : ""
     var text = " \(word)\(toast.text)\(others) "
     if SafeText.columns(of: text) > area.width {
       let rest = "\(others) :messages "

@@ -48,7 +48,7 @@ package struct Transcript: Sendable {
   }
 
   private static func status(of state: DashboardState) -> String {
-    let word = VitalSigns(state: state, glyphs: state.configuration.glyphs).word.lowercased()
+    let word = VitalSigns(frame: FrameState(state), glyphs: state.configuration.glyphs).word.lowercased()
     var parts = ["status: \(word)"]
     let (waiting, rejected) = (state.writes.waiting, state.writes.refusedCount)
     if waiting > 0 { parts.append("\(waiting) write\(waiting == 1 ? " waits" : "s wait")") }

@@ -7,31 +7,32 @@ package import TerminalCanvas
 package func view(_ present: DashboardState) -> Canvas {
   var state = present.forItsLine
   state.configuration.glyphs = present.borderedGlyphs
+  let frame = FrameState(state)
   var canvas = Canvas(size: state.size)
   let layout = state.layout(canvas.size)
   let glyphs = state.configuration.glyphs
-  HeaderLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  HeaderLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
   guard layout.layoutClass != .line else { return canvas }
-  TabLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  TabLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
   for pane in Pane.allCases where layout.panes[pane] != nil {
-    PaneFrame(pane: pane, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    PaneFrame(pane: pane, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     switch pane {
-    case .collections: CollectionsPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .writes: WritesPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .network: NetworkPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .collections: CollectionsPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .writes: WritesPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .network: NetworkPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .feed where state.showsRequests:
-      RequestsPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .feed: FeedPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .detail: DetailPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      RequestsPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .feed: FeedPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .detail: DetailPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     }
   }
-  SessionBandLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  FoldedPanes(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  SelectionStrip(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  OverlayView(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  FooterPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  CoachLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  ToastLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-  PressedKeysLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  SessionBandLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  FoldedPanes(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  SelectionStrip(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  OverlayView(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  FooterPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  CoachLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  ToastLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  PressedKeysLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
   return canvas
 }

@@ -23,7 +23,7 @@ struct StageLineView {
       if let user = member.user, user != item.name, line.width + Self.user + Self.signs < item.width {
         line.add(SafeText.truncated("as \(user)", to: Self.user - 1, ellipsis: glyphs.ellipsis) + " ", .header)
       }
-      let vitals = VitalSigns(state: member.session.shown, glyphs: glyphs)
+      let vitals = VitalSigns(frame: FrameState(member.session.shown), glyphs: glyphs)
       let room = item.width - line.width - 1
       let signs = [VitalSigns.Length.short, .bare, .dot].lazy.map(vitals.line).first { $0.width <= room }
       if let signs { line.add(signs) }

@@ -7,7 +7,7 @@ import TerminalCanvas
 /// The lines of the wall, each in one pass from left to right: a line that moves by a second is one run of cells.
 struct WallLines {
   let figures: WallFigures
-  let state: DashboardState
+  let frame: FrameState
   let columns: WallGeometry.Columns
   let glyphs: Glyphs
 
@@ -72,8 +72,8 @@ struct WallLines {
         line.add(height(Int.bitWidth - made.leadingZeroBitCount), .flagPending)
       }
     }
-    let waiting = state.writes.waiting
-    let totals = state.wall.totals
+    let waiting = frame.state.writes.waiting
+    let totals = frame.state.wall.totals
     let refused = totals.rejected > 0 ? "\(grouped(totals.rejected)) refused" : nil
     let acked = "\(grouped(totals.acknowledged)) acked"
     let waits = waiting > 0 ? "\(grouped(waiting)) wait\(waiting == 1 ? "s" : "")" : nil
@@ -94,7 +94,7 @@ struct WallLines {
         line.add(height((Int.bitWidth - trips[column].leadingZeroBitCount + 1) / 2), .chartLow)
       }
     }
-    if let outage = state.outageText {
+    if let outage = frame.state.outageText {
       add([["offline \(outage)"], [outage]], to: &line, .headerOffline)
       return line
     }
@@ -128,7 +128,7 @@ struct WallLines {
     line.skip(WallGeometry.Columns.name)
     line.cell(isFirst ? "last" : "", .textMuted, width: columns.nameWidth)
     line.skip(to: columns.graph)
-    line.add(TimeText.clock(row.time, offset: state.configuration.utcOffset), .textMuted)
+    line.add(TimeText.clock(row.time, offset: frame.state.configuration.utcOffset), .textMuted)
     line.skip(1)
     line.add(row.kind == .divider ? glyphs.horizontal : row.kind.letter, row.kind.role)
     line.skip(1)

@@ -9,22 +9,22 @@ import TerminalCanvas
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let listeners = state.wallListeners(panel)
-    let geometry = WallGeometry(list, listeners, state, layout)
+    let listeners = frame.state.wallListeners(panel)
+    let geometry = WallGeometry(list, listeners, frame.state, layout)
     let shown = listeners[geometry.shown]
-    let (second, pace) = (state.now.seconds, geometry.pace)
-    let figures = WallFigures(state, end: second / pace * pace)
+    let (second, pace) = (frame.state.now.seconds, geometry.pace)
+    let figures = WallFigures(frame, end: second / pace * pace)
     canvas.fill(geometry.area)
     if let y = geometry.axis {
       canvas.put(axis(geometry, listeners.count, pace), x: 0, y: y, width: geometry.area.width)
     }
     drawListeners(shown, figures, geometry, on: &canvas)
-    let lines = WallLines(figures: figures, state: state, columns: geometry.columns, glyphs: glyphs)
+    let lines = WallLines(figures: figures, frame: frame, columns: geometry.columns, glyphs: glyphs)
     if let y = geometry.writes { canvas.put(lines.writes, x: 0, y: y, width: geometry.area.width) }
     if let y = geometry.roundTrips { canvas.put(lines.roundTrips, x: 0, y: y, width: geometry.area.width) }
     for (row, y) in zip(figures.lastRows(geometry.last.count).reversed(), geometry.last) {
@@ -72,7 +72,7 @@ struct WallView {
       canvas.put(text, at: place, role: .textMuted, clip: geometry.rows)
       return
     }
-    let lines = WallLines(figures: figures, state: state, columns: geometry.columns, glyphs: glyphs)
+    let lines = WallLines(figures: figures, frame: frame, columns: geometry.columns, glyphs: glyphs)
     var y = geometry.rows.y
     for (index, listener) in zip(geometry.shown, listeners) {
       let row = figures.row(of: listener)

@@ -63,6 +63,7 @@ extension DashboardState {
   /// Handles a letter while no text is typed.
   mutating func choose(_ letter: Character, in editor: FieldEditor) -> [Effect] {
     if case .choosing = editor.mode, let kind = FieldKind.allCases.first(where: { $0.letter == letter }) {
+      let now = now
       overlay?.fieldEditor?.take(kind, now: now)
       return []
     }
@@ -93,7 +94,11 @@ extension DashboardState {
   mutating func nameField() { overlay?.fieldEditor?.name() }
   mutating func acceptFieldName() { overlay?.fieldEditor?.acceptName() }
   mutating func chooseType() { overlay?.fieldEditor?.chooseType() }
-  mutating func cycleType(by step: Int) { overlay?.fieldEditor?.cycleType(by: step, now: now) }
+  mutating func cycleType(by step: Int) {
+    let now = now
+    overlay?.fieldEditor?.cycleType(by: step, now: now)
+  }
+
   mutating func removeEdited() { overlay?.fieldEditor?.removeSelected() }
   mutating func switchEdited() { overlay?.fieldEditor?.switchSelected() }
   mutating func foldEdited(isOpen: Bool) { overlay?.fieldEditor?.fold(isOpen: isOpen) }
@@ -105,6 +110,7 @@ extension DashboardState {
 
   mutating func acceptType() {
     guard case .choosing(let cursor, _)? = overlay?.fieldEditor?.mode else { return }
+    let now = now
     overlay?.fieldEditor?.take(FieldKind.allCases[cursor.index], now: now)
   }
 

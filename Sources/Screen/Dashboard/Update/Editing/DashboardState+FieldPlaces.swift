@@ -34,6 +34,7 @@ extension DashboardState {
     switch editor.mode {
     case .choosing(let cursor, _):
       guard let index = row(cursor, FieldKind.allCases.count, geometry.types) else { return [] }
+      let now = now
       overlay?.fieldEditor?.take(FieldKind.allCases[index], now: now)
     case .reviewing(let review):
       let place = FieldReviewGeometry(review, layout, self)

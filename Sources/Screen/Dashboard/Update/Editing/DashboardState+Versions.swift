@@ -55,7 +55,8 @@ extension DashboardState {
     let effects = openDetail(key)
     guard let version else { return effects }
     detail?.tab = .diff
-    detail?.version = version == versions.newest(of: key)?.id ? nil : version
+    let newest = versions.newest(of: key)?.id
+    detail?.version = version == newest ? nil : version
     detail?.cursor = Cursor()
     return effects
   }

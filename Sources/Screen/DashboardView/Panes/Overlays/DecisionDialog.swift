@@ -7,12 +7,12 @@ import TerminalCanvas
 struct DecisionDialog {
   let list: ListOverlay
   let decision: Decision
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let lanes = decision.batch.flatMap { state.lanes(of: $0) }.map { WriteLanesView(lanes: $0, glyphs: glyphs) }
+    let lanes = decision.batch.flatMap { frame.state.lanes(of: $0) }.map { WriteLanesView(lanes: $0, glyphs: glyphs) }
     let width = min(lanes == nil ? 100 : 140, layout.size.width - 4)
     let way = lanes?.lines(width: width - 4) ?? []
     // A list of the way tells what the first sentence does.
@@ -56,7 +56,7 @@ struct DecisionDialog {
       y += 1
     }
     let rows = Rect(x: area.x, y: y, width: area.width, height: area.maxY - y)
-    canvas.rows(of: list.cursor, count: decision.items.count, in: rows, state) { index in
+    canvas.rows(of: list.cursor, count: decision.items.count, in: rows, frame.state) { index in
       let item = decision.items[index]
       var line = Line(glyphs)
       line.skip(2)

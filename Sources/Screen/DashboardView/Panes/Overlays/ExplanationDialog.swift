@@ -9,7 +9,7 @@ import TerminalCanvas
 struct ExplanationDialog {
   let list: ListOverlay
   let panel: ExplanationPanel
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -38,7 +38,7 @@ struct ExplanationDialog {
       y += 1
     }
     let rows = Rect(x: area.x, y: y, width: area.width, height: area.maxY - y)
-    canvas.rows(of: list.cursor, count: Self.items.count, in: rows, state) { line(Self.items[$0]) }
+    canvas.rows(of: list.cursor, count: Self.items.count, in: rows, frame.state) { line(Self.items[$0]) }
   }
 
   private func put(
@@ -71,8 +71,8 @@ struct ExplanationDialog {
   }
 
   private var indexLines: [Line] {
-    guard !state.indexes.states.isEmpty else { return [fact("indexes", "none", .textMuted)] }
-    return state.indexes.states.map { index in
+    guard !frame.state.indexes.states.isEmpty else { return [fact("indexes", "none", .textMuted)] }
+    return frame.state.indexes.states.map { index in
       var line = fact("index", index.definition.description)
       line.add("  \(index.isAutomatic ? "automatic" : "configured"), ", .textMuted)
       let filling = index.backfill.map { "\(grouped($0.documentsIndexed)) of \(grouped($0.documentsTotal))" }
@@ -82,7 +82,7 @@ struct ExplanationDialog {
   }
 
   private func line(_ item: ExplanationPanel.Item) -> Line {
-    let isPossible = state.reasonDisabled(item, in: panel) == nil
+    let isPossible = frame.state.reasonDisabled(item, in: panel) == nil
     var line = Line(glyphs)
     line.skip(2)
     line.cell(String(item.letter), isPossible ? .key : .textMuted, width: 3)
@@ -90,12 +90,13 @@ struct ExplanationDialog {
       switch item {
       case .create:
         ("make the index", panel.explanation?.suggestedIndexes.map(\.description).joined(separator: ", ") ?? "")
-      case .automatic: ("make indexes when needed", state.indexes.areMadeWhenNeeded ? "on" : "off")
-      case .deleteAll: ("delete all indexes", state.indexes.states.isEmpty ? "" : grouped(state.indexes.states.count))
+      case .automatic: ("make indexes when needed", frame.state.indexes.areMadeWhenNeeded ? "on" : "off")
+      case .deleteAll:
+        ("delete all indexes", frame.state.indexes.states.isEmpty ? "" : grouped(frame.state.indexes.states.count))
       case .again: ("measure again", "")
       }
     line.cell(title, isPossible ? .text : .textMuted, width: 26)
-    line.add(detail, item == .automatic && state.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
+    line.add(detail, item == .automatic && frame.state.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
     return line
   }
 

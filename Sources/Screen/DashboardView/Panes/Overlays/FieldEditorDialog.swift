@@ -8,20 +8,20 @@ import TerminalCanvas
 /// on the screen are computed.
 struct FieldEditorDialog {
   let editor: FieldEditor
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
     if case .reviewing(let review) = editor.mode {
-      return FieldReviewDialog(review: review, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      return FieldReviewDialog(review: review, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     }
     let geometry = FieldEditorGeometry(editor, layout)
     let count = editor.edited.changeCount
     let note = count == 0 ? "nothing is changed" : "\(count) change\(count == 1 ? "" : "s"), not sent"
     geometry.dialog.draw(editor.subject.place, note, noteRole: count == 0 ? .paneCount : .warn, on: &canvas, glyphs)
     if let y = geometry.heads { canvas.put(heads(geometry), x: geometry.rows.x, y: y, width: geometry.rows.width) }
-    canvas.rows(of: editor.cursor, count: editor.rows.count, in: geometry.rows, state) { index in
+    canvas.rows(of: editor.cursor, count: editor.rows.count, in: geometry.rows, frame.state) { index in
       line(editor.rows[index], geometry)
     }
     drawStatus(geometry, on: &canvas)
@@ -243,7 +243,7 @@ struct FieldEditorDialog {
 
   private func drawTypes(_ cursor: Cursor<Int>, _ geometry: FieldEditorGeometry, on canvas: inout Canvas) {
     geometry.typeDialog.draw("Type", "a letter chooses", on: &canvas, glyphs)
-    canvas.rows(of: cursor, count: FieldKind.allCases.count, in: geometry.types, state) { index in
+    canvas.rows(of: cursor, count: FieldKind.allCases.count, in: geometry.types, frame.state) { index in
       let kind = FieldKind.allCases[index]
       var line = Line(glyphs)
       line.skip(2)

@@ -7,12 +7,12 @@ import TerminalCanvas
 /// value.
 struct FieldReviewDialog {
   let review: FieldReview
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let geometry = FieldReviewGeometry(review, layout, state)
+    let geometry = FieldReviewGeometry(review, layout, frame.state)
     geometry.dialog.draw(review.title, "not sent yet", noteRole: .warn, on: &canvas, glyphs)
     let area = geometry.dialog.content
     for (row, text) in geometry.lead.enumerated() {
@@ -21,7 +21,7 @@ struct FieldReviewDialog {
         at: Point(x: area.x + 1, y: area.y + row), clip: area)
     }
     if let y = geometry.rule { geometry.dialog.rule(at: y, on: &canvas, glyphs) }
-    canvas.rows(of: review.cursor, count: review.rows.count, in: geometry.rows, state) { index in
+    canvas.rows(of: review.cursor, count: review.rows.count, in: geometry.rows, frame.state) { index in
       field(review.rows[index], width: area.width)
     }
     if let problem = review.problem, geometry.buttons - 1 >= area.y {

@@ -7,7 +7,7 @@ import TerminalCanvas
 struct HelpDialog {
   let list: ListOverlay
   let contexts: [KeyContext]
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -18,7 +18,7 @@ struct HelpDialog {
   }
 
   func draw(on canvas: inout Canvas) {
-    let commands = list.commands(of: contexts, in: state.configuration.keymap)
+    let commands = list.commands(of: contexts, in: frame.state.configuration.keymap)
     let columns = layout.size.width >= 110 ? 2 : 1
     let rows = rows(of: commands)
     let legend = HelpLegend(glyphs)
@@ -85,7 +85,7 @@ struct HelpDialog {
   }
 
   private func line(_ command: Command, width: Int) -> Line {
-    let reason = command.reason(state)
+    let reason = command.reason(frame.state)
     var line = Line(glyphs)
     line.skip(2)
     line.cell(command.keyText(glyphs, limit: 2), reason == nil ? .key : .textMuted, width: width < 40 ? 9 : 14)
@@ -99,7 +99,7 @@ struct HelpDialog {
   private func explanation(_ commands: [Command]) -> String {
     guard commands.indices.contains(list.cursor.index) else { return "" }
     let command = commands[list.cursor.index]
-    let reason = command.reason(state).map { " (not now: \($0))" } ?? ""
+    let reason = command.reason(frame.state).map { " (not now: \($0))" } ?? ""
     return SafeText.truncated(
       "\(command.keyText(glyphs, limit: 9))  \(command.help)\(reason)", to: 74, ellipsis: glyphs.ellipsis)
   }

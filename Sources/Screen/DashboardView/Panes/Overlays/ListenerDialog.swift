@@ -9,7 +9,7 @@ import TerminalCanvas
 /// The listener editor: a form, its validity, and the equivalent Swift.
 struct ListenerDialog {
   let editor: ListenerEditor
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -23,7 +23,7 @@ struct ListenerDialog {
   func draw(on canvas: inout Canvas) {
     let result: Result<Query, ListenerEditorError>
     do throws(ListenerEditorError) {
-      result = .success(try editor.query(in: state.configuration.database))
+      result = .success(try editor.query(in: frame.state.configuration.database))
     } catch { result = .failure(error) }
     let isTiny = layout.layoutClass == .tiny
     var code: [Line] = []
@@ -51,7 +51,7 @@ struct ListenerDialog {
 
   /// The purpose of the edit: a change of a listener, or a new one.
   private var subject: String {
-    let replaced = state.listeners.first { $0.tag == editor.replaced }
+    let replaced = frame.state.listeners.first { $0.tag == editor.replaced }
     return replaced.map { "edit \($0.name)" } ?? "new"
   }
 
@@ -68,7 +68,7 @@ struct ListenerDialog {
   private func indexLines(of query: Query) -> [Line] {
     var lines: [Line] = []
     if let index = CompositeIndex.needed(for: query) {
-      let isCloud = state.configuration.backend.kind == .cloud
+      let isCloud = frame.state.configuration.backend.kind == .cloud
       let mark = isCloud ? "! Cloud Firestore needs an index" : "Cloud Firestore would need an index"
       lines.append(text("\(mark): \(index)", isCloud ? .warn : .textMuted))
     }

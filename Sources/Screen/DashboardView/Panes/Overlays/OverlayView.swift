@@ -6,19 +6,19 @@ import TerminalCanvas
 
 /// Draws the overlay over the panes; the filter line takes the footer's place instead.
 struct OverlayView {
-  let state: DashboardState
+  let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    switch state.overlay {
+    switch frame.state.overlay {
     case .list(let list): draw(list, on: &canvas)
     case .listener(let editor):
-      ListenerDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      ListenerDialog(editor: editor, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .confirm(let question):
       ConfirmDialog(question: question, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .fields(let editor):
-      FieldEditorDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      FieldEditorDialog(editor: editor, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .prompt(let prompt): PromptDialog(prompt: prompt, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .filter, nil: break
     }
@@ -27,15 +27,15 @@ struct OverlayView {
   private func draw(_ list: ListOverlay, on canvas: inout Canvas) {
     switch list.content {
     case .help(let contexts):
-      HelpDialog(list: list, contexts: contexts, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      HelpDialog(list: list, contexts: contexts, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .explanation(let panel):
-      ExplanationDialog(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      ExplanationDialog(list: list, panel: panel, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .decision(let decision):
-      DecisionDialog(list: list, decision: decision, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      DecisionDialog(list: list, decision: decision, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .wall(let panel):
-      WallView(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      WallView(list: list, panel: panel, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     default:
-      guard let geometry = state.geometry(of: list, layout) else { return }
+      guard let geometry = frame.state.geometry(of: list, layout) else { return }
       draw(list, geometry, on: &canvas)
     }
   }
@@ -43,18 +43,18 @@ struct OverlayView {
   private func draw(_ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas) {
     switch list.content {
     case .palette(let palette):
-      PaletteDialog(list: list, palette: palette, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+      PaletteDialog(list: list, palette: palette, geometry: geometry, frame: frame, glyphs: glyphs).draw(on: &canvas)
     case .themes(let original): drawThemes(list, original, geometry, on: &canvas)
     case .copyMenu(let items), .newMenu(let items): drawMenu(list, items, geometry, on: &canvas)
     case .faults: drawFaults(list, geometry, on: &canvas)
     case .messages: drawMessages(list, geometry, on: &canvas)
     case .columns(let picker): drawColumns(list, picker, geometry, on: &canvas)
     case .listeners:
-      ListenersDialog(list: list, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+      ListenersDialog(list: list, geometry: geometry, frame: frame, glyphs: glyphs).draw(on: &canvas)
     case .request(let decision):
-      RequestDialog(list: list, decision: decision, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+      RequestDialog(list: list, decision: decision, geometry: geometry, frame: frame, glyphs: glyphs).draw(on: &canvas)
     case .inside(let panel):
-      InsideDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+      InsideDialog(list: list, panel: panel, geometry: geometry, frame: frame, glyphs: glyphs).draw(on: &canvas)
     case .help, .explanation, .decision, .wall: break
     }
   }
@@ -80,13 +80,13 @@ struct OverlayView {
     dialog.draw("Faults", "enter or the letter switches", on: &canvas, glyphs)
     draw(list, geometry, on: &canvas) { index in
       let item = items[index]
-      let isOn = item.isOn(state.faults)
+      let isOn = item.isOn(frame.state.faults)
       var line = Line(glyphs)
       line.skip(2)
       line.cell(String(item.letter), .key, width: 3)
       line.cell(item.title, isOn ? .textStrong : .text, width: dialog.content.width < 60 ? 26 : 36)
       line.skip(1)
-      line.add(item.detail(state.faults), isOn ? .stateFault : .textMuted)
+      line.add(item.detail(frame.state.faults), isOn ? .stateFault : .textMuted)
       return line
     }
   }
@@ -95,10 +95,10 @@ struct OverlayView {
     _ list: ListOverlay, _ picker: ColumnPicker, _ geometry: ListGeometry, on canvas: inout Canvas
   ) {
     let dialog = geometry.dialog
-    let chosen = state.browser.columns[picker.path]?.picked
+    let chosen = frame.state.browser.columns[picker.path]?.picked
     dialog.draw("Columns of \(picker.path.text)", chosen == nil ? "automatic" : "picked", on: &canvas, glyphs)
-    let shown = state.columnFitting(of: picker.path, layout).columns.map(\.name)
-    let statistics = state.browser.statistics[picker.path] ?? FieldStatistics()
+    let shown = frame.state.columnFitting(of: picker.path, layout).columns.map(\.name)
+    let statistics = frame.state.browser.statistics[picker.path] ?? FieldStatistics()
     draw(list, geometry, on: &canvas) { index in
       let name = picker.names[index]
       let isShown = (chosen ?? shown).contains(name)
@@ -114,7 +114,7 @@ struct OverlayView {
   }
 
   private func drawThemes(_ list: ListOverlay, _ original: String, _ geometry: ListGeometry, on canvas: inout Canvas) {
-    let themes = state.configuration.themes
+    let themes = frame.state.configuration.themes
     let dialog = geometry.dialog
     dialog.draw("Themes", "previewed as you move", on: &canvas, glyphs)
     draw(list, geometry, on: &canvas) { index in
@@ -130,22 +130,22 @@ struct OverlayView {
 
   private func drawMessages(_ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas) {
     let dialog = geometry.dialog
-    dialog.draw("Messages", "\(state.messages.count)", on: &canvas, glyphs)
+    dialog.draw("Messages", "\(frame.state.messages.count)", on: &canvas, glyphs)
     let area = dialog.content
-    if geometry.rows.maxY < area.maxY, state.messages.indices.contains(list.cursor.index) {
+    if geometry.rows.maxY < area.maxY, frame.state.messages.indices.contains(list.cursor.index) {
       let top = geometry.rows.maxY
       dialog.rule(at: top, on: &canvas, glyphs)
-      let text = state.messages[list.cursor.index].text
+      let text = frame.state.messages[list.cursor.index].text
       let parts = WrappedText.lines(text, width: max(8, area.width - 2), glyphs.ellipsis)
       for (row, part) in parts.prefix(area.maxY - top - 1).enumerated() {
         canvas.put(part, at: Point(x: area.x + 1, y: top + 1 + row), maxWidth: area.width - 1)
       }
     }
     draw(list, geometry, on: &canvas) { index in
-      let message = state.messages[index]
+      let message = frame.state.messages[index]
       var line = Line(glyphs)
       line.skip(2)
-      line.add(TimeText.clock(message.shownAt, offset: state.configuration.utcOffset), .textMuted)
+      line.add(TimeText.clock(message.shownAt, offset: frame.state.configuration.utcOffset), .textMuted)
       let (word, role): (String, Role) =
         switch message.kind {
         case .info: ("  ", .text)
@@ -162,8 +162,8 @@ struct OverlayView {
     _ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas, line: (Int) -> Line
   ) {
     let area = geometry.rows
-    let count = state.count(of: list)
-    canvas.rows(of: list.cursor, count: count, in: area, state, line: line)
+    let count = frame.state.count(of: list)
+    canvas.rows(of: list.cursor, count: count, in: area, frame.state, line: line)
     if count == 0, area.height > 0 { canvas.put("nothing here", at: area.origin, role: .textMuted, clip: area) }
   }
 }

@@ -9,11 +9,11 @@ struct PaletteDialog {
   let list: ListOverlay
   let palette: Palette
   let geometry: ListGeometry
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let items = state.items(of: palette, list)
+    let items = frame.state.items(of: palette, list)
     let (dialog, rows) = (geometry.dialog, geometry.rows)
     let isPath = palette.asksForPath
     dialog.draw(
@@ -34,7 +34,7 @@ struct PaletteDialog {
       let text = !isPath ? "nothing matches" : isTyped ? "not a path" : "orders makes an id, orders/o1 has one"
       canvas.put(text, at: Point(x: area.x + 2, y: rows.y), role: .textMuted, clip: area)
     }
-    canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
+    canvas.rows(of: list.cursor, count: items.count, in: rows, frame.state) { line(items[$0], width: area.width) }
   }
 
   /// Points from below to the place that is wrong, as long as the line shows all of its text.
@@ -50,7 +50,8 @@ struct PaletteDialog {
   /// The text that `tab` would add.
   private func drawGhost(behind field: TextField, at point: Point, width: Int, on canvas: inout Canvas) {
     let typed = field.text
-    guard !typed.isEmpty, field.position == field.characters.count, let text = state.completion(of: palette, list),
+    guard !typed.isEmpty, field.position == field.characters.count,
+      let text = frame.state.completion(of: palette, list),
       text.hasPrefix(typed)
     else { return }
     let used = SafeText.columns(of: typed)
@@ -69,8 +70,8 @@ struct PaletteDialog {
       return line
     }
     var reason: String?
-    if case .invocation(let command, _) = item.target { reason = command.reason(state) }
-    if case .command(let command) = item.target { reason = command.reason(state) }
+    if case .invocation(let command, _) = item.target { reason = command.reason(frame.state) }
+    if case .command(let command) = item.target { reason = command.reason(frame.state) }
     var line = Line(glyphs)
     line.skip(2)
     let isNarrow = width < 52

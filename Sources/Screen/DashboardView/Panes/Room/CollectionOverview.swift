@@ -9,7 +9,7 @@ import TerminalCanvas
 struct CollectionOverview {
   let path: ResourcePath
   let summary: CollectionSummary
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   private static let countWidth = 5
@@ -17,12 +17,13 @@ struct CollectionOverview {
   private static let longestName = 16
 
   /// - Returns: `nil` while nothing is loaded of the collection, or no collection is selected.
-  init?(_ state: DashboardState, _ glyphs: Glyphs) {
+  init?(_ frame: FrameState, _ glyphs: Glyphs) {
+    let state = frame.state
     guard state.browser.result == nil, let path = state.selectedCollection,
       let documents = state.browser.windows[path]?.loaded, !documents.isEmpty
     else { return nil }
     self.path = path
-    self.state = state
+    self.frame = frame
     self.glyphs = glyphs
     summary = CollectionSummary(documents, state.interest(in: path))
   }
@@ -61,7 +62,7 @@ struct CollectionOverview {
     var lines = values.enumerated().map { index, value in
       var line = index == 0 ? line : Line(glyphs)
       line.skip(to: start)
-      let hue = state.browser.columns[path]?.hue(of: value.value, in: field.name)
+      let hue = frame.state.browser.columns[path]?.hue(of: value.value, in: field.name)
       let role = hue.map(Role.value) ?? Role.text
       line.cell(ColumnText.text(of: value.value), role, width: label)
       line.skip(1)
@@ -101,8 +102,9 @@ struct CollectionOverview {
 
   /// The time of day, before which stands the day if it is not this one.
   private func time(_ time: Timestamp) -> String {
-    let offset = state.configuration.utcOffset
+    let offset = frame.state.configuration.utcOffset
     let clock = TimeText.clock(time, offset: offset)
-    return TimeText.isSameDay(time, state.now, offset: offset) ? clock : "\(TimeText.date(time).prefix(10)) \(clock)"
+    return TimeText.isSameDay(time, frame.state.now, offset: offset)
+      ? clock : "\(TimeText.date(time).prefix(10)) \(clock)"
   }
 }

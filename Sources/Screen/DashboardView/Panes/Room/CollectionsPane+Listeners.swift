@@ -10,12 +10,12 @@ extension CollectionsPane {
   private static let fewestRows = 3
 
   func drawListeners(in area: Rect, on canvas: inout Canvas) {
-    let all = state.listeners
+    let all = frame.state.listeners
     guard layout.isWide, area.height >= Self.fewestRows, !all.isEmpty else { return }
     var head = Line(glyphs)
     head.skip(1)
     head.add("\(grouped(all.count)) listener\(all.count == 1 ? "" : "s") ", .textMuted)
-    let graph = state.listenerGraph(layout)
+    let graph = frame.state.listenerGraph(layout)
     let title = graph == nil ? "" : " last minute"
     head.add(String(repeating: glyphs.horizontal, count: max(0, area.width - head.width - title.count - 1)), .border)
     head.add(title, .textMuted)
@@ -24,7 +24,7 @@ extension CollectionsPane {
     let shown = all.count > room ? all.prefix(room - 1) : all[...]
     let name = min(24, shown.map { SafeText.columns(of: $0.name) }.max() ?? 0)
     var y = area.y + 1
-    let mixes = shown.map { state.listening.result(of: $0.tag)?.mix }
+    let mixes = shown.map { frame.state.listening.result(of: $0.tag)?.mix }
     let opensMixes = graph != nil && shown.count + mixes.count { $0 != nil } <= room
     for (listener, mix) in zip(shown, mixes) {
       canvas.put(line(of: listener, name: name, width: area.width, graph), x: area.x, y: y, width: area.width)
@@ -44,7 +44,7 @@ extension CollectionsPane {
   private func line(of listener: ListenerRecord, name: Int, width: Int, _ graph: ListenerGraph?) -> Line {
     var line = Line(glyphs)
     line.skip(1)
-    let isFromCache = listener.isFromCache || state.network.isOffline
+    let isFromCache = listener.isFromCache || frame.state.network.isOffline
     let sign = listener.failure != nil ? "!" : isFromCache ? glyphs.listeningFromCache : glyphs.listening
     line.add(sign, listener.failure != nil ? .error : isFromCache ? .flagCache : .stateOnline)
     line.skip(1)
@@ -64,7 +64,7 @@ extension CollectionsPane {
       line.add(SafeText.truncated(query, to: max(0, start - line.width - 2), ellipsis: glyphs.ellipsis), .textMuted)
     }
     line.skip(to: start)
-    line.add(glyphs.sparkline(graph.events(of: listener.tag, state.wall).map(Double.init)), .chartLow)
+    line.add(glyphs.sparkline(graph.events(of: listener.tag, frame.state.wall).map(Double.init)), .chartLow)
     return line
   }
 }

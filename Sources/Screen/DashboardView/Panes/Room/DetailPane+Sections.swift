@@ -15,7 +15,7 @@ extension DetailPane {
       guard area.maxY - y >= Self.fewestRows else { return }
       var other = detail
       other.tab = tab
-      let lines = DetailContent.lines(of: other, in: state)
+      let lines = DetailContent.lines(of: other, in: frame.state)
       if case .note? = lines.first?.content { continue }
       var head = Line(glyphs)
       head.skip(1)
@@ -27,7 +27,7 @@ extension DetailPane {
       // Half of the rest for the versions, so that the facts are seen too.
       let room = tab == .history ? (area.maxY - y) / 2 : area.maxY - y
       for line in lines.prefix(max(1, room)) {
-        let drawing = DetailLine(line: line, columns: all, batch: "", state: state, glyphs: glyphs)
+        let drawing = DetailLine(line: line, columns: all, batch: "", frame: frame, glyphs: glyphs)
         canvas.put(drawing.drawn, x: area.x, y: y, width: area.width)
         y += 1
       }

@@ -7,7 +7,7 @@ import TerminalCanvas
 /// The texts in place of rows where there is no data yet: the ways to a first document, the keys, the signs, and the
 /// commands of another terminal.
 struct EmptyPage {
-  let state: DashboardState
+  let frame: FrameState
   let glyphs: Glyphs
 
   /// Whether the database is known to be empty.
@@ -20,18 +20,18 @@ struct EmptyPage {
   /// A way: what to type, and what comes of it.
   private var ways: [(text: String, role: Role, indent: Int)] {
     var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0), ("", .text, 0)]
-    let keymap = state.configuration.keymap
+    let keymap = frame.state.configuration.keymap
     func key(_ name: String, _ context: KeyContext) -> String {
       keymap.command(named: name, in: [context])?.keyText(glyphs, limit: 1) ?? name
     }
-    let isHere = state.configuration.attached == nil && !state.configuration.isReadOnly
+    let isHere = frame.state.configuration.attached == nil && !frame.state.configuration.isReadOnly
     if isHere {
       ways += [
         ("\(key("new", .pane(.collections)))", .key, 0), ("a first document, typed here", .text, 2),
         ("\(key("palette", .screen))import FILE", .key, 0), ("the documents of a file", .text, 2),
       ]
     }
-    if let options = state.configuration.reachingOptions {
+    if let options = frame.state.configuration.reachingOptions {
       let rest = options.isEmpty ? [] : ["  " + options]
       ways.append(("hearth set cities/SF name=SF" + (rest.isEmpty ? "" : " \\"), .key, 0))
       ways += rest.map { ($0, .key, 0) }
@@ -58,10 +58,12 @@ struct EmptyPage {
   /// Lists the keys of the pane with the focus and those of the whole screen, each in as many rows as its text takes.
   func drawKeys(in area: Rect, on canvas: inout Canvas) {
     guard area.height > 4, area.width > 30 else { return }
-    let commands = state.configuration.keymap.commands(in: [.pane(state.focus), .screen]) { $0.title != nil }
+    let commands = frame.state.configuration.keymap.commands(in: [.pane(frame.state.focus), .screen]) {
+      $0.title != nil
+    }
     var y = area.y
     for command in commands {
-      let text = command.title?.text(state) ?? command.help
+      let text = command.title?.text(frame.state) ?? command.help
       let parts = WrappedText.lines(text, width: area.width - Self.keyText - 1, glyphs.ellipsis)
       guard y + parts.count <= area.maxY else { return }
       for (row, part) in parts.enumerated() {
@@ -137,7 +139,7 @@ struct EmptyPage {
 
   /// Lists what can be done from another terminal, where a command there reaches this data.
   func drawCommands(in area: Rect, on canvas: inout Canvas) {
-    guard let options = state.configuration.reachingOptions, area.width >= 120, area.height > 3 else { return }
+    guard let options = frame.state.configuration.reachingOptions, area.width >= 120, area.height > 3 else { return }
     let title = "in another terminal" + (options.isEmpty ? "" : ", with " + options)
     canvas.put(title, at: Point(x: area.x + 2, y: area.y), role: .textMuted, clip: area)
     let rows = min(area.height - 1, (Self.commands.count + 1) / 2)

@@ -23,10 +23,10 @@ extension NetworkPane {
   }
 
   private var figures: [Figure] {
-    let series = state.network.roundTrips.map { Int(TimeText.wholeMilliseconds($0)) }
+    let series = frame.state.network.roundTrips.map { Int(TimeText.wholeMilliseconds($0)) }
     let trips = Histogram(series)
-    let sizes = Histogram(state.listening.sizes)
-    let outages = Histogram(state.outages.lengths.map { Int(clamping: $0) })
+    let sizes = Histogram(frame.state.listening.sizes)
+    let outages = Histogram(frame.state.outages.lengths.map { Int(clamping: $0) })
     let length = { (seconds: Int) in TimeText.elapsed(seconds: Int64(seconds)) }
     return [
       Figure(
@@ -103,8 +103,8 @@ extension NetworkPane {
   /// The reads of each listener from the server, and the reads that the cache saved.
   /// - Parameter limit: the number of lines; one says how many listeners are left out.
   func readLines(width: Int, limit: Int) -> [Line] {
-    let meters = Dictionary(state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
-    let listeners = state.listeners.compactMap { listener in
+    let meters = Dictionary(frame.state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
+    let listeners = frame.state.listeners.compactMap { listener in
       meters[listener.query.target].map { (name: listener.name, tag: listener.tag, meter: $0) }
     }
     guard limit > 0, !listeners.isEmpty else { return [] }

@@ -12,10 +12,10 @@ extension NetworkPane {
   /// A graph of events by seconds; nothing where there is no room, or nothing was heard.
   func trafficLines(width: Int, room: Int) -> [Line] {
     let columns = min(Wall.span, width - 2)
-    guard room >= Self.fewestRows, columns > 20, let graph = state.listenerGraph(layout) else { return [] }
+    guard room >= Self.fewestRows, columns > 20, let graph = frame.state.listenerGraph(layout) else { return [] }
     var seconds = Array(repeating: 0, count: columns)
-    for listener in state.listeners {
-      let events = graph.seconds(of: listener.tag, state.wall, columns)
+    for listener in frame.state.listeners {
+      let events = graph.seconds(of: listener.tag, frame.state.wall, columns)
       for (index, count) in events.enumerated() { seconds[index] += count }
     }
     guard let most = seconds.max(), most > 0 else { return [] }

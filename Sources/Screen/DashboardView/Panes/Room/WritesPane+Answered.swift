@@ -13,7 +13,7 @@ extension WritesPane {
   func drawAnswered(in area: Rect, _ batchWidth: Int, on canvas: inout Canvas) {
     guard area.height >= 2 else { return }
     var seen: Set<BatchID> = []
-    let answers = state.feed.rows.suffix(Self.late).reversed().filter { row in
+    let answers = frame.state.feed.rows.suffix(Self.late).reversed().filter { row in
       row.acknowledges.map { seen.insert($0).inserted } ?? false
     }
     guard !answers.isEmpty else { return }
@@ -22,7 +22,7 @@ extension WritesPane {
       var line = Line(glyphs)
       line.skip(1)
       line.cell(row.acknowledges?.description ?? "", .textMuted, width: batchWidth)
-      line.add(TimeText.clock(row.time, offset: state.configuration.utcOffset), .textMuted)
+      line.add(TimeText.clock(row.time, offset: frame.state.configuration.utcOffset), .textMuted)
       line.skip(2)
       line.add(PathText.fitted(row.key?.path.text ?? "", to: 28, glyphs.ellipsis), .textMuted)
       line.add("  " + row.summary, .textMuted)
