@@ -36,7 +36,9 @@ let groups: KeyValuePairs = [
     "TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore", "Terminal", "DashboardModel", "Dashboard",
     "DashboardView",
   ],
-  "Command": ["CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "HearthCommand"],
+  "Command": [
+    "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Scenarios", "DashboardHost", "HearthCommand",
+  ],
   "Tools": ["SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
 ]
 
@@ -74,6 +76,20 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
   .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swift)
 }
 
+/// `HEARTH_ORACLES=1` adds the tests that compare Hearth with other implementations of its protocols: grpc-swift and its
+/// transport, swift-protobuf, swift-crypto and swift-certificates. They are three quarters of all packages and half an hour
+/// of compilation in a slow clone, so a first look and a first test run do without them. CI sets it.
+let hasOracles = Context.environment["HEARTH_ORACLES"] == "1"
+
+/// What a test target has with oracles alone: its folder `Oracles`, and these dependencies.
+func testsWithOracles(
+  _ name: String, _ dependencies: [Target.Dependency], oracles: [Target.Dependency]
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies + (hasOracles ? oracles : []), exclude: hasOracles ? [] : ["Oracles"],
+    swiftSettings: swift + (hasOracles ? [.define("HEARTH_ORACLES")] : []))
+}
+
 let grpc = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -89,7 +105,7 @@ let needGRPC: Set<String> = [
   "WireOracle", "TransportSecurity", "HTTP2Frames", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator",
   "FirestoreProxy",
   "FirestoreSharing", "FirestoreSharingTests", "Hearth", "HearthTesting", "HearthTestingTests", "CommandOutput",
-  "CommandOptions", "CommandTransfer",
+  "CommandOptions", "CommandTransfer", "DataCommands",
   "ShippedScenarios", "Scenarios", "DashboardHost", "HearthCommand",
   "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
@@ -114,6 +130,16 @@ func dependency(
   return .package(url: location, range, traits: traits)
 }
 
+/// The packages of `hasOracles`.
+let oraclePackages = [
+  dependency("grpc/grpc-swift-2", "2.4.3"),
+  dependency("grpc/grpc-swift-nio-transport", "2.9.2"),
+  dependency("apple/swift-protobuf", "1.39.0", traits: []),
+  dependency("apple/swift-crypto", "4.5.2"),
+  dependency("apple/swift-certificates", "1.21.1"),
+  dependency("apple/swift-asn1", "1.7.4"),
+]
+
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
@@ -128,15 +154,9 @@ let package = Package(
     dependency("apple/swift-argument-parser", "1.8.2"),
     dependency("apple/swift-collections", "1.6.0"),
     dependency("apple/swift-log", "1.16.2"),
-    dependency("grpc/grpc-swift-2", "2.4.3"),
-    dependency("grpc/grpc-swift-nio-transport", "2.9.2"),
-    dependency("apple/swift-protobuf", "1.39.0", traits: []),
     dependency("apple/swift-nio", "2.101.2"),
     dependency("apple/swift-nio-http2", "1.46.0"),
-    dependency("apple/swift-crypto", "4.5.2"),
-    dependency("apple/swift-certificates", "1.21.1"),
-    dependency("apple/swift-asn1", "1.7.4"),
-  ],
+  ] + (hasOracles ? oraclePackages : []),
   targets: [
     module("SeededRandom"),
     module("Spelling"),
@@ -267,7 +287,7 @@ let package = Package(
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom",
       ]),
 
-    module("TerminalCanvas"),
+    module("TerminalCanvas", ["FirestoreModel"]),
     .target(
       name: "BuiltinThemes", path: "themes",
       resources: [
@@ -309,7 +329,7 @@ let package = Package(
       "CommandOutput",
       [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreSQLite",
-        "FirestoreBackend", "TOMLReading", "TerminalCanvas", "TerminalTheme", "DashboardModel", "Dashboard", "Spelling",
+        "FirestoreBackend", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Spelling",
         "ByteCompression",
         arguments, log,
       ]),
@@ -318,14 +338,24 @@ let package = Package(
       [
         "CommandOutput", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
-        "TOMLReading", "TerminalTheme", "DashboardModel", "Dashboard", "Spelling", arguments, log,
+        "TOMLReading", "TerminalTheme", "Spelling", arguments, log,
       ]),
     module(
       "CommandTransfer",
       [
         "CommandOutput", "CommandOptions", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON",
         "FirestoreText", "FirestoreProtocol", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC",
-        "FirestoreExports", "DashboardModel", "Dashboard", "Spelling", "ByteCompression", arguments,
+        "FirestoreExports", "Spelling", "ByteCompression", arguments,
+      ]),
+    module(
+      "DataCommands",
+      [
+        "CommandOutput", "CommandOptions", "CommandTransfer", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "FirestoreJSON",
+        "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", "FirestoreLocal",
+        "FirestoreSync",
+        "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing", "FirestoreRules", "TerminalTheme", "Spelling",
+        arguments,
       ]),
     module(
       "Scenarios",
@@ -358,7 +388,8 @@ let package = Package(
     executable(
       "HearthCommand",
       [
-        "SerialExecutors", "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "DashboardHost", "Hearth",
+        "SerialExecutors", "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Scenarios",
+        "DashboardHost", "Hearth",
         "FirestoreModel",
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
@@ -399,9 +430,6 @@ let package = Package(
     module(
       "FirestoreTesting", ["SerialExecutors", "FirestoreModel", "FirestoreProtocol", "SeededRandom"],
       path: "Tests/FirestoreTesting"),
-    .target(
-      name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", protobuf],
-      path: "Tests/WireOracle", exclude: ["Protos"], swiftSettings: swift),
     .target(
       name: "ClientTesting",
       dependencies: [
@@ -470,33 +498,29 @@ let package = Package(
         "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreBackend",
       ]),
-    tests(
-      "FirestoreProtocolTests",
-      [
-        "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
-        "FirestoreBackend", "FirestoreService", protobuf,
-      ]),
-    tests(
+    testsWithOracles(
       "FirestoreGRPCTests",
       [
-        "FirestoreTesting", "ClientTesting", "ServerTesting", "WireOracle", "FirestoreModel", "FirestoreQuery",
-        "FirestoreProtocol", "FirestoreGRPC", grpc, protobuf, http2,
+        "FirestoreTesting", "ClientTesting", "ServerTesting", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
+        "FirestoreGRPC",
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
-      ]),
-    tests(
+      ], oracles: ["WireOracle", grpc, protobuf, http2, .product(name: "CryptoExtras", package: "swift-crypto")]),
+    testsWithOracles(
       "RemoteTests",
       [
         "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreAccess", "FirestoreServer",
         "FirestoreEmulator", "FirestoreProxy", "FirestoreClientState", "COpenSSL", "TransportSecurity",
-        .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ],
+      oracles: [
+        .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
       ]),
     tests(
       "FirestoreServerTests",
@@ -520,12 +544,12 @@ let package = Package(
         "FirestoreSQLite",
         "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "LocalSockets",
       ]),
-    tests(
+    testsWithOracles(
       "FirestoreRESTTests",
       [
-        "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreJSON", "FirestoreBackend",
-        "FirestoreProtoJSON", "FirestoreService", "FirestoreREST", protobuf,
-      ]),
+        "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreBackend",
+        "FirestoreProtoJSON", "FirestoreService", "FirestoreREST",
+      ], oracles: ["WireOracle", protobuf]),
     tests(
       "FirestoreServiceTests",
       [
@@ -583,7 +607,8 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "FirestoreTesting", "ClientTesting", "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios",
+        "FirestoreTesting", "ClientTesting", "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands",
+        "Scenarios",
         "DashboardHost", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreText", "FirestoreRules", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol", "DatastoreTapping",
@@ -655,23 +680,29 @@ if Context.environment["HEARTH_FUZZ"] == "1" {
       path: "Tests/FuzzTargets", swiftSettings: swift))
 }
 
+if hasOracles {
+  package.targets += [
+    .target(
+      name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", protobuf],
+      path: "Tests/WireOracle", exclude: ["Protos"], swiftSettings: swift),
+    tests(
+      "FirestoreProtocolTests",
+      [
+        "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
+        "FirestoreBackend", "FirestoreService", protobuf,
+      ]),
+  ]
+}
+
 if coreOnly {
   package.targets.removeAll { needGRPC.contains($0.name) }
   package.products.removeAll { ["Hearth", "HearthTesting", "hearth"].contains($0.name) }
   package.dependencies.removeAll { dependency in
     guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-    return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains {
-      location.contains($0)
-    }
+    return location.contains("/swift-nio")
   }
 }
 
 if programsOnly {
   package.targets.removeAll { $0.isTest || $0.path?.hasPrefix("Tests/") == true }
-  package.dependencies.removeAll { dependency in
-    guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-    return ["/grpc/", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains {
-      location.contains($0)
-    }
-  }
 }

@@ -12,10 +12,10 @@ import Testing
 
 @Suite("Addresses of documents")
 struct DocumentAddressTests {
-  private func address(_ kind: DashboardConfiguration.Backend.Kind, _ path: String, database: String = "(default)")
+  private func address(_ kind: ConnectedBackend.Kind, _ path: String, database: String = "(default)")
     -> String?
   {
-    DashboardConfiguration.Backend(kind, project: "my-shop", database: database, host: "127.0.0.1:8080")
+    ConnectedBackend(kind, project: "my-shop", database: database, host: "127.0.0.1:8080")
       .address(of: key(path))
   }
 

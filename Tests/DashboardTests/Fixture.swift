@@ -32,10 +32,10 @@ struct Driver {
 
   init(
     _ size: Size = Size(width: 120, height: 36), glyphs: Glyphs = .unicode,
-    kind: DashboardConfiguration.Backend.Kind = .emulator,
+    kind: ConnectedBackend.Kind = .emulator,
     isDurable: Bool? = nil
   ) {
-    let backend = DashboardConfiguration.Backend(
+    let backend = ConnectedBackend(
       kind, project: "demo-shop", host: kind == .embedded ? nil : "127.0.0.1:8080", user: "ada")
     now = at(0)
     state = DashboardState(

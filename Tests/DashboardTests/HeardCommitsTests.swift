@@ -15,7 +15,7 @@ import Testing
 
   /// A dashboard with an unfolded collection that is whole, and a folded one.
   private func opened(
-    kind: DashboardConfiguration.Backend.Kind = .embedded, hears: Bool = true, size: Size = Size(width: 120, height: 36)
+    kind: ConnectedBackend.Kind = .embedded, hears: Bool = true, size: Size = Size(width: 120, height: 36)
   ) -> Driver {
     var driver = Driver(size, kind: kind)
     driver.client(.status(Scenario.status(0)), at: 0)

@@ -75,7 +75,7 @@ struct IdleTests {
 
   @Test("The name of the program stands in the header once")
   func name() {
-    let backend = DashboardConfiguration.Backend(.embedded, project: "hearth")
+    let backend = ConnectedBackend(.embedded, project: "hearth")
     let configuration = DashboardConfiguration(database: DatabaseID(project: "hearth"), backend: backend)
     let state = DashboardState(configuration, size: Size(width: 120, height: 36), now: at(0))
     #expect(view(state).text(row: 0).hasPrefix(" hearth  EMBEDDED"))

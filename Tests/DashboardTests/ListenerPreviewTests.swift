@@ -13,7 +13,7 @@ import Testing
 struct ListenerPreviewTests {
   private let orders = Query(path: ResourcePath("orders"))
 
-  private func typed(_ kind: DashboardConfiguration.Backend.Kind = .emulator) -> Driver {
+  private func typed(_ kind: ConnectedBackend.Kind = .emulator) -> Driver {
     var driver = Driver(kind: kind)
     driver.press("4 n")
     driver.type("order")
@@ -97,7 +97,7 @@ struct ListenerPreviewTests {
 
   @Test("The composite index that Cloud Firestore needs is shown, as a warning only there")
   func composite() {
-    for kind in [DashboardConfiguration.Backend.Kind.emulator, .cloud] {
+    for kind in [ConnectedBackend.Kind.emulator, .cloud] {
       var driver = typed(kind)
       driver.type("s")
       while driver.state.overlay?.editor?.slot != .path(0) { driver.press("tab") }

@@ -14,7 +14,7 @@ import Testing
 struct RangeTests {
   private let size = Size(width: 120, height: 36)
 
-  private func opened(_ kind: DashboardConfiguration.Backend.Kind = .emulator) -> Driver {
+  private func opened(_ kind: ConnectedBackend.Kind = .emulator) -> Driver {
     var driver = Driver(size, kind: kind)
     driver.client(.collections(below: .root, ["events"]), at: 0)
     driver.answerWindow(Scenario.events(0..<12), at: 0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreTesting
 import TerminalCanvas
 import Testing
@@ -54,7 +55,7 @@ struct ReadOnlyTests {
 
   @Test("Real data has a band of its own colour in the header, others have not")
   func production() {
-    func roles(_ kind: DashboardConfiguration.Backend.Kind) -> Set<Role> {
+    func roles(_ kind: ConnectedBackend.Kind) -> Set<Role> {
       let driver = Driver(Size(width: 120, height: 36), kind: kind)
       return Set(driver.canvas().row(0).prefix(10).map(\.role))
     }

@@ -13,7 +13,7 @@ struct RefusedWriteTests {
     .permissionDenied, "Missing or insufficient permissions. false for 'delete' @ L7")
 
   /// The shop, whose write #44 deletes `users/grace` and was refused at 12:04:18.
-  private func driver(kind: DashboardConfiguration.Backend.Kind = .emulator) -> Driver {
+  private func driver(kind: ConnectedBackend.Kind = .emulator) -> Driver {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     if kind != .emulator {
       driver.state.configuration.backend = .init(kind, project: "demo-shop", host: nil)

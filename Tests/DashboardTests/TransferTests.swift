@@ -12,7 +12,7 @@ import Testing
 struct TransferTests {
   private let request = TransferRequest.importing(file: "a.jsonl", into: nil)
 
-  private func driver(_ kind: DashboardConfiguration.Backend.Kind = .emulator, isReadOnly: Bool = false) -> Driver {
+  private func driver(_ kind: ConnectedBackend.Kind = .emulator, isReadOnly: Bool = false) -> Driver {
     var driver = Driver(kind: kind)
     driver.state.configuration.isReadOnly = isReadOnly
     driver.client(.status(Scenario.status(0)), at: 0)

@@ -2,8 +2,10 @@
 import ArgumentParser
 import Dashboard
 import DashboardModel
+import FirestoreClientState
 import FirestoreTesting
 import Foundation
+import TerminalCanvas
 import TerminalTheme
 import Testing
 

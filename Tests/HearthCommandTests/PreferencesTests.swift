@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import DashboardHost
 import DashboardModel
 import FirestoreTesting
 import Foundation

@@ -2,6 +2,7 @@
 import Dashboard
 import DashboardModel
 import DashboardView
+import FirestoreClientState
 import FirestoreModel
 import FirestoreTesting
 import Foundation

@@ -39,7 +39,7 @@ extension PainterTests {
     }
 
     private static func state(highlightsRows: Bool = true) -> DashboardState {
-      let backend = DashboardConfiguration.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
+      let backend = ConnectedBackend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
       return DashboardState(
         DashboardConfiguration(
           database: DatabaseID(project: "demo-shop"), backend: backend, highlightsRows: highlightsRows),

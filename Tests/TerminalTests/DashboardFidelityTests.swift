@@ -100,7 +100,7 @@ private struct Play {
 
   init(_ size: Size, seed: UInt64) {
     random = SeededGenerator(seed: seed)
-    let backend = DashboardConfiguration.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
+    let backend = ConnectedBackend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
     state = DashboardState(
       DashboardConfiguration(database: DatabaseID(project: "demo-shop"), backend: backend), size: size, now: now)
     documents = (0..<60).map { document($0, "new") }

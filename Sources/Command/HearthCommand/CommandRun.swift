@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandOptions
 import CommandOutput
 import DashboardHost
+import DataCommands
 import FirestoreModel
 import Glibc
 import Synchronization
@@ -112,15 +113,4 @@ enum CommandRun {
     if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
     return failure.status.rawValue
   }
-}
-
-/// A command that writes documents; refused where writing is not allowed.
-protocol WritingCommand: ParsableCommand {
-  var storage: StorageOptions { get }
-  /// Whether the run writes; `false` for one that only reports what would be written.
-  var writes: Bool { get }
-}
-
-extension WritingCommand {
-  var writes: Bool { true }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOutput
+import DataCommands
 import FirestoreGRPC
 import Foundation
 import Glibc
@@ -60,7 +61,7 @@ struct HearthCommand: ParsableCommand {
       AddCommand.self, CreateCommand.self, SetCommand.self, UpdateCommand.self, EditCommand.self, DeleteCommand.self,
       ClearCommand.self, CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self,
       WatchCommand.self, WallCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self,
-      BackupCommand.self, RestoreCommand.self, CacheCommand.self, DeployedCommand.self,
+      BackupCommand.self, RestoreCommand.self, CacheCommand.self,
       PlayCommand.self, ServeCommand.self, ProxyCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
       PathsCommand.self, RecordCommand.self, ReplayCommand.self, RedactCommand.self, DrawCommand.self,
       ShellCommand.self, ConnectionsCommand.self,

@@ -22,7 +22,7 @@ struct Scene {
 
   init(
     size: Size, glyphs: Glyphs = .unicode,
-    backend: DashboardConfiguration.Backend = .init(
+    backend: ConnectedBackend = .init(
       .emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada")
   ) {
     let configuration = DashboardConfiguration(

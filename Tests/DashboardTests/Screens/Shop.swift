@@ -72,7 +72,7 @@ enum Shop {
   }
 
   /// Connected, nothing written yet.
-  static func start(_ size: Size, _ glyphs: Glyphs, backend: DashboardConfiguration.Backend?) -> Scene {
+  static func start(_ size: Size, _ glyphs: Glyphs, backend: ConnectedBackend?) -> Scene {
     var scene = backend.map { Scene(size: size, glyphs: glyphs, backend: $0) } ?? Scene(size: size, glyphs: glyphs)
     scene.store["orders"] =
       [
@@ -97,7 +97,7 @@ enum Shop {
     return scene
   }
 
-  static func online(_ size: Size, _ glyphs: Glyphs, backend: DashboardConfiguration.Backend? = nil) -> Scene {
+  static func online(_ size: Size, _ glyphs: Glyphs, backend: ConnectedBackend? = nil) -> Scene {
     var scene = start(size, glyphs, backend: backend)
     let grace = stored("users/grace", ["name": .string("Grace Hopper")])
     scene.snapshot("12:04:14.010", 1, syncs: true)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardView
+import FirestoreClientState
 import FirestoreModel
 import FirestoreTesting
 import TerminalCanvas

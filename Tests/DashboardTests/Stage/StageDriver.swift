@@ -16,7 +16,7 @@ struct StageDriver {
   private(set) var now = at(0)
 
   init(
-    _ size: Size = Size(width: 160, height: 48), kind: DashboardConfiguration.Backend.Kind = .embedded,
+    _ size: Size = Size(width: 160, height: 48), kind: ConnectedBackend.Kind = .embedded,
     isDurable: Bool = true
   ) {
     stage = ClientStage(DashboardSession(Driver(size, kind: kind, isDurable: isDurable).state))

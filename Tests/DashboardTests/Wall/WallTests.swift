@@ -51,7 +51,7 @@ struct WallTests {
     driver.tick(5)
     driver.press("M")
 
-    let figures = WallFigures(driver.state, end: at(5).seconds)
+    let figures = WallFigures(FrameState(driver.state), end: at(5).seconds)
     let row = figures.row(of: try #require(driver.state.listeners.first))
     #expect(row.events.suffix(5) == [0, 2, 0, 4, 0])
     #expect(row.perSecond == 0.6)

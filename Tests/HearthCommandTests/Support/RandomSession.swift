@@ -28,7 +28,7 @@ struct RandomSession {
   init(_ size: Size, seed: UInt64, secret: Value? = nil) {
     random = SeededGenerator(seed: seed)
     self.secret = secret
-    let backend = DashboardConfiguration.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada")
+    let backend = ConnectedBackend(.emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada")
     let themes = ["ember", "paper"].map { DashboardConfiguration.Theme(slug: $0, name: $0) }
     initial = DashboardState(
       DashboardConfiguration(

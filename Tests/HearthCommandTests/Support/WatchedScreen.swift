@@ -71,7 +71,7 @@ final class WatchedScreen {
     state = DashboardState(
       DashboardConfiguration(
         database: database,
-        backend: DashboardConfiguration.Backend(tellsCommits ? .embedded : .cloud, project: database.project)),
+        backend: ConnectedBackend(tellsCommits ? .embedded : .cloud, project: database.project)),
       size: Size(width: 120, height: 40), now: stands ?? .now)
   }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 package import CommandOutput
-package import Dashboard
-package import DashboardModel
 package import FirestoreBackend
+package import FirestoreClientState
 package import FirestoreGRPC
 package import FirestoreLocal
 package import FirestoreModel
@@ -167,13 +166,13 @@ package struct BackendConnection: Sendable {
   }
 
   /// The backend's name in the dashboard, known before it is open.
-  package static func name(_ locations: StorageOptions.Locations) -> DashboardConfiguration.Backend {
+  package static func name(_ locations: StorageOptions.Locations) -> ConnectedBackend {
     let (database, named) = (locations.database, locations.connection)
     var backend =
       switch locations.backend {
-      case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
+      case .embedded: ConnectedBackend(.embedded, project: database.project, database: database.database)
       case .remote(let remote):
-        DashboardConfiguration.Backend(
+        ConnectedBackend(
           locations.isCloud ? .cloud : .emulator, project: database.project, database: database.database,
           host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
-package import DashboardModel
 import FirestoreBackend
+package import FirestoreClientState
 import FirestoreLocal
 package import FirestoreSQLite
 package import FirestoreSync

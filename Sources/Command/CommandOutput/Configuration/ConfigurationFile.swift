@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Dashboard
-package import DashboardModel
+package import FirestoreClientState
 import Foundation
 import Spelling
 import TOMLReading

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Dashboard
 package import TerminalTheme
 
-/// All settings for the dashboard in a user's files.
+/// The settings in a user's files. Those that only the dashboard has are read by `DashboardHost`.
 package struct Preferences: Sendable {
   package var file: ConfigurationFile
-  package var keymap: Keymap
   package var catalog: ThemeCatalog
   package var remembered: RememberedChoices
-  /// The themes of the picker. One that cannot be read is among them; choosing it reports why.
-  package var themes: [DashboardConfiguration.Theme]
-  /// The entries that were left out of the files, each as `file:line: reason`.
-  package var problems: [String]
+  /// The reasons why themes of the user cannot be used, each as `file:line: reason`.
+  package let themeProblems: [String]
   /// The configuration file's name in messages.
   package let fileName: String
-  package private(set) var hasKeyProblems = false
 
   package static func read(_ paths: Paths) -> Preferences {
     Preferences(
@@ -28,17 +23,8 @@ package struct Preferences: Sendable {
     self.catalog = catalog
     self.remembered = remembered
     fileName = paths.short(paths.configurationFile)
-    let (keymap, keyProblems) = Keymap.standard.remapped(file.keys)
-    self.keymap = keymap
-    hasKeyProblems = !keyProblems.isEmpty
-    themes = catalog.slugs.map {
-      DashboardConfiguration.Theme(
-        slug: $0, name: catalog.name(of: $0), isLight: catalog.isLight($0), border: catalog.border(of: $0))
-    }
-    problems = file.problems
-    problems += keyProblems.map { problem in "\(fileName)\(problem.line.map { ":\($0)" } ?? ""): \(problem.reason)" }
-    for slug in catalog.ownSlugs {
-      problems += catalog.check(named: slug).map { $0.errors.map { paths.short("\($0)") } } ?? []
+    themeProblems = catalog.ownSlugs.flatMap { slug in
+      catalog.check(named: slug).map { $0.errors.map { paths.short("\($0)") } } ?? []
     }
   }
 }

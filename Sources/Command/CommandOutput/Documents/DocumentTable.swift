@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
-import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CommandOutput
-import DashboardModel
 package import FirestoreJSON
 package import FirestoreModel
 import FirestoreText

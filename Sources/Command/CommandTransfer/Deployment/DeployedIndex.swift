@@ -15,14 +15,12 @@ package struct DeployedIndex: Hashable, Sendable {
   /// The fields without the name, with which every index ends in the direction of its last field.
   package var fields: [Field]
 
-  /// Reads an entry of `firestore.indexes.json`, or a `google.firestore.admin.v1.Index`, whose name has the collection.
-  /// - Returns: `nil` for JSON that is neither.
+  /// Reads a `google.firestore.admin.v1.Index`, whose name has the collection.
+  /// - Returns: `nil` for JSON that is none.
   init?(_ json: JSONSyntax) {
-    guard
-      let group = json.text("collectionGroup") ?? json.text("collectionId")
-        ?? json.text("name").flatMap({ Self.collection(in: $0) }),
-      let list = json["fields"]?.elements
-    else { return nil }
+    guard let group = json.text("name").flatMap({ Self.collection(in: $0) }), let list = json["fields"]?.elements else {
+      return nil
+    }
     collectionGroup = group
     scope = json.text("queryScope") ?? "COLLECTION"
     fields = []
@@ -60,26 +58,8 @@ package struct DeployedIndex: Hashable, Sendable {
     "{\"collectionGroup\": \(quoted(collectionGroup)), \"queryScope\": \"\(scope)\", \"fields\": [\(fieldList)]}"
   }
 
-  /// The body of the request that makes the index.
-  var body: String { "{\"queryScope\": \"\(scope)\", \"fields\": [\(fieldList)]}" }
-
   private var fieldList: String {
     fields.map { "{\"fieldPath\": \(quoted($0.path)), \($0.mode)}" }.joined(separator: ", ")
-  }
-
-  /// The index in a line for people, such as `orders: status ASC, total DESC`.
-  package var text: String {
-    let list = fields.map { "\($0.path) \(Self.word($0.mode))" }.joined(separator: ", ")
-    return "\(scope == "COLLECTION_GROUP" ? "collection group " : "")\(collectionGroup): \(list)"
-  }
-
-  static func word(_ mode: String) -> String {
-    switch mode {
-    case ascending: "ASC"
-    case descending: "DESC"
-    case #""arrayConfig": "CONTAINS""#: "CONTAINS"
-    default: "VECTOR"
-    }
   }
 }
 

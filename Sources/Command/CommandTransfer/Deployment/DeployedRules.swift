@@ -43,36 +43,6 @@ package struct DeployedRules: Sendable {
     let own = database.database == "(default)" ? "" : "/\(database.database)"
     return "projects/\(database.project)/releases/cloud.firestore\(own)"
   }
-
-  /// The two requests that would release a text: the answer to the first has the name that goes into the second.
-  package static func requests(
-    releasing text: String, in database: DatabaseID, at server: AdministrationCall
-  ) -> [DeploymentRequest] {
-    let root = server.root(of: .rules) + "/v1/"
-    let (project, release) = ("projects/\(database.project)", release(of: database))
-    return [
-      DeploymentRequest(
-        method: "POST", url: "\(root)\(project)/rulesets",
-        body: "{\"source\": {\"files\": [{\"name\": \"firestore.rules\", \"content\": \(quoted(text))}]}}"),
-      DeploymentRequest(
-        method: "PATCH", url: root + release,
-        body: "{\"release\": {\"name\": \(quoted(release)), "
-          + "\"rulesetName\": \"\(project)/rulesets/ID-OF-THE-FIRST-ANSWER\"}}"),
-    ]
-  }
-}
-
-/// One request to an interface of administration. Hearth prints it and does not send it.
-package struct DeploymentRequest: Hashable, Sendable {
-  package var method: String
-  package var url: String
-  package var body: String
-
-  /// The request as a line for a shell, which asks gcloud for the token.
-  package var curl: String {
-    "curl -X \(method) \(ShellText.typed(url, in: .quote("'"))) -H \"Authorization: Bearer $(gcloud auth print-access-token)\" "
-      + "-H 'Content-Type: application/json' -d \(ShellText.typed(body, in: .quote("'")))"
-  }
 }
 
 enum DeployedResource {

@@ -18,20 +18,6 @@ package struct FieldOverride: Hashable, Sendable {
   package var isLifetime: Bool
   /// The indexes of the field alone, sorted; none exempts the field.
   package var indexes: [Index]
-  /// The state of the lifetime, such as `ACTIVE`; `nil` if none is told.
-  package var lifetimeState: String?
-
-  /// Reads an entry of `fieldOverrides` of `firestore.indexes.json`.
-  /// - Returns: `nil` for JSON that is none.
-  init?(entry json: JSONSyntax) {
-    guard let group = json.text("collectionGroup") ?? json.text("collectionId"), let path = json.text("fieldPath")
-    else { return nil }
-    (collectionGroup, self.path) = (group, path)
-    if case .boolean(let isLifetime)? = json["ttl"]?.kind { self.isLifetime = isLifetime } else { isLifetime = false }
-    indexes = (json["indexes"]?.elements ?? []).compactMap { index in
-      DeployedIndex.mode(of: index).map { Index(scope: index.text("queryScope") ?? "COLLECTION", mode: $0) }
-    }.sorted()
-  }
 
   /// Reads a `google.firestore.admin.v1.Field`.
   /// - Returns: `nil` for JSON that is none, and for the field that stands for all fields of the database.
@@ -40,8 +26,7 @@ package struct FieldOverride: Hashable, Sendable {
       let range = name.firstRange(of: "/fields/")
     else { return nil }
     (collectionGroup, path) = (group, String(name[range.upperBound...]))
-    lifetimeState = json["ttlConfig"].map { $0.text("state") ?? "STATE_UNSPECIFIED" }
-    isLifetime = lifetimeState != nil
+    isLifetime = json["ttlConfig"] != nil
     indexes = (json["indexConfig"]?["indexes"]?.elements ?? []).compactMap { index in
       guard let field = index["fields"]?.elements?.first, let mode = DeployedIndex.mode(of: field) else { return nil }
       return Index(scope: index.text("queryScope") ?? "COLLECTION", mode: mode)
@@ -53,21 +38,6 @@ package struct FieldOverride: Hashable, Sendable {
     let list = indexes.map { "{\"queryScope\": \"\($0.scope)\", \($0.mode)}" }.joined(separator: ", ")
     return "{\"collectionGroup\": \(quoted(collectionGroup)), \"fieldPath\": \(quoted(path)), "
       + "\(isLifetime ? "\"ttl\": true, " : "")\"indexes\": [\(list)]}"
-  }
-
-  /// The body of the request that sets it.
-  var body: String {
-    let list = indexes.map { index in
-      "{\"queryScope\": \"\(index.scope)\", \"fields\": [{\"fieldPath\": \(quoted(path)), \(index.mode)}]}"
-    }.joined(separator: ", ")
-    return "{\"indexConfig\": {\"indexes\": [\(list)]}\(isLifetime ? ", \"ttlConfig\": {}" : "")}"
-  }
-
-  package var text: String {
-    let list = indexes.map { index in
-      DeployedIndex.word(index.mode) + (index.scope == "COLLECTION_GROUP" ? " in its group" : "")
-    }.joined(separator: ", ")
-    return "\(collectionGroup).\(path): \(list.isEmpty ? "no index" : list)\(isLifetime ? ", documents expire" : "")"
   }
 
   /// Whether two say the same of a field, whatever the state of its lifetime.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
-import Dashboard
-package import DashboardModel
+package import FirestoreClientState
 import FirestoreJSON
 package import FirestoreModel
 package import FirestoreProtocol

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dashboard
 import DashboardModel
+package import FirestoreClientState
 package import FirestoreInspection
 import FirestoreModel
 
@@ -20,14 +21,14 @@ package struct Attachment: Sendable {
   }
 
   /// The program's backend, as the dashboard names it.
-  package var backend: DashboardConfiguration.Backend {
-    let kind: DashboardConfiguration.Backend.Kind =
+  package var backend: ConnectedBackend {
+    let kind: ConnectedBackend.Kind =
       switch greeting.backend {
       case .embedded, .other: .embedded
       case .emulator: .emulator
       case .cloud: .cloud
       }
-    return DashboardConfiguration.Backend(
+    return ConnectedBackend(
       kind, project: greeting.database.project, database: greeting.database.database, host: greeting.host,
       isTLS: greeting.isTLS)
   }

@@ -28,18 +28,6 @@ extension ClientBridge {
 }
 
 extension EmulatorControl {
-  package init(_ remote: RemoteBackend) {
-    self.init(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
-  }
-
-  /// `nil` for backends that are no emulators.
-  package init?(of backend: BackendChoice) {
-    guard case .remote(let remote) = backend, !remote.endpoint.isGoogle else { return nil }
-    self.init(remote)
-  }
-}
-
-extension EmulatorControl {
   /// Asks the server what its rules have decided.
   /// - Returns: the decisions after a number, or all if the server has begun to count anew; `nil` if there are none.
   func decisions(of project: String, after known: Int?) async -> ClientEvent.DecisionsResult? {

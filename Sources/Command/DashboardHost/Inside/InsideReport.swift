@@ -2,7 +2,7 @@
 import CommandOptions
 import CommandOutput
 package import DashboardModel
-import FirestoreClientState
+package import FirestoreClientState
 package import FirestoreInspection
 import FirestoreJSON
 import FirestoreModel

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandOutput
-import Dashboard
+package import CommandOutput
+package import Dashboard
 import DashboardModel
 import FirestoreModel
 import Foundation
 import Glibc
 import Terminal
+import TerminalCanvas
 import TerminalTheme
 
 /// The user's themes, keys and other settings: applied, and read again when their files change.
@@ -97,10 +98,7 @@ extension Session {
       preferences.file.color = new.file.color ?? old.file.color
       preferences.file.copy = new.file.copy ?? old.file.copy
     }
-    if new.hasKeyProblems || isBroken && new.file.keys.isEmpty {
-      preferences.keymap = old.keymap
-      preferences.file.keys = old.file.keys
-    }
+    if new.hasKeyProblems || isBroken && new.file.keys.isEmpty { preferences.file.keys = old.file.keys }
     var problems = new.problems
     let theme = themeAgain(old, &problems)
     if let theme { screen.setTheme(theme) }
@@ -166,5 +164,28 @@ extension Session {
       glyphs: state.configuration.glyphs, isMouseOn: state.screen.isMouseOn, inside: state.configuration.inside)
     change(&now)
     apply(.configured(now, at: .now))
+  }
+}
+
+/// The settings that only the dashboard has.
+extension Preferences {
+  /// The keys of all commands: the standard ones, with those of the user's file in their place.
+  package var keymap: Keymap { Keymap.standard.remapped(file.keys).keymap }
+
+  /// Whether a binding of the user's file was refused.
+  var hasKeyProblems: Bool { !Keymap.standard.remapped(file.keys).problems.isEmpty }
+
+  /// The themes of the picker. One that cannot be read is among them; choosing it reports why.
+  package var themes: [DashboardConfiguration.Theme] {
+    catalog.slugs.map {
+      DashboardConfiguration.Theme(
+        slug: $0, name: catalog.name(of: $0), isLight: catalog.isLight($0), border: catalog.border(of: $0))
+    }
+  }
+
+  /// The entries that were left out of the files, each as `file:line: reason`.
+  package var problems: [String] {
+    let keys = Keymap.standard.remapped(file.keys).problems
+    return file.problems + keys.map { "\(fileName)\($0.line.map { ":\($0)" } ?? ""): \($0.reason)" } + themeProblems
   }
 }

@@ -4,6 +4,7 @@ import CommandOptions
 import CommandOutput
 import CommandTransfer
 import DashboardHost
+import DataCommands
 import FirestoreBackend
 import FirestoreModel
 import FirestoreText

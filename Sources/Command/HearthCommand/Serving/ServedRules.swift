@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 import DashboardHost
+import DataCommands
 import FirestoreAccess
 import FirestoreJSON
 import FirestoreRules

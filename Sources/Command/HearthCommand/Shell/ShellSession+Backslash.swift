@@ -4,6 +4,7 @@ import CommandOptions
 import CommandOutput
 import CommandTransfer
 import DashboardHost
+import DataCommands
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreText

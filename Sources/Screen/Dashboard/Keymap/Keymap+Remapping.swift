@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TerminalCanvas
+package import TerminalCanvas
 
 extension Keymap {
   /// This keymap with a user's bindings.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 
 /// The import or export that is under way, or else what the last one came to: there is one at a time.
 package enum Transfers: Sendable {

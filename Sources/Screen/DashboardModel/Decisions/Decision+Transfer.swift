@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 
 /// A transfer on the screen: its progress, and its result.
 extension Decision {
@@ -97,6 +99,16 @@ extension TransferAccount {
     case (.cancelled, false): return "\(request.noun) cancelled after \(count): \(request.file) is as it was before"
     case (.failed(let reason), true): return "import of \(request.file) ended after \(count)\(refused): \(reason)"
     case (.failed(let reason), false): return "nothing \(request.outcome) \(request.file): \(reason)"
+    }
+  }
+}
+
+extension BundleContents {
+  /// The contents in words: `orders where total > 10`, `3 documents`.
+  package var text: String {
+    switch self {
+    case .documents(let keys): keys.count == 1 ? keys[0].path.text : "\(grouped(keys.count)) documents"
+    case .result(let query, _): QueryText.line(query)
     }
   }
 }

@@ -38,7 +38,7 @@ private struct OpenDocument {
   private var now = Timestamp(seconds: 1_772_452_800)
 
   init() {
-    let backend = DashboardConfiguration.Backend(.embedded, project: "bench")
+    let backend = ConnectedBackend(.embedded, project: "bench")
     let size = Size(width: 120, height: 36)
     state = DashboardState(
       DashboardConfiguration(database: DatabaseID(project: "bench"), backend: backend), size: size, now: now)

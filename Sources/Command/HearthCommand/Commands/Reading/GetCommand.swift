@@ -5,6 +5,7 @@ import CommandOptions
 import CommandOutput
 import CommandTransfer
 import DashboardHost
+import DataCommands
 import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
@@ -15,10 +16,6 @@ import Glibc
 
 /// `hearth get`: one document, or the documents of a collection.
 struct GetCommand: AsyncParsableCommand {
-  enum Source: String, ExpressibleByArgument, CaseIterable {
-    case server, cache
-  }
-
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print documents, or those of a collection.",
     usage: "hearth get <path> ... [<options>]",
@@ -59,7 +56,7 @@ struct GetCommand: AsyncParsableCommand {
   var select: [String] = []
 
   @Option(help: "Where to read.")
-  var source = Source.server
+  var source = ReadSource.server
 
   @Flag(help: "Go on, and show each change of the result until it is interrupted.")
   var watch = false
@@ -164,7 +161,7 @@ private struct Reading: Sendable {
   let queries: [Query]
   let offset: Int
   let selection: FieldSelection?
-  let source: GetCommand.Source
+  let source: ReadSource
   let locations: StorageOptions.Locations
   let time: Timestamp?
   let format: DocumentFormat

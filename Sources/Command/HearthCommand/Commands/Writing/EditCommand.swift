@@ -5,6 +5,7 @@ import CommandOutput
 import CommandTransfer
 import DashboardHost
 import DashboardModel
+import DataCommands
 import Dispatch
 import FirestoreJSON
 import FirestoreModel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
+import DataCommands
 import FirestoreModel
 import TerminalCanvas
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 
-extension DashboardConfiguration.Backend {
+extension ConnectedBackend {
   /// The address at which a browser shows a document: in the console of Cloud Firestore, or as an emulator's REST tells
   /// it; `nil` for a backend without one.
   package func address(of key: DocumentKey) -> String? {

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+
+/// The place that a command reads documents from.
+package enum ReadSource: String, ExpressibleByArgument, CaseIterable {
+  case server, cache
+}

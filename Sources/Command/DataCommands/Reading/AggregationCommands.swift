@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreText
+import Foundation
+
+/// `hearth count`: the number of documents that a query finds.
+package struct CountCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "count", abstract: "Count documents, at the server.",
+    discussion: """
+      Prints a number, or with --json {"count": …}. A server that cannot be reached is an error.
+
+      With --by documents are counted by the values of fields, those with most first: each line has a count and the \
+      values, (none) for a field that is not there; with --json an object such as {"by": {"state": "CA"}, "count": 2}. \
+      For that the documents are read, of each these fields only; Cloud Firestore charges for that.
+
+      Examples: hearth count cities --where 'state == CA'; hearth count orders --by status
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Count by the values of these fields: status,kind. May be repeated.", valueName: "field,..."))
+  var by: [String] = []
+
+  @OptionGroup var options: AggregationOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    if by.isEmpty { return try await options.run(queried, "count", .count) }
+    try await GroupListing(queried: queried, options: options, isCounted: true).run(by.joined(separator: ","), "--by")
+  }
+}
+
+/// `hearth sum`: the sum of a field.
+package struct SumCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "sum", abstract: "Add up a field of documents, at the server.",
+    discussion: """
+      Prints a number, or with --json {"sum": …}. Values that are no numbers, and documents without the field, count \
+      as nothing.
+
+      Example: hearth sum orders total --where 'status == paid'
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Argument(help: "Field to add up, such as total or address.rooms.")
+  var field: String
+
+  @OptionGroup var options: AggregationOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    try await options.run(queried, "sum", .sum(try FieldPathText.argument(field)))
+  }
+}
+
+/// `hearth avg`: the average of a field.
+package struct AverageCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "avg", abstract: "Average a field of documents, at the server.",
+    discussion: """
+      Prints a number, or with --json {"avg": …}; null if no document has a number there. Values that are no numbers, \
+      and documents without the field, are left out.
+
+      Example: hearth avg orders total --where 'status == paid'
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Argument(help: "Field to average, such as total or address.rooms.")
+  var field: String
+
+  @OptionGroup var options: AggregationOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    try await options.run(queried, "avg", .average(try FieldPathText.argument(field)))
+  }
+}
+
+/// The options that the three commands share.
+struct AggregationOptions: ParsableArguments {
+  @Option(help: "Where to read.")
+  var source = ReadSource.server
+
+  @OptionGroup var formatting: RowFormatOptions
+  @OptionGroup var moment: MomentOption
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  func run(_ queried: QueriedPath, _ name: String, _ function: Aggregation.Function) async throws {
+    let locations = storage.locations
+    let query = try queried.collectionQuery(in: locations.database)
+    var printer = RowPrinter(try formatting.format([name], or: .lines), [name], to: .standard())
+    // A sum over no numbers is 0; only their average tells that there were none.
+    var aggregations = [Aggregation(alias: name, function: function)]
+    if let field = function.field {
+      aggregations.append(Aggregation(alias: "average", function: .average(field)))
+    }
+    let asked = aggregations
+    if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
+    let (source, time) = (source, moment.at)
+    let figures = try await timeLimit.limit {
+      switch source {
+      case .cache:
+        let computation = DocumentAggregation(query, asked)
+        let documents = try await CacheReader.documents(of: computation.query, locations)
+        return computation.values(of: computation.counted(of: documents))
+      case .server:
+        try locations.requireData()
+        return try await locations.connect().at(time).datastore.aggregate(query.target, asked)
+      }
+    }
+    guard let figure = figures[name] else {
+      throw CommandFailure(.failure, "the server did not answer the aggregation.")
+    }
+    let value = DocumentJSON.line(of: figure)
+    try printer.print(
+      ListedRow(
+        cells: [ListedRow.Cell(name, value)], json: "{\"\(name)\": \(value)}", line: ShownText(value)))
+    try printer.finish()
+    if function.field == nil, figure == .integer(0), source == .server {
+      await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(time))
+    }
+    guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
+    headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
+  }
+
+  /// The reason why there was no number to aggregate.
+  private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
+    let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
+    if isAll, source == .server, moment.at == nil {
+      // A count beside another aggregation would count only documents with its field.
+      let datastore = try storage.locations.connect().datastore
+      let count = try await timeLimit.limit { try await datastore.count(query) }
+      if count == 0 { return "\(place) has no documents. The collection comes first, then the field." }
+    }
+    return "no document of \(place)\(isAll ? "" : " that is meant") has a number in \(field.canonicalText)."
+  }
+}
+
+extension Aggregation.Function {
+  /// The field that is summed or averaged; `nil` for a count.
+  fileprivate var field: FieldPath? {
+    switch self {
+    case .sum(let field), .average(let field): field
+    case .count: nil
+    }
+  }
+}

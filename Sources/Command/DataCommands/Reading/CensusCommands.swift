@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreModel
+import FirestoreQuery
+import Foundation
+
+/// `hearth schema`: the fields that documents have.
+package struct SchemaCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Say which fields the documents of a collection have, and of which types.",
+    discussion: """
+      Reads all documents that the query finds, so add --limit where reading costs. Of each field: how many documents \
+      have it, the types of its values with their numbers, and outliers: types, missing fields and stray fields that \
+      are in at most 2 % of the documents, with the first document where that is so. A field of a map that an array \
+      holds is not looked at.
+
+      With --json a line for each field: field, present, documents, types (type, count, first), firstWithout. With \
+      --csv, --tsv and --template: field, present, documents, types, outliers.
+
+      Example: hearth schema orders --limit 10000
+      """)
+
+  @OptionGroup var queried: QueriedPath
+  @OptionGroup var options: CensusOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let locations = options.storage.locations
+    let query = try queried.query(in: locations.database)
+    let format = try options.formatting.format(FieldCensus.names, or: .table)
+    if query.isDocumentQuery {
+      throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
+    }
+    try locations.requireData()
+    let connection = try locations.connect().at(options.moment.at)
+    let isQuiet = options.headless.quiet
+    let census = try await options.timeLimit.limit {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var census = FieldCensus()
+      var pages = DocumentPages(of: query, at: connection.datastore, connection.database)
+      while let page = try await pages.next() {
+        for document in page { census.add(document) }
+        progress.show(census.documents)
+      }
+      return census
+    }
+    try options.print(census.rows, FieldCensus.names, orTable: census.table, format)
+    options.headless.note("\(census.documents.documents) looked at.")
+    if census.documents == 0 {
+      await options.headless.hint(at: query.path, group: query.collectionGroup, connection)
+    }
+  }
+}
+
+/// `hearth stats`: collections by their size.
+package struct StatsCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "stats", abstract: "Say how many documents collections have, and how large they are.",
+    discussion: """
+      Reads all documents below the path, which a server may charge for. Collections of one id below the documents of \
+      a collection count as one, written cities/*/landmarks. Sizes are what Firestore counts for a document, without \
+      indexes.
+
+      With --json a line for each collection: collection, documents, bytes, largest (path, bytes). With --csv, --tsv \
+      and --template: collection, documents, bytes, average, largestBytes, largest.
+      """)
+
+  @Argument(help: "Path of a collection or a document; the whole database if there is none.")
+  var path: String?
+
+  @OptionGroup var options: CensusOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let path = try DataPath.orRoot(path)
+    let format = try options.formatting.format(CollectionCensus.names, or: .table)
+    let locations = options.storage.locations
+    try locations.requireData()
+    let connection = try locations.connect().at(options.moment.at)
+    let isQuiet = options.headless.quiet
+    let census = try await options.timeLimit.limit {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var (census, documents) = (CollectionCensus(), 0)
+      let walk = DocumentWalk(at: connection.datastore, connection.database, isRecursive: true)
+      try await walk.visit(path) { document in
+        census.add(document)
+        documents += 1
+        progress.show(documents)
+      }
+      return census
+    }
+    try options.print(census.rows, CollectionCensus.names, orTable: census.table, format)
+    let total = census.total
+    options.headless.note("\(total.documents.documents), \(CollectionCensus.size(total.bytes)) in all.")
+    if total.documents == 0 { await options.headless.hint(at: path, connection) }
+  }
+}
+
+/// The options that both commands share.
+struct CensusOptions: ParsableArguments {
+  @OptionGroup var formatting: RowFormatOptions
+  @OptionGroup var moment: MomentOption
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  /// - Parameters:
+  ///   - names: the names of the cells.
+  ///   - table: for people, with amounts as they are read best.
+  func print(_ rows: [ListedRow], _ names: [String], orTable table: TextTable, _ format: RowFormat) throws {
+    if case .table = format {
+      if rows.isEmpty { return }
+      // A terminal gets lines that fit its width.
+      let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
+      return try OutputFile.print(lines.asLines())
+    }
+    var printer = RowPrinter(format, names, to: .standard())
+    for row in rows { try printer.print(row) }
+    try printer.finish()
+  }
+}

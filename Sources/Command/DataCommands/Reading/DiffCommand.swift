@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreModel
+import FirestoreText
+import Foundation
+import Glibc
+
+/// `hearth diff`: what two databases, collections or files do not share.
+package struct DiffCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "diff", abstract: "Compare two databases, collections, documents, files or times, field by field.",
+    usage: """
+      hearth diff <before> <after> [<options>]
+      hearth diff <path> --at <time> [<options>]
+      """,
+    discussion: """
+      A side is a file that 'hearth export' wrote (- for standard input), a folder of the embedded backend's data, \
+      connection:NAME, emulator:HOST:PORT, cloud:PROJECT, each with /PATH behind it or alone for all of it, or else a path in the database that the options name, / for all of it. What \
+      is below documents is compared too. Two paths are compared by what is below them, a path and something else by \
+      what that has below the path. Files are held in memory; they may be compressed.
+
+      Behind all but a file may stand as of when, cities@-10m or cities@2026-03-02T11:58:03Z: the same \
+      database is compared at two moments. With --at one path is compared as it was then with what it is now. The \
+      embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a \
+      week of whole minutes.
+
+      A document that is only on the first side is marked with -, one only on the second with +, one that differs with \
+      ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or fields.
+
+      Exit status: 0 if both sides are equal, 1 if they differ, 4 if neither has anything at the path, 70 \
+      for a failure without a number of its own.
+
+      Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m; \
+      hearth diff orders connection:prod
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "File, path, ./FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT; all but a file may have /PATH behind "
+        + "it, and end with @ and a time.", valueName: "place"))
+  var before: String
+
+  @Argument(help: "The same; with --at there is none.")
+  var after: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Compare one path as it was at this time, or -10m ago, with what it is now.", valueName: "time"),
+    transform: { try MomentText.parse($0) })
+  var at: Timestamp?
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    do {
+      let outcome = try await compare()
+      report(outcome)
+      if outcome.differs { throw ExitCode(1) }
+    } catch let status as RPCStatus {
+      throw Self.distinct(CommandFailure(status))
+    } catch let failure as CommandFailure {
+      throw Self.distinct(failure)
+    }
+  }
+
+  private func compare() async throws -> Comparison.Outcome {
+    if before == "-", after == "-" { throw CommandFailure(.usage, "standard input can be one side only.") }
+    let locations = storage.locations
+    let (before, after) = try sides(in: locations)
+    let paths: (before: ResourcePath, after: ResourcePath)
+    var comparison = Comparison(prefixes: (0, 0))
+    if let one = before.path, let other = after.path {
+      if one.isDocument != other.isDocument {
+        throw CommandFailure(
+          .usage, "one of \(one) and \(other) is a document, the other a collection: they have nothing in common.")
+      }
+      paths = (one, other)
+      comparison = Comparison(prefixes: (one.count, other.count))
+    } else {
+      let common = before.path ?? after.path ?? .root
+      paths = (common, common)
+    }
+    let (json, isQuiet) = (json, headless.quiet)
+    let outcome = try await timeLimit.limit { [comparison] in
+      let output = OutputFile.standard()
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      let isShown = isatty(STDOUT_FILENO) == 1
+      let outcome = try await comparison.run(
+        try before.documents(below: paths.before, in: locations.database),
+        try after.documents(below: paths.after, in: locations.database)
+      ) { difference in
+        if isShown { progress.end() }
+        if json {
+          try output.data(line: difference.json)
+        } else {
+          for line in difference.lines { try output.line(line) }
+        }
+        if isShown { try output.flush() }
+      } progress: {
+        progress.show($0)
+      }
+      try output.flush()
+      return outcome
+    }
+    // A mistyped name is no proof that nothing has changed.
+    if outcome.count == 0, !paths.before.isRoot {
+      let names = paths.before == paths.after ? "\(paths.before)" : "\(paths.before) or \(paths.after)"
+      throw CommandFailure(.notFound, "neither side has a document at \(names): there was nothing to compare.")
+    }
+    return outcome
+  }
+
+  private func sides(in locations: StorageOptions.Locations) throws(CommandFailure) -> (ComparedSide, ComparedSide) {
+    let before = try ComparedSide(self.before, in: locations)
+    switch (after, at) {
+    case (let after?, nil): return (before, try ComparedSide(after, in: locations))
+    case (nil, let at?): return (try before.at(at), before)
+    case (_?, _?):
+      throw CommandFailure(.usage, "--at is about one path; of two, say it behind the path: cities@-10m.")
+    case (nil, nil):
+      throw CommandFailure(
+        .usage, "name what to compare with, or with --at as of when: hearth diff \(self.before) --at -10m")
+    }
+  }
+
+  private func report(_ outcome: Comparison.Outcome) {
+    if !outcome.differs {
+      headless.note("\(outcome.equal.documents), all equal.")
+    } else {
+      headless.note(
+        "\(outcome.removed) only in the first, \(outcome.added) only in the second, \(outcome.modified) different, "
+          + "\(outcome.equal) equal.")
+    }
+  }
+
+  /// 1 says that the sides differ.
+  private static func distinct(_ failure: CommandFailure) -> CommandFailure {
+    var failure = failure
+    if failure.status == .failure { failure.status = .software }
+    return failure
+  }
+}

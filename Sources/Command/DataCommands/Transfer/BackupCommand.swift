@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreGRPC
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import Glibc
+
+import struct Hearth.FirestoreError
+import enum Hearth.IndexConfigurationReader
+
+/// `hearth backup`: a database with its rules and indexes in one folder.
+package struct BackupCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Write all of a database into a folder, with its rules and indexes.",
+    discussion: """
+      The folder has the documents in documents.jsonl.zst, which 'hearth import' and 'hearth diff' read, too, rules and \
+      indexes under the names that Google's tools give them, a firebase.json that names these, and backup.json, which \
+      says of which database and moment it is, and how many documents there are. It takes its name when it is whole, in \
+      place of an older backup; a folder of other things is not replaced.
+
+      Rules and indexes are those that the server has ('hearth deployed'), or those of --rules and --indexes; data of \
+      this machine has none. Of a server that does not tell them it is said. 'hearth restore' brings all of it back, but \
+      for rules and indexes of Cloud Firestore, for which 'hearth deployed' prints the requests.
+
+      Everything is of one moment, as in 'hearth export'. Exit status: 65 if data, rules or indexes cannot be read, 69 \
+      if the server cannot be reached, 73 and 74 if the folder cannot be written.
+      """)
+
+  @Argument(help: ArgumentHelp("The folder to write.", valueName: "dir"))
+  var folder: String
+
+  @Option(help: ArgumentHelp("Rules to keep with the documents.", valueName: "file"))
+  var rules: String?
+
+  @Option(help: ArgumentHelp("Indexes to keep with them: a firestore.indexes.json.", valueName: "file"))
+  var indexes: String?
+
+  @OptionGroup var wholeness: WholenessOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    // Other users must not read copies of the data.
+    umask(0o077)
+    let locations = storage.locations
+    var companions = BackupFolder.Companions()
+    companions.rules = try rules.map { try Self.rules(in: $0) }
+    companions.indexes = try indexes.map { try Self.indexes(in: $0) }
+    try locations.requireData()
+    let isServed = companions.rules == nil
+    if case .remote = locations.backend { try await addDeployed(to: &companions, locations) }
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
+    let time = (connection.datastore as? PastDatastore)?.time.timestamp
+    var progress = TransferProgress(isQuiet: headless.quiet)
+    let written: BackupDescription
+    do {
+      written = try await BackupFolder(folder).write(
+        companions, at: connection.datastore, connection.database, asOf: time
+      ) { progress.show($0) }
+      progress.end()
+    } catch {
+      progress.end()
+      throw error
+    }
+    let rules =
+      companions.rules == nil ? "no rules" : isServed ? "the rules that the server enforces" : "rules"
+    headless.note(
+      ShownText(
+        "\(written.documents.documents), \(rules) and \(companions.indexes == nil ? "no indexes" : "indexes") in "
+          + "\(folder)."))
+  }
+
+  /// Adds the rules and indexes that the server has, where no file is named. One that does not tell them is no failure: it
+  /// is told.
+  private func addDeployed(
+    to companions: inout BackupFolder.Companions, _ locations: StorageOptions.Locations
+  ) async throws {
+    let server = try DeployedPlace.server(of: locations)
+    if companions.rules == nil {
+      companions.rules = try await told("rules") { try await DeployedPlace.rules(of: locations, at: server) }
+    }
+    if companions.indexes == nil {
+      companions.indexes = try await told("indexes") {
+        let deployed = try await IndexDeployment(of: locations.database, at: server)
+        return deployed.indexes.isEmpty && deployed.overrides.isEmpty ? nil : deployed.configuration
+      }
+    }
+  }
+
+  /// - Throws: the failure of a server that cannot be reached, and of rules that no backup can hold.
+  private func told(_ what: String, _ read: () async throws -> String?) async throws -> String? {
+    do { return try await read() } catch {
+      guard let failure = error as? CommandFailure, failure.status != .unavailable, failure.status != .badData else {
+        throw error
+      }
+      headless.note(ShownText("the server's \(what) are not in the backup: \(failure.message)"))
+      return nil
+    }
+  }
+
+  /// - Throws: `badData` for rules that cannot be used.
+  private static func rules(in file: String) throws(CommandFailure) -> String {
+    let text = try DocumentArgument.text(ofFile: file)
+    let source = try RulesSource(file)
+    guard source.ruleset != nil else {
+      throw CommandFailure(.badData, source.problems.first ?? "\(file) cannot be used.")
+    }
+    return text
+  }
+
+  private static func indexes(in file: String) throws(CommandFailure) -> String {
+    let text = try DocumentArgument.text(ofFile: file)
+    do throws(FirestoreError) { _ = try IndexConfigurationReader.read(text) } catch {
+      throw CommandFailure(.badData, "\(file): \(error.message)")
+    }
+    return text
+  }
+}
+
+/// The security rules that a server enforces, over its control interface.
+struct ServedRuleset {
+  private let control: EmulatorControl
+  private let path: String
+
+  init(_ control: EmulatorControl, _ project: String) {
+    self.control = control
+    path = "/emulator/v1/projects/\(project):securityRules"
+  }
+
+  /// - Returns: `nil` if the server has no rules, or does not tell.
+  /// - Throws: `badData` for rules of several files, which one file cannot hold.
+  func text() async throws -> String? {
+    let answer: [UInt8]
+    do throws(RPCStatus) { answer = try await control.get(path) } catch {
+      if error.code == .unimplemented { return nil }
+      throw CommandFailure(error)
+    }
+    guard let json = try? JSONSyntax(parsing: String(decoding: answer, as: UTF8.self)),
+      case .array(let files)? = json["rules"]?["files"]?.kind
+    else { return nil }
+    let texts = files.compactMap { file -> (name: String, content: String)? in
+      guard case .string(let content)? = file["content"]?.kind else { return nil }
+      if case .string(let name)? = file["name"]?.kind { return (name, content) }
+      return ("", content)
+    }
+    // The name of the rules that emulators have without any.
+    if texts.isEmpty || texts.contains(where: { $0.name == "OPEN_RULES" }) { return nil }
+    guard texts.count == 1 else {
+      throw CommandFailure(.badData, "the server's rules are \(texts.count) files; name one with --rules.")
+    }
+    return texts[0].content
+  }
+
+  /// - Throws: the server's reason for refusing them.
+  func replace(by text: String) async throws {
+    let file = JSONSyntax(
+      .object([
+        JSONSyntax.Member("name", JSONSyntax(.string("firestore.rules"))),
+        JSONSyntax.Member("content", JSONSyntax(.string(text))),
+      ]))
+    let files = JSONSyntax(.object([JSONSyntax.Member("files", JSONSyntax(.array([file])))]))
+    let body = JSONSyntax(.object([JSONSyntax.Member("rules", files)])).lineText
+    do throws(RPCStatus) { try await control.put(path, body) } catch { throw CommandFailure(error) }
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+import Glibc
+
+/// `hearth export`: documents into a file that `hearth import` reads.
+package struct ExportCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
+    usage: "hearth export <place>|--all [--no-recursive] [--output <file>] [<options>]",
+    discussion: """
+      One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
+      gives the same bytes. A file of -o appears when it is complete, in place of one with the same name; an export \
+      that fails leaves the old one. Links are followed; devices and pipes are written to. A name that ends with .gz or \
+      .zst makes a compressed file, as 'hearth import' reads it.
+
+      With --format google, -o names a folder: an export as Cloud Firestore's managed exports are, which Google's emulator \
+      reads, too. It takes its name when it is whole, in place of an older export; a folder of other things is not replaced.
+
+      A place is a path in the database that the options name, / for all of it, or another database, alone or with /PATH \
+      behind it: ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.
+
+      An export is of one moment, that of its beginning or of --at, or of cities@-10m, whatever others write meanwhile. A backend that cannot \
+      be asked about the past gives each document as it is when its turn comes, which is said; --live asks for that.
+
+      Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
+      74 if the output cannot be created or written, 75 if what was there at the beginning is no longer kept.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "Path of a collection or a document, / for the whole database, or another database, as in connection:prod/cities.",
+      valueName: "place"))
+  var path: String?
+
+  @Flag(help: "All collections of the database.")
+  var all = false
+
+  @Flag(inversion: .prefixedNo, help: "Also what is below the documents.")
+  var recursive = true
+
+  @Option(help: "Layout of the output, json, jsonl or google; by default what the file's name ends with, else jsonl.")
+  var format: TransferFormat?
+
+  @Option(name: .shortAndLong, help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
+  var output: String?
+
+  @OptionGroup var compression: CompressionOption
+  @OptionGroup var wholeness: WholenessOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  package init() {}
+
+  package mutating func validate() throws {
+    if all == (path != nil) { throw ValidationError("name the path of a collection or document, or say --all.") }
+  }
+
+  package mutating func run() async throws {
+    let (locations, path) = try place()
+    let output = output == "-" ? nil : output
+    // Other users must not read copies of the data.
+    if output != nil { umask(0o077) }
+    let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
+    if format == .google { return try await exportFolder(locations, path) }
+    let compression = try OutputCompression.choose(
+      for: output, compression.compress, isTerminal: output == nil && isatty(STDOUT_FILENO) == 1)
+    try locations.requireData()
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
+    let target = try ExportTarget(output, compression)
+    var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
+    let written: ExportJob.Outcome
+    do {
+      // Asking for what is passed over takes as long as exporting does, and is what --quiet saves.
+      let job = ExportJob(
+        roots: path.map { [$0] }, isRecursive: recursive, format: format,
+        countsSubcollections: !recursive && !headless.quiet)
+      written = try await job.run(at: connection.datastore, connection.database, to: target.file) { progress.show($0) }
+      progress.end()
+      try await check(written, path, connection)
+    } catch {
+      progress.end()
+      target.discard()
+      throw error
+    }
+    let elapsed = progress.elapsed
+    try target.commit()
+    report(written, elapsed)
+  }
+
+  /// The database and the path that are exported; no path is all of it. The time of the place becomes the one of `--at`.
+  private mutating func place() throws -> (StorageOptions.Locations, ResourcePath?) {
+    guard let text = self.path else { return (storage.locations, nil) }
+    let place = try NamedPlace(text, in: storage.locations)
+    if let time = place.time {
+      if wholeness.moment.at != nil || wholeness.live {
+        throw CommandFailure(.usage, "\(text) says as of when; leave out --at and --live.")
+      }
+      wholeness.moment.at = time
+    }
+    return (place.locations, place.path.flatMap { $0.isRoot ? nil : $0 })
+  }
+
+  private func exportFolder(_ locations: StorageOptions.Locations, _ path: ResourcePath?) async throws {
+    guard let output, output != "-" else {
+      throw CommandFailure(.usage, "an export in Google's format is a folder: name one with -o FOLDER.")
+    }
+    if compression.compress != nil {
+      throw CommandFailure(.usage, "--compress is for one file; an export in Google's format is a folder of several.")
+    }
+    try locations.requireData()
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
+    var progress = TransferProgress(isQuiet: headless.quiet)
+    let job = ExportJob(
+      roots: path.map { [$0] }, isRecursive: recursive, format: .google,
+      countsSubcollections: !recursive && !headless.quiet)
+    let written: ExportJob.Outcome
+    do {
+      written = try await job.run(at: connection.datastore, connection.database, toFolder: output) { progress.show($0) }
+      progress.end()
+    } catch {
+      progress.end()
+      throw error
+    }
+    try await check(written, path, connection)
+    report(written, progress.elapsed)
+  }
+
+  /// - Throws: `notFound` for a path at which nothing is.
+  private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?, _ connection: BackendConnection) async throws
+  {
+    guard written.documents == 0 else { return }
+    guard let path else { return await headless.hint(at: .root, connection) }
+    let reason = path.isDocument ? "does not exist" : "has no documents"
+    throw await CommandFailure(
+      .notFound, "\(path) \(reason)\(recursive ? ", and nothing is below it" : "")."
+    ).hinting(at: path, connection)
+  }
+
+  private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {
+    if written.leftOut > 0 {
+      let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
+      headless.note("\(subcollections) left out, because of --no-recursive.")
+    }
+    if output == nil || output == "-" { return }
+    let pace = TransferProgress.summary(written.documents, in: elapsed)
+    headless.note("\(written.documents.documents) exported in \(pace).")
+  }
+}

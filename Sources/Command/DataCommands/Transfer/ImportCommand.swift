@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+package import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreJSON
+import FirestoreModel
+import FirestoreText
+import Foundation
+
+/// `hearth import`: documents from a file.
+package struct ImportCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Write the documents of a file.",
+    discussion: """
+      Reads what 'hearth export' writes: {"path": …, "data": …} one per line, or in a JSON array. With --into the \
+      documents are plain: one per line, in an array, or in an object by their ids. Their id is that name, or the \
+      field of --id-field, or derived from the document and its line, so that importing a file again changes nothing.
+
+      Of values that are parted by commas, tabs or semicolons, which the first row tells, the first row has the names: path for the document's path, or with --into plain \
+      documents; a.b is a field of a map. Types are guessed from the first rows, which --dry-run shows, and given by \
+      --types; whole numbers of more than 64 bits stay text. An empty cell is no field, a quoted empty one an empty text.
+
+      Reads exports in Google's format, too, as Cloud Firestore and its emulator make them: name the folder, or the file in \
+      it that ends with .overall_export_metadata. References within the exported database then lead into this one.
+
+      An export goes to another place by --rename: cities=cities2 puts the documents of cities, with all that is below \
+      them, into cities2, and others where they were. Of an export of one collection --into does the same. References \
+      stay as they are.
+
+      A file, or what comes on standard input, may be compressed by gzip or zstd, which its first bytes tell whatever its \
+      name is. Of one that is cut off or damaged the documents before that place are written, and the place is named.
+
+      An import that was interrupted, in whatever way, goes on where it was when the same command is given again: how \
+      far it came is noted in FILE.hearth-import, or in the file of --resume, until all is done.
+
+      Exit status: 65 if a document cannot be read or is refused; the line is named and nothing after it is written, \
+      unless --keep-going.
+      """)
+
+  @Argument(help: ArgumentHelp("JSON, JSON lines, CSV, TSV or an export; - reads standard input.", valueName: "file"))
+  var file: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Collection for plain documents, or for those of an export of one; or another database, as in "
+        + "emulator:localhost:8080, alone or with /COLLECTION behind it.", valueName: "place"))
+  var into: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Put what an export has at a path, and below it, at another one: cities=cities2. May be repeated.",
+      valueName: "from=to"),
+    transform: CollectionRename.init(parsing:))
+  var rename: [CollectionRename] = []
+
+  @Option(help: ArgumentHelp("Field of plain documents that holds the id: a string or an integer.", valueName: "field"))
+  var idField: String?
+
+  @Option(
+    help: "Layout of the input; by default google for an export, else what the file's name ends with, else jsonl.")
+  var format: TransferFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      "Types of columns: zip=string,born=timestamp. Also integer double boolean ref bytes geo vector json.",
+      valueName: "column=type,..."),
+    transform: ColumnTypesText.parse)
+  var types: [FieldPath: ColumnType]?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "What parts the cells of csv: one character, or tab. Default: what the first row suggests.",
+      valueName: "character"),
+    transform: Delimiter.init(parsing:))
+  var delimiter: Delimiter?
+
+  @Option(help: ArgumentHelp("Where to note how far the import came.", valueName: "file"))
+  var resume: String?
+
+  @Flag(help: "Check every document, print ten as they will be, name those that are bad, and write nothing at all.")
+  var dryRun = false
+
+  @Flag(
+    help: "Write bad documents to FILE.rejected (or --rejects) and go on; exit status 65 at the end if there were any.")
+  var keepGoing = false
+
+  @Option(help: ArgumentHelp("Where --keep-going writes bad documents.", valueName: "file"))
+  var rejects: String?
+
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup package var storage: StorageOptions
+
+  package var writes: Bool { !dryRun && PlaceText(into ?? "").database == nil }
+
+  package init() {}
+
+  package mutating func validate() throws {
+    let isCollectionNamed = into.map { PlaceText($0).path != nil } ?? false
+    if idField != nil, !isCollectionNamed {
+      throw ValidationError("--id-field is for plain documents: add --into COLLECTION.")
+    }
+    if isCollectionNamed, !rename.isEmpty {
+      throw ValidationError("--into and --rename both say where documents go; leave one of them out.")
+    }
+    for (index, one) in rename.enumerated() where rename[..<index].contains(where: { $0.from == one.from }) {
+      throw ValidationError("--rename says twice where \(one.from) goes.")
+    }
+    if rejects != nil { keepGoing = true }
+    if keepGoing, rejects == nil, file == "-" {
+      throw ValidationError("standard input has no name to put .rejected after: add --rejects FILE.")
+    }
+  }
+
+  package mutating func run() async throws {
+    let (locations, collection) = try place()
+    let rules = ImportRules(
+      database: locations.database, collection: collection, idField: try idPath(),
+      paths: PathRules(renames: rename))
+    let format = format ?? TransferFormat(input: file)
+    let job = ImportJob(
+      file: file, format: format, rules: rules, backend: "\(locations.backend)",
+      into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState(format)),
+      badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:],
+      delimiter: delimiter)
+    let (headless, name) = (headless, job.name)
+    var progress: TransferProgress?
+    let isQuiet = headless.quiet
+    let interruption = dryRun ? nil : Self.interruption(goesOn: job.state != nil)
+    let start = ContinuousClock.now
+    let outcome: ImportJob.Outcome
+    do {
+      outcome = try await job.run(
+        into: { try locations.connect().datastore }, note: { headless.note(ShownText($0)) },
+        reject: { headless.note("\(name), \($0)") },
+        show: { try OutputFile.print(data: DocumentLine.json($0, in: locations.database) + "\n") },
+        progress: { point, fraction, first in
+          if progress == nil {
+            progress = TransferProgress(isQuiet: isQuiet, from: first, interruption: interruption)
+          }
+          progress?.show(point.documents, fraction: fraction)
+        })
+    } catch let stopped as ImportJob.Failure {
+      progress?.end()
+      throw failure(stopped.error, after: stopped.done)
+    }
+    progress?.end()
+    if outcome.repeated > 0 {
+      headless.note("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
+    }
+    try report(outcome.done, since: outcome.before, .now - start)
+  }
+
+  private func place() throws -> (StorageOptions.Locations, ResourcePath?) {
+    guard let into else { return (storage.locations, nil) }
+    let place = try NamedPlace(into, in: storage.locations)
+    if !dryRun { try place.requireWritable(into) }
+    guard let path = place.path else { return (place.locations, nil) }
+    return (place.locations, try DataPath.collection(path.isRoot ? "/" : path.text))
+  }
+
+  private static func interruption(goesOn: Bool) -> @Sendable (Int) -> String {
+    let advice = goesOn ? "; the same command goes on" : ""
+    return { "Imported so far: \($0)\(advice)." }
+  }
+
+  /// The file that notes the progress of this import; `nil` for standard input, which has no size to recognise it by.
+  private func defaultState(_ format: TransferFormat) -> String? {
+    // The note lies beside the folder of an export, whose content is left untouched.
+    if format == .google { return ImportJob.state(of: folderless) }
+    return ImportInput.isFile(file) ? ImportJob.state(of: file) : nil
+  }
+
+  private var folderless: String { file.count > 1 && file.hasSuffix("/") ? String(file.dropLast()) : file }
+
+  private var inputName: String { file == "-" ? "standard input" : file }
+  private var rejectPath: String { rejects ?? ImportJob.rejects(of: folderless) }
+
+  private func idPath() throws(CommandFailure) -> FieldPath? {
+    guard let idField else { return nil }
+    do throws(TextError) { return try FieldPathText.parse(idField) } catch {
+      throw error.failure("--id-field", idField)
+    }
+  }
+
+  private func failure(_ error: any Error, after done: ImportProgressPoint) -> any Error {
+    let name = inputName
+    let written = dryRun ? "" : " Imported before it: \(done.documents.documents)."
+    switch error {
+    case let error as JSONError: return CommandFailure(.badData, "\(name), \(error)\(written)")
+    case let reason as Rejection.Reason: return CommandFailure(.badData, "\(name), \(reason.text)\(written)")
+    case let status as RPCStatus:
+      return CommandFailure(
+        ExitStatus(status),
+        "\(status) Imported so far: \(done.documents.documents); the same command goes on from there.")
+    case let failure as CommandFailure where done.documents > 0:
+      return CommandFailure(failure.status, "\(failure.message)\(written)")
+    default: return error
+    }
+  }
+
+  private func report(_ done: ImportProgressPoint, since first: Int, _ elapsed: Duration) throws {
+    if dryRun {
+      headless.note("\(done.documents.documents) can be imported.")
+    } else {
+      let pace = TransferProgress.summary(done.documents - first, in: elapsed)
+      let all = first == 0 ? "" : ", \(done.documents) in all"
+      headless.note("\((done.documents - first).documents) imported in \(pace)\(all).")
+    }
+    if done.rejected == 0 { return }
+    throw CommandFailure(
+      .badData,
+      dryRun
+        ? "\(inputName): \(done.rejected.documents) cannot be imported."
+        : "rejected: \(done.rejected.documents), now in \(rejectPath).")
+  }
+
+  /// The path of the state file itself, behind any links.
+  private static func statePath(_ path: String?) throws(CommandFailure) -> String? {
+    guard let path else { return nil }
+    guard case .file(let name) = try OutputPlace(path) else {
+      throw CommandFailure(
+        .cannotCreate, "\(path) is no regular file, so how far the import came cannot be noted there.")
+    }
+    return name
+  }
+}

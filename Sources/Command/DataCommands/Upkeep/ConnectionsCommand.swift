@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOptions
+package import CommandOutput
+import FirestoreGRPC
+import FirestoreJSON
+import FirestoreModel
+
+/// `hearth connections`: the names that `--connection` accepts, and the one that is used without it.
+package struct ConnectionsCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "connections", abstract: "List the connections of connections.toml, or make one the default.",
+    subcommands: [ConnectionListing.self, ConnectionChoice.self], defaultSubcommand: ConnectionListing.self)
+
+  package init() {}
+}
+
+/// `hearth connections use`.
+package struct ConnectionChoice: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "use", abstract: "Use a connection wherever none is named.",
+    usage: "hearth connections use <name>|--none",
+    discussion: """
+      From then on every command, the shell and the dashboard go there, unless an option names a backend, or \
+      $FIRESTORE_EMULATOR_HOST does. $HEARTH_CONNECTION names one for a single terminal, and comes before this; empty, \
+      it means none. A write says at a terminal where it goes by default.
+
+      Exit status 64 if there is no such connection, 78 if it cannot be used.
+      """)
+
+  @Argument(help: ArgumentHelp("Name of a connection.", valueName: "name"))
+  var name: String?
+
+  @Flag(help: "Use the data of this machine again.")
+  var none = false
+
+  package init() {}
+
+  package func validate() throws {
+    if none == (name != nil) { throw ValidationError("name a connection, or say --none.") }
+  }
+
+  package func run() throws {
+    let paths = Paths.ofProcess
+    if let name {
+      let connection = try ConnectionsFile.read(paths).connection(named: name)
+      let locations = try StorageOptions.Locations(connection)
+      try DefaultConnection.choose(name, paths)
+      StandardError.write("hearth: \(name) is the default: \(locations.place(paths)), \(locations.database.text).")
+    } else {
+      try DefaultConnection.choose(nil, paths)
+      StandardError.write("hearth: no connection is the default.")
+    }
+    let current = DefaultConnection(paths, StorageOptions.environment)
+    if let current, current.source == .environment, current.name != name {
+      StandardError.write("hearth: here $HEARTH_CONNECTION comes first, and names \(current.name).")
+    }
+  }
+}
+
+/// `hearth connections list`, which is what `hearth connections` does.
+package struct ConnectionListing: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the connections of connections.toml, and where each leads.",
+    discussion: """
+      The file lies beside config.toml ('hearth paths' says where). Each connection begins with a line [NAME]; its keys \
+      are emulator = "HOST:PORT", or cloud = true, credentials = "FILE", host = "HOST", trust = "FILE", or data = "DIR", \
+      or embedded = true for the usual data; and admin-secret = "FILE" for a 'hearth serve' that asks for it, project, \
+      database, cache, readonly = true, production = true or false. \
+      Relative paths begin at the file. Production is shown on the prompt and the dashboard; without the key it is what \
+      Cloud Firestore and other servers over TLS are.
+
+      Every command and the dashboard take a name with --connection, or -C; the one that is used without it is marked \
+      as the default. Exit status 78 if something in the file \
+      cannot be used, which is said.
+      """)
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  package init() {}
+
+  package func run() throws {
+    let file = ConnectionsFile.read(.ofProcess)
+    var problems = file.problems.map(\.text)
+    var table = TextTable(["NAME", "LEADS TO", "PROJECT/DATABASE", ""].map { TextTable.Column(title: $0) })
+    let output = OutputFile.standard()
+    let usual = DefaultConnection(.ofProcess, StorageOptions.environment)?.name
+    for connection in file.connections {
+      do {
+        let locations = try StorageOptions.Locations(connection)
+        if json {
+          try output.data(line: Self.json(connection, locations, isDefault: connection.name == usual))
+        } else {
+          table.add(Self.row(connection, locations, isDefault: connection.name == usual))
+        }
+      } catch {
+        let reason = StorageOptions.message(for: error)
+        let place = "\(connection.place): [\(connection.name)] "
+        problems.append(reason.hasPrefix(place) ? reason : place + reason)
+      }
+    }
+    if !table.rows.isEmpty { for line in table.lines() { try output.line(line) } }
+    try output.flush()
+    if file.connections.isEmpty, problems.isEmpty {
+      StandardError.write("hearth: \(file.name) names no connection. 'hearth help connections' says how it is written.")
+    }
+    guard let last = problems.popLast() else { return }
+    for problem in problems { StandardError.write("hearth: \(problem)") }
+    throw CommandFailure(.configuration, last)
+  }
+
+  private static func row(
+    _ connection: NamedConnection, _ locations: StorageOptions.Locations, isDefault: Bool
+  ) -> [String] {
+    [
+      connection.name, locations.place(.ofProcess), "\(locations.database.project)/\(locations.database.database)",
+      ((isDefault ? ["default"] : []) + locations.marks).joined(separator: ", "),
+    ]
+  }
+
+  private static func json(
+    _ connection: NamedConnection, _ locations: StorageOptions.Locations, isDefault: Bool
+  ) -> String {
+    DocumentJSON.line(
+      of: [
+        "name": .string(connection.name), "backend": .string(locations.place(.ofProcess)),
+        "project": .string(locations.database.project), "database": .string(locations.database.database),
+        "readonly": .boolean(locations.isReadOnly), "production": .boolean(locations.isProduction),
+        "default": .boolean(isDefault),
+      ] as Fields)
+  }
+}
+
+extension StorageOptions.Locations {
+  /// Resolves the backend and database of a named connection.
+  init(_ connection: NamedConnection) throws {
+    let file = ConnectionsFile(of: connection)
+    self = try ConnectionsFile.$given.withValue(file) {
+      try StorageOptions.parse(["--connection", connection.name]).locations
+    }
+  }
+
+  /// `emulator 127.0.0.1:8080`, `Cloud Firestore`, `data in ~/x`.
+  package func place(_ paths: Paths) -> String {
+    switch backend {
+    case .embedded(nil): "memory"
+    case .embedded(let folder?): isDataNamed ? "data in \(paths.short(folder))" : "embedded"
+    case .remote(let remote):
+      !remote.endpoint.isTLS
+        ? "emulator \(remote.endpoint.text)"
+        : remote.endpoint.isGoogle ? "Cloud Firestore" : "server \(remote.endpoint.text)"
+    }
+  }
+
+  /// Warnings for the user before a write.
+  package var marks: [String] {
+    [isProduction ? "production" : nil, isReadOnly ? "read-only" : nil].compactMap(\.self)
+  }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+package import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreModel
+import Foundation
+
+/// `hearth copy`: writes documents also to another path, or to another database.
+package struct CopyCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "copy", abstract: "Copy a document, or the documents of a collection, to another database too.",
+    usage: "hearth copy <place> <place> [--recursive] [<options>]",
+    discussion: """
+      A document is copied to a document's path, or into a collection, where it keeps its id; a collection's documents \
+      to another collection, or with the collection's id below a document. Without --recursive the subcollections of \
+      documents are left out.
+
+      A place is a path in the database that the options name, or another database: ./FOLDER or data:FOLDER with the \
+      embedded backend's data, connection:NAME, emulator:HOST:PORT, cloud:PROJECT, each with /PATH behind it, or alone for \
+      all of it as a source, and for the same path as a destination. A folder and an emulator have the project and the database \
+      of the options, unless --to-project and --to-database say others. References into the database of the \
+      source become references into the other one; else references stay as they are.
+
+      The documents are copied as they are when the command begins, whatever others write meanwhile, or with --live each \
+      as it is when its turn comes. With --at they are copied as they were at that time, to their own path as well: this \
+      brings back what was changed or deleted; cities@-10m is the same as cities --at -10m. An interrupted copy says how far it came; the same command with --overwrite completes it.
+
+      Exit status 5, and nothing is written, if something is at the destination; 4 if there is nothing to copy.
+
+      Examples: hearth copy cities archive/2026 --recursive; hearth copy / ./backup --recursive; \
+      hearth copy connection:prod/cities cities; hearth copy cities/SF@-10m cities/SF --overwrite
+      """)
+
+  @OptionGroup var paths: CopyPaths
+
+  @Flag(help: "Also copy what is below the documents.")
+  var recursive = false
+
+  @OptionGroup var wholeness: WholenessOptions
+  @OptionGroup var destination: DestinationOptions
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+  package var writes: Bool { !paths.dryRun && !paths.writesElsewhere && !destination.isNamed }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let run = CopyRun(
+      paths: paths, writing: writing, destination: destination, verb: ("copy", "copied"), isRecursive: recursive,
+      isMove: false, wholeness: wholeness)
+    try await run.run()
+  }
+}
+
+/// `hearth move`: writes documents to another path, or to another database, and deletes them at the source.
+package struct MoveCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Move a document, or a collection, with all that is below, to another database too.",
+    usage: "hearth move <place> <place> [<options>]",
+    discussion: """
+      Places are those of 'hearth copy', without a time. Inside of a database each document is deleted in the commit that \
+      writes it at its new place, so that it is always at one of the places and never at both; to another database it is \
+      written first and deleted then. One that is changed by others meanwhile stays where it was. If that happened to \
+      some, or the move was interrupted, the same command with --overwrite moves the rest.
+
+      Exit status 5, and nothing is written, if something is at the destination; 4 if there is nothing to move; 75 if \
+      documents were changed meanwhile and not moved.
+      """)
+
+  @OptionGroup var paths: CopyPaths
+  @OptionGroup var destination: DestinationOptions
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+  package var writes: Bool {
+    !paths.dryRun && !(paths.readsElsewhere && (paths.writesElsewhere || destination.isNamed))
+  }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let run = CopyRun(
+      paths: paths, writing: writing, destination: destination, verb: ("move", "moved"), isRecursive: true,
+      isMove: true, wholeness: nil)
+    try await run.run()
+  }
+}
+
+/// The arguments that both commands share.
+struct CopyPaths: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "Where the documents are: a path of a document or a collection, / for all of a database, or another database, "
+        + "as in connection:prod/cities.", valueName: "place"))
+  var source: String
+
+  @Argument(
+    help: ArgumentHelp("Where they go; in another database to the same path, unless named.", valueName: "place"))
+  var destination: String?
+
+  @Flag(help: "Replace documents at the destination; others there stay.")
+  var overwrite = false
+
+  @Flag(help: "Only say how many documents there are to be written.")
+  var dryRun = false
+
+  /// Whether the source, or the destination, names a database other than the one of the options.
+  var readsElsewhere: Bool { PlaceText(source).database != nil }
+  var writesElsewhere: Bool { destination.map { PlaceText($0).database != nil } ?? false }
+}
+
+/// One run of `hearth copy` or `hearth move`.
+struct CopyRun {
+  let paths: CopyPaths
+  let writing: WritingOptions
+  let destination: DestinationOptions
+  /// The verb in the infinitive and as the participle.
+  let verb: (infinitive: String, participle: String)
+  let isRecursive: Bool
+  let isMove: Bool
+  /// The options for the time as of which the source is read; `nil` reads each document when its turn comes.
+  let wholeness: WholenessOptions?
+
+  func run() async throws {
+    let route = try route()
+    let copy = try await copy(route)
+    let isQuiet = writing.headless.quiet
+    if paths.dryRun {
+      let count = try await writing.timeLimit.limit {
+        var progress = TransferProgress(isQuiet: isQuiet)
+        defer { progress.end() }
+        return try await copy.count { progress.show($0) }
+      }
+      return try reportDry(count, copy, route)
+    }
+    let outcome: (done: BulkWriter.Outcome, elapsed: Duration)
+    let (done, advice) = (verb.participle.capitalized, "with --overwrite the same command goes on")
+    do {
+      outcome = try await writing.timeLimit.limitWrites {
+        var progress = TransferProgress(isQuiet: isQuiet) { "\(done) so far: \($0) or more; \(advice)." }
+        defer { progress.end() }
+        let done = try await copy.run { progress.show($0) }
+        return (done, progress.elapsed)
+      }
+    } catch let interruption as BulkWriter.Interruption {
+      throw interruption.failure(verb.participle, advice: advice)
+    }
+    try report(outcome.done, outcome.elapsed, copy, route)
+  }
+
+  /// The two ends of a copy.
+  private struct Route {
+    var source: StorageOptions.Locations
+    var path: ResourcePath
+    var time: Timestamp?
+    var destination: StorageOptions.Locations
+    var newPath: ResourcePath
+
+    var isElsewhere: Bool { source.backend != destination.backend || source.database != destination.database }
+  }
+
+  private func copy(_ route: Route) async throws -> DocumentCopy {
+    let connection = try route.source.connect()
+    var view = wholeness
+    view?.moment.at = route.time
+    let past = try await view?.view(of: connection) { writing.headless.note(ShownText($0)) } ?? connection
+    let target =
+      route.destination.backend == route.source.backend
+      ? try connection.sibling(route.destination.database, of: route.source.backend)
+      : try route.destination.connect()
+    let copy = DocumentCopy(
+      source: DocumentCopy.Place(datastore: past.datastore, database: past.database, path: route.path),
+      destination: DocumentCopy.Place(datastore: target.datastore, database: target.database, path: route.newPath),
+      isElsewhere: route.isElsewhere || route.time != nil, isRecursive: isRecursive, isMove: isMove,
+      overwrites: paths.overwrite)
+    try copy.check()
+    return copy
+  }
+
+  private func route() throws -> Route {
+    let here = writing.storage.locations
+    let source = try NamedPlace(paths.source, in: here)
+    let path = source.path ?? .root
+    let time = try time(of: source)
+    if isMove { try source.locations.requireWritable() }
+    try source.locations.requireData()
+    guard let text = paths.destination else {
+      let there = destination.isNamed ? try destination.locations(from: source.locations) : source.locations
+      guard destination.isNamed || time != nil else {
+        throw CommandFailure(
+          .usage,
+          "name where \(path.isRoot ? "all of it" : path.text) goes: \(PlaceText.forms).")
+      }
+      try there.requireWritable()
+      return Route(source: source.locations, path: path, time: time, destination: there, newPath: path)
+    }
+    let named = try NamedPlace(text, in: here)
+    if named.namesDatabase, destination.namesBackend {
+      throw CommandFailure(.usage, "\(text) says already where it goes; leave out the option that begins with --to-.")
+    }
+    var there = named.locations
+    if destination.isNamed { there = try destination.locations(from: named.namesDatabase ? there : source.locations) }
+    if named.time == nil { try there.requireWritable() } else { try named.requireWritable(text) }
+    var newPath = named.path ?? path
+    if path.isRoot || newPath.isRoot {
+      if path != newPath {
+        let folder = path.isRoot && !named.namesDatabase ? " To write into a folder say data:\(text)." : ""
+        throw CommandFailure(
+          .usage, "a whole database goes to the root of another one, and nothing else does.\(folder)")
+      }
+    } else {
+      newPath = DocumentCopy.destination(of: path, newPath)
+    }
+    return Route(source: source.locations, path: path, time: time, destination: there, newPath: newPath)
+  }
+
+  private func time(of source: NamedPlace) throws(CommandFailure) -> Timestamp? {
+    guard let time = source.time else { return wholeness?.moment.at }
+    guard let wholeness else { throw CommandFailure(.usage, "what was in the past cannot be moved; copy it.") }
+    if wholeness.moment.at != nil || wholeness.live {
+      throw CommandFailure(.usage, "\(paths.source) says as of when; leave out --at and --live.")
+    }
+    return time
+  }
+
+  // MARK: Reports
+
+  /// The destination in words for people.
+  private func place(_ copy: DocumentCopy, _ route: Route) -> String {
+    let path = copy.destination.path
+    guard route.isElsewhere else { return path.isRoot ? "the whole database" : path.text }
+    return (path.isRoot ? "" : "\(path) of ") + route.destination.name
+  }
+
+  private func reportDry(_ count: Int, _ copy: DocumentCopy, _ route: Route) throws {
+    writing.headless.note("\(count.documents) would be \(verb.participle) to \(place(copy, route)).")
+    if writing.json { try OutputFile.print(data: "{\"documents\": \(count), \"dryRun\": true}\n") }
+  }
+
+  private func report(
+    _ outcome: BulkWriter.Outcome, _ elapsed: Duration, _ copy: DocumentCopy, _ route: Route
+  ) throws {
+    let pace = TransferProgress.summary(outcome.written, in: elapsed)
+    writing.headless.note("\(outcome.written.documents) \(verb.participle) to \(place(copy, route)) in \(pace).")
+    if writing.json {
+      try OutputFile.print(data: "{\"documents\": \(outcome.written), \"skipped\": \(outcome.skipped.count)}\n")
+    }
+    guard let first = outcome.skipped.first else { return }
+    throw CommandFailure(
+      .tryAgain,
+      "\(outcome.skipped.count.documents) had been changed meanwhile, or written at the destination, and were not "
+        + "\(verb.participle): the first is \(first.key.path).")
+  }
+}
