@@ -65,7 +65,7 @@ extension EndToEndTests.OfPages {
       let service = try #require(blocks.first { $0.lines.contains { $0.contains("image: hearth:") } }).lines
       let image = try String(
         contentsOf: ReadmeBlock.repository.appending(path: ".ci/packaging/Containerfile"), encoding: .utf8)
-      let version = try await bash("hearth --version").output.trimmingCharacters(in: .newlines)
+      let version = try await bash("hearth --version").output.split { $0.isWhitespace }.first ?? ""
       #expect(service.contains("    image: hearth:\(version)"))
       #expect(service.contains(#"    ports: ["127.0.0.1:8080:8080"]"#) && image.contains("\nEXPOSE 8080\n"))
       #expect(service.contains(#"    volumes: ["firestore:/data"]"#) && image.contains("\nVOLUME /data\n"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ArgumentParser
+import ArgumentParser
 
 /// The place that a command reads documents from.
 package enum ReadSource: String, ExpressibleByArgument, CaseIterable {

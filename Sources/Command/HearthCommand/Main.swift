@@ -43,6 +43,13 @@ struct Main {
 struct HearthCommand: ParsableCommand {
   static let programVersion = Release.version
 
+  #if DEBUG
+    /// The word behind the version of a build that is not optimized.
+    private static let optimization = " debug"
+  #else
+    private static let optimization = ""
+  #endif
+
   static let configuration = CommandConfiguration(
     commandName: "hearth",
     abstract: "Watch, change and unplug a Firestore database from the terminal.",
@@ -54,7 +61,7 @@ struct HearthCommand: ParsableCommand {
       Without a command: the dashboard on the embedded backend, with its data and a durable cache under \
       $XDG_DATA_HOME/hearth.
       """,
-    version: programVersion,
+    version: programVersion + optimization,
     subcommands: [
       DashboardCommand.self, DatabasesCommand.self, ListCommand.self, TreeCommand.self, GetCommand.self,
       CountCommand.self, SumCommand.self, AverageCommand.self, DistinctCommand.self, ExplainCommand.self,

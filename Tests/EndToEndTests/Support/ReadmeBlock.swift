@@ -45,7 +45,7 @@ struct ReadmeBlock: Sendable {
     if lines.contains(where: { $0.hasPrefix("docker ") }) { return ".ci/try-image" }
     if language == "yaml", page.hasSuffix("Emulator.md") { return "Tests/EndToEndTests/ReadmeTests.swift" }
     if language == "ini" { return ".ci/packaging/try-units" }
-    if first.hasPrefix("install ") { return ".ci/first-command" }
+    if first.hasPrefix("swift build -c release") { return ".ci/first-command" }
     if first.hasPrefix(".ci/package") || first.contains("apt-get install") { return ".ci/try-package" }
     if first.hasPrefix("dependencies:") { return ".ci/examples" }
     if first.hasPrefix("hearth attach") { return "Tests/EndToEndTests/AttachTests.swift" }

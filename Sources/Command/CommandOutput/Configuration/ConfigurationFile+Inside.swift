@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreText
 import TOMLReading
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol

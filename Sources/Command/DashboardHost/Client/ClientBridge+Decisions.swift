@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CommandOptions
+import CommandOptions
 import Dashboard
 import DashboardModel
 import FirestoreClientState
-package import FirestoreGRPC
+import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
 

@@ -4,7 +4,7 @@ import CommandOutput
 import CommandTransfer
 import Dashboard
 import DashboardModel
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import Foundation

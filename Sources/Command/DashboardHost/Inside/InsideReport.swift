@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import CommandOutput
-package import DashboardModel
+import DashboardModel
 package import FirestoreClientState
 package import FirestoreInspection
 import FirestoreJSON

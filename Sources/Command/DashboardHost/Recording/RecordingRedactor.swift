@@ -2,7 +2,7 @@
 package import Dashboard
 import DashboardModel
 import DatastoreTapping
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreModel
 import Synchronization
 import TerminalCanvas

@@ -4,7 +4,7 @@ import Dashboard
 import DashboardModel
 import Dispatch
 import FirestoreBackend
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 import Scenarios

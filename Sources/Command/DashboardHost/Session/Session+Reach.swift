@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOptions
 import Dashboard
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreModel
 
 extension StorageOptions.Locations {

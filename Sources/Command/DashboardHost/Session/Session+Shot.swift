@@ -3,7 +3,7 @@ import CommandOutput
 import Dashboard
 import DashboardModel
 import DashboardView
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreModel
 import Terminal
 import TerminalCanvas

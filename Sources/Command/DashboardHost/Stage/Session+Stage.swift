@@ -4,7 +4,7 @@ import CommandOutput
 import Dashboard
 import DashboardModel
 import FirestoreBackend
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreGRPC
 import FirestoreModel
 

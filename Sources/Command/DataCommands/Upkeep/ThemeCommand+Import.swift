@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ArgumentParser
+import ArgumentParser
 import CommandOutput
 import CommandTransfer
 import Foundation

@@ -6,7 +6,7 @@ import Dashboard
 import DashboardHost
 import DashboardModel
 import FirestoreBackend
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreInspection
 import FirestoreLocal
 import FirestoreModel

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreModel
-package import FirestoreQuery
 
 /// The figures of a user's configuration with which those of the client are compared.
 package struct InsideSettings: Codable, Hashable, Sendable {

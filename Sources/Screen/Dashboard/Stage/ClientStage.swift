@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
-package import FirestoreClientState
+import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 

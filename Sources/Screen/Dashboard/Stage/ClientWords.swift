@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreText
 
 /// The words behind `client` in the palette: `bob`, `add bob user uid`, `remove bob`.

@@ -16,7 +16,7 @@ package struct DashboardSession: Sendable {
   /// The present.
   package private(set) var live: DashboardState
   package private(set) var log: SessionLog
-  private(set) var past: Past?
+  private var moment = Moment.present
   /// The playback of a replayed session; `nil` for a running one.
   private(set) var playback: Playback?
   /// The band of all of a replayed session.
@@ -30,6 +30,21 @@ package struct DashboardSession: Sendable {
     self.live = live
     log = SessionLog(limit)
     now = live.now
+  }
+
+  /// The moment that the screen shows. Behind a reference, so that a session stores one state and not three.
+  private indirect enum Moment: Sendable { case present, past(Past) }
+
+  /// The earlier moment that the screen shows; `nil` for the present.
+  private(set) var past: Past? {
+    get { if case .past(let past) = moment { past } else { nil } }
+    _modify {
+      // Taken out, so that nothing else refers to what is changed.
+      var past = past
+      moment = .present
+      defer { moment = past.map(Moment.past) ?? .present }
+      yield &past
+    }
   }
 
   /// The state that the screen shows.
@@ -106,6 +121,7 @@ package struct DashboardSession: Sendable {
 
   /// Handles the other actions while an earlier moment is shown.
   private mutating func pass(_ action: Action) {
+    let now = now
     switch action {
     case .input(.resize(let size), _): past?.shown.screen.resize(to: size)
     case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
@@ -128,6 +144,7 @@ package struct DashboardSession: Sendable {
     } else {
       position += Playback.batch
     }
+    let log = log
     if position != past.position { self.past?.move(to: position, in: log) }
     guard position >= log.end else { return }
     self.playback?.stop()
@@ -135,7 +152,8 @@ package struct DashboardSession: Sendable {
   }
 
   private mutating func say(_ kind: Toast.Kind, _ text: String) {
-    past?.toasts.append(Toast(kind, text, shownAt: now))
+    let toast = Toast(kind, text, shownAt: now)
+    past?.toasts.append(toast)
     past?.showToasts()
   }
 
@@ -153,7 +171,8 @@ package struct DashboardSession: Sendable {
       moment.newEvents = log.steps(in: max(log.start, past.position)..<log.end)
     }
     self.past?.shown.past = moment
-    self.past?.shown.feed.show(wholeBand ?? live.feed.band)
+    let band = wholeBand ?? live.feed.band
+    self.past?.shown.feed.show(band)
   }
 
   // MARK: Moving
@@ -243,6 +262,7 @@ package struct DashboardSession: Sendable {
       guard let base = log.base(of: log.end) else { return nothing("nothing has happened yet") }
       past = Past(base.state, at: base.position, viewer: live, isArranged: true)
     }
+    let log = log
     past?.move(to: position, in: log)
     if let shown = past?.state.now, playback?.isPlaying == true { playback?.play(from: shown, at: now) }
   }
@@ -264,7 +284,8 @@ package struct DashboardSession: Sendable {
     guard let past, let playback else { return }
     if playback.isPlaying { return self.playback?.stop() ?? () }
     if past.position >= log.end { move(to: log.start) }
-    self.playback?.play(from: self.past?.state.now ?? now, at: now)
+    let start = self.past?.state.now ?? now
+    self.playback?.play(from: start, at: now)
   }
 
   private mutating func nothing(_ text: String) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 

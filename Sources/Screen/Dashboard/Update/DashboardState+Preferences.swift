@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
-package import FirestoreClientState
+import FirestoreClientState
 
 extension DashboardState {
   mutating func adopt(_ preferences: DashboardPreferences) {
