@@ -100,14 +100,6 @@ package struct InspectablePrograms {
     }
   }
 
-  /// The process that a number or a name means.
-  /// - Throws: one line if a name is no program's, or that of several.
-  package func process(_ text: String) throws(CommandFailure) -> Int32 {
-    // A dashboard on another program's client, or on a recording, has a screen and no client of its own.
-    if let address = InspectionAddress(text) { return address.process }
-    return try entry(text).0.process
-  }
-
   package static let nobody =
     "No program can be watched now. Start one with HEARTH_INSPECT=1 (a dashboard or a watch of hearth too), or set "
     + "isInspectable in its FirestoreSettings."

@@ -8,7 +8,6 @@ import DatastoreTapping
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
-import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
@@ -20,8 +19,6 @@ import Scenarios
 package import Terminal
 import TerminalCanvas
 package import TerminalTheme
-
-import enum Hearth.InspectionPermission
 
 /// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
 @MainActor
@@ -70,8 +67,6 @@ package final class Session {
   /// The time until which the terminal's answer about its background counts.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
-  /// The way of the screen to other terminals; `nil` where it is shown to none.
-  private var mirror: ScreenMirror?
   /// The source of what is shown; `nil` before it is open.
   private(set) var source: SessionSource?
   private var journal = SessionJournal()
@@ -146,7 +141,6 @@ package final class Session {
     }
     self.source = source
     journal.begin(state.configuration, state.network)
-    openMirror()
     return await withTaskGroup(of: Void.self) { group in
       let notices = source.begin(in: &group, self)
       for notice in options.notices + notices { notify(.warning, notice) }
@@ -176,25 +170,10 @@ package final class Session {
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
-    mirror?.end()
     screen.close()
     let deadline = ExitDeadline(status: code)
     await endFiles()
     return deadline
-  }
-
-  /// Lets other terminals see the screen, if the user allows that.
-  private func openMirror() {
-    let environment = ProcessInfo.processInfo.environment
-    guard InspectionPermission.isGiven(unlessSaid: false, environment) else { return }
-    let greeting = MirrorGreeting(
-      process: getpid(), name: ProgramName.ofProcess, project: state.configuration.backend.project)
-    do throws(InspectionFolder.Failure) {
-      mirror = try ScreenMirror(in: InspectionFolder(environment), greeting)
-      mirror?.show(view(shownStage))
-    } catch {
-      notify(.warning, "The screen cannot be mirrored: \(error.message)")
-    }
   }
 
   // MARK: The loop
@@ -243,9 +222,7 @@ package final class Session {
     let now = FrameGate.Moment.now
     if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { releaseNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
-    let canvas = view(shownStage)
-    screen.present(canvas)
-    mirror?.show(canvas)
+    screen.present(view(shownStage))
     if screen.lastFrameBytes > 0 { frameCount += 1 }
     ticker.schedule(at: nextTick) { [weak self] in self?.tick() }
   }

@@ -13,7 +13,6 @@ import FirestoreModel
 import FirestoreText
 import Foundation
 import Glibc
-import Terminal
 import TerminalTheme
 
 /// `hearth attach`: the dashboard on another program's client.
@@ -48,9 +47,6 @@ struct AttachCommand: AsyncParsableCommand {
       be found, 64 if several have its name, 69 if it does not answer, 77 if it is another user's, and 78 if it is of \
       another version.
 
-      With --mirror the screen of another dashboard is shown as it is there, cut where this terminal is smaller. Only q \
-      does anything; the dashboard cannot be changed from here.
-
       Example: HEARTH_INSPECT=1 ./shop & hearth attach shop --control
       """)
 
@@ -59,10 +55,6 @@ struct AttachCommand: AsyncParsableCommand {
 
   @Flag(help: "Allow to switch its network, break the way to its backend, and retry, cancel and drop its writes.")
   var control = false
-
-  @Flag(
-    help: "Show the screen of another dashboard, which was started with HEARTH_INSPECT=1; no key but q does anything.")
-  var mirror = false
 
   @Flag(help: "Print JSON, one object per line, and open no screen.")
   var json = false
@@ -90,22 +82,15 @@ struct AttachCommand: AsyncParsableCommand {
     if until != nil || timeout != nil, !json || inside || program == nil {
       throw ValidationError("--until and --timeout end the lines of a program: give --json and the program.")
     }
-    if mirror, inside { throw ValidationError("--mirror only shows a screen: leave out --inside.") }
     if inside, control { throw ValidationError("--inside only looks. Leave --control out.") }
     if inside, program == nil { throw ValidationError("--inside needs a program; hearth attach alone lists them.") }
-    if mirror, control || json {
-      throw ValidationError("--mirror only shows a screen: leave out --control and --json.")
-    }
-    if mirror, program == nil { throw ValidationError("--mirror needs a dashboard; hearth attach alone lists them.") }
     if control, program == nil { throw ValidationError("--control needs a program; hearth attach alone lists them.") }
   }
 
   @MainActor
   mutating func run() async throws {
-    let folder = InspectionFolder(ProcessInfo.processInfo.environment)
-    let programs = try InspectablePrograms(in: folder)
+    let programs = try InspectablePrograms(in: InspectionFolder(ProcessInfo.processInfo.environment))
     guard let program else { return try list(programs) }
-    if mirror { return try await showMirror(try programs.process(program), in: folder) }
     let (address, greeting, link) = try programs.entry(program)
     if inside {
       let settings = Preferences.read(Paths.ofProcess).file.inside ?? InsideSettings()
@@ -117,23 +102,6 @@ struct AttachCommand: AsyncParsableCommand {
     }
     let attachment = Attachment(greeting, at: address, over: link, allowsControl: control)
     let code = try await Session(options(attachment)).run()
-    if code != 0 { throw ExitCode(code) }
-  }
-
-  @MainActor
-  private func showMirror(_ process: Int32, in folder: InspectionFolder) async throws {
-    let source = try MirrorSession.connect(to: process, in: folder)
-    guard isatty(STDOUT_FILENO) == 1 else {
-      throw ValidationError("standard output is not a terminal, so there is no screen to show the other one on.")
-    }
-    let preferences = Preferences.read(Paths.ofProcess)
-    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
-    let theme = try appearance.theme(preferences, background: background).theme
-    let code = try await MirrorSession(
-      source, theme,
-      TerminalPreferences(
-        depth: appearance.depth(preferences), glyphs: preferences.file.glyphs?.choice, usesMouse: false)
-    ).run()
     if code != 0 { throw ExitCode(code) }
   }
 
