@@ -25,9 +25,8 @@ let groups: KeyValuePairs = [
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
-    "FirestoreLocal", "FirestoreSync", "FirestoreSpec", "FirestoreSimulation", "FirestoreInspection",
-    "FirestoreSharing",
-    "Hearth", "HearthTesting",
+    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
+    "HearthTesting",
   ],
   "Emulator": [
     "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreREST", "FirestoreEmulator", "FirestoreProxy",
@@ -39,7 +38,7 @@ let groups: KeyValuePairs = [
   "Command": [
     "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Scenarios", "DashboardHost", "HearthCommand",
   ],
-  "Tools": ["SpecRunner", "CAllocationCount", "BenchmarkResults", "Benchmarks"],
+  "Tools": ["CAllocationCount", "BenchmarkResults", "Benchmarks"],
 ]
 
 /// The folder of a module of `Sources/`.
@@ -114,8 +113,8 @@ let needGRPC: Set<String> = [
   "ScenarioTests", "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
-/// `HEARTH_PROGRAMS=1` leaves out the tests with their helpers: one `swift build -c release` then builds `hearth`,
-/// `hearth-spec` and `hearth-bench` together.
+/// `HEARTH_PROGRAMS=1` leaves out the tests with their helpers, such as `hearth-spec`: one `swift build -c release` then
+/// builds `hearth` and `hearth-bench` together.
 let programsOnly = Context.environment["HEARTH_PROGRAMS"] == "1"
 
 /// A package with the version that Hearth is tested with. A program that depends on Hearth gets that one or a newer one
@@ -245,12 +244,6 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity", "HTTP2Frames", hpack,
       ]),
     module(
-      "FirestoreSpec",
-      [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
-      ]),
-    module(
       "FirestoreSimulation",
       [
         "SerialExecutors", "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
@@ -364,7 +357,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
         "FirestoreProtocol", "FirestoreRules", "FirestoreAccess",
         "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "FirestoreSpec", "Spelling",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "Spelling",
       ],
       exclude: ["Shipped"]),
     .target(
@@ -407,12 +400,6 @@ let package = Package(
         .embedInCode("Library.md"),
       ],
       swiftSettings: swift),
-    executable(
-      "SpecRunner",
-      [
-        "FirestoreSpec",
-        arguments,
-      ]),
     cModule("CAllocationCount"),
     module("BenchmarkResults", ["Spelling"]),
     executable(
@@ -430,6 +417,15 @@ let package = Package(
     module(
       "FirestoreTesting", ["SerialExecutors", "FirestoreModel", "FirestoreProtocol", "SeededRandom"],
       path: "Tests/FirestoreTesting"),
+    module(
+      "FirestoreSpec",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
+      ],
+      path: "Tests/FirestoreSpec"),
+    .executableTarget(
+      name: "SpecRunner", dependencies: ["FirestoreSpec", arguments], path: "Tests/SpecRunner", swiftSettings: swift),
     .target(
       name: "ClientTesting",
       dependencies: [
@@ -623,7 +619,7 @@ let package = Package(
       [
         "SerialExecutors", "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery",
         "FirestoreClientState",
-        "FirestoreSimulation", "FirestoreSQLite", "FirestoreSpec", "FirestoreSync", "Hearth",
+        "FirestoreSimulation", "FirestoreSQLite", "FirestoreSync", "Hearth",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .target(name: "FailingCalls", path: "Tests/FailingCalls"),
@@ -705,4 +701,5 @@ if coreOnly {
 
 if programsOnly {
   package.targets.removeAll { $0.isTest || $0.path?.hasPrefix("Tests/") == true }
+  package.products.removeAll { $0.name == "hearth-spec" }
 }

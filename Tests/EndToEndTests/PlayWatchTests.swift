@@ -61,38 +61,10 @@ extension EndToEndTests.InPipes {
         (["--watch", "conflict"], 64, "conflict is shipped"),
         (["--watch", "--format", "tap", "x"], 64, "needs an end"),
         (["--watch", "--show", "x"], 64, "--show"), (["--watch", "./nowhere.scenario"], 66, "nowhere.scenario"),
-        (["--only", "x", "conflict"], 64, "conflict is a scenario"), (["--only", "x", "--all"], 64, "--only"),
       ] as [([String], CInt, String)])
     func refused(arguments: [String], status: CInt, part: String) async throws {
       let run = try await HeadlessRun(["play"] + arguments, surroundings)
       #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(part), "\(run.errors)")
-    }
-
-    @Test("A file of spec tests is played, shown and chosen from, in the forms of scenarios")
-    func specTests() async throws {
-      let test = { (name: String, isCached: Bool) in
-        """
-        "\(name)": {"describeName": "", "itName": "\(name)", "tags": [],
-          "config": {"numClients": 1, "useEagerGCForMemory": true}, "steps": [{"enableNetwork": false},
-          {"userListen": {"query": "notes", "targetId": 2}, "expectedSnapshotEvents": [{"query": "notes",
-            "fromCache": \(isCached), "hasPendingWrites": false}]}]}
-        """
-      }
-      try surroundings.write("own.json", "{\(test("good", true)),\n\(test("bad", false))}")
-      let spec = surroundings.folder.appending(path: "own.json").path
-      let all = try await HeadlessRun(["play", spec, "--format", "tap"], surroundings)
-      #expect(
-        all.status == 1 && all.lines.contains("ok 1 - good") && all.lines.contains("not ok 2 - bad"), "\(all.output)")
-      #expect(all.errors.contains("own.json, line 7, bad, step 2 userListen"), "\(all.errors)")
-      let one = try await HeadlessRun(["play", spec, "--only", "good"], surroundings)
-      #expect(one.status == 0 && one.lines.count == 3, "\(one.output)")
-      #expect(one.lines[1] == "    line 3  ok  listen notes, target 2", "\(one.output)")
-      let shown = try await HeadlessRun(["play", spec, "--show"], surroundings)
-      #expect(shown.status == 0 && shown.output.contains("# bad\noffline\nlisten notes, target 2\n  expect a snapshot"))
-      let wrong = try await HeadlessRun(["play", "-"], input: "{\"a\": {}}", surroundings)
-      #expect(wrong.status == 65 && wrong.errors.contains("standard input, line 1, column 7"), "\(wrong.errors)")
-      let seeded = try await HeadlessRun(["play", spec, "--seed", "4"], surroundings)
-      #expect(seeded.status == 64 && seeded.errors.contains("leave --seed out"), "\(seeded.errors)")
     }
   }
 }

@@ -13,18 +13,6 @@ package struct ScenarioReport: Sendable {
     var name: String
     var seconds: Double
     var failure: String?
-    /// The reason why it was not played.
-    var omission: String?
-  }
-
-  /// The end of a scenario or of a spec test.
-  package enum Ending: Hashable, Sendable {
-    case passed
-    case failed(CommandFailure)
-    /// The reason why it cannot be played here.
-    case skipped(String)
-
-    package init(_ failure: CommandFailure?) { self = failure.map { .failed($0) } ?? .passed }
   }
 
   private let form: Form
@@ -47,13 +35,6 @@ package struct ScenarioReport: Sendable {
       done.output)
   }
 
-  /// - Returns: the lines of a step of a spec test, in which no time passes.
-  package func lines(of step: SpecScenario.Step, in spec: SpecScenario) -> [String] {
-    let place = "line \(step.line)"
-    let indent = String(repeating: " ", count: max(0, 10 - place.count))
-    return lines(of: step.text, at: step.line, in: spec.name, after: .zero, indent + place, step.expectations)
-  }
-
   private func lines(
     of step: String, at line: Int, in name: String, after time: Duration, _ place: String, _ output: [String]
   ) -> [String] {
@@ -73,32 +54,20 @@ package struct ScenarioReport: Sendable {
 
   /// - Returns: the lines at the end of a scenario.
   package mutating func end(_ scenario: Scenario, after time: Duration, _ failure: CommandFailure?) -> [String] {
-    end(scenario.name, after: time, Ending(failure))
-  }
-
-  /// - Returns: the lines at the end of a scenario, or of a spec test.
-  package mutating func end(_ name: String, after time: Duration, _ ending: Ending) -> [String] {
-    var own = Case(name: name, seconds: time / .seconds(1))
-    switch ending {
-    case .passed: break
-    case .failed(let failure): own.failure = failure.message
-    case .skipped(let reason): own.omission = reason
-    }
+    let own = Case(name: scenario.name, seconds: time / .seconds(1), failure: failure?.message)
     finished.append(own)
     switch form {
     case .text, .junit: return []
     case .json:
       var fields =
         [
-          "type": .string("end"), "scenario": .string(name), "isPassed": .boolean(own.failure == nil),
+          "type": .string("end"), "scenario": .string(own.name), "isPassed": .boolean(own.failure == nil),
           "seconds": .double(own.seconds),
         ] as Fields
       if let failure = own.failure { fields["failure"] = .string(failure) }
-      if let omission = own.omission { fields["skipped"] = .string(omission) }
       return [DocumentJSON.line(of: fields)]
     case .tap:
-      let line = "\(own.failure == nil ? "ok" : "not ok") \(finished.count) - \(name)"
-      if let omission = own.omission { return ["\(line) # SKIP \(omission)"] }
+      let line = "\(own.failure == nil ? "ok" : "not ok") \(finished.count) - \(own.name)"
       guard let failure = own.failure else { return [line] }
       return [line, "  ---", "  message: \(JSONSyntax(.string(failure)).lineText)", "  ..."]
     }
@@ -111,19 +80,14 @@ package struct ScenarioReport: Sendable {
     case .tap: return ["1..\(finished.count)"]
     case .junit:
       let failures = finished.count { $0.failure != nil }
-      let skipped = finished.count { $0.omission != nil }
       let cases = finished.flatMap { one -> [String] in
         let head = "  <testcase classname=\"hearth.play\" name=\"\(Self.xml(one.name))\" time=\"\(one.seconds)\""
-        if let omission = one.omission {
-          return [head + ">", "    <skipped message=\"\(Self.xml(omission))\"/>", "  </testcase>"]
-        }
         guard let failure = one.failure else { return [head + "/>"] }
         return [head + ">", "    <failure message=\"\(Self.xml(failure))\"/>", "  </testcase>"]
       }
       return [
         #"<?xml version="1.0" encoding="UTF-8"?>"#,
-        "<testsuite name=\"hearth.play\" tests=\"\(finished.count)\" failures=\"\(failures)\""
-          + (skipped > 0 ? " skipped=\"\(skipped)\">" : ">"),
+        "<testsuite name=\"hearth.play\" tests=\"\(finished.count)\" failures=\"\(failures)\">",
       ] + cases + ["</testsuite>"]
     }
   }

@@ -44,9 +44,6 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       not sent because it ends offline, and 65 for a line that is no step. Of several scenarios all are played; the \
       status is that of the first that failed.
 
-      A file of published spec tests (JSON) is played over the core alone, with a server and a clock that its steps move: \
-      all its tests, or those whose name has the text of --only. --show prints their steps in words.
-
       --live plays one scenario in the dashboard: its clients are those on the screen, and a strip above them tells its \
       steps, each shown for --pace before it is done. space stops it, n does a step, + and - change the pace, q leaves; \
       the exit status is that of the run without a screen, and 1 if it was left before its end. --step waits for a key \
@@ -90,11 +87,6 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   @Flag(help: "Play the files again whenever they change, until interrupted; a line tells how each time went.")
   var watch = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Of a file of spec tests, play the one of that name, or those whose name contains it.", valueName: "name"))
-  var only: String?
 
   @Option(help: "Print steps as text or json, or results as tap or junit.")
   var format: Form = .text
@@ -151,9 +143,6 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     if realTime, storage.inMemory, scenarios.count > 1 || all {
       throw ValidationError("--real-time with --in-memory plays one scenario.")
     }
-    if only != nil, scenarios.isEmpty {
-      throw ValidationError("--only chooses among the tests of a spec file; name one.")
-    }
     if watch { try checkWatch() }
     if live { try checkLive() }
     if pace != nil, !live { throw ValidationError("--pace is about --live; give both.") }
@@ -209,16 +198,14 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     let locations = storage.locations
     let parser = ScenarioParser(database: locations.database)
     let texts = try scenarios.map { try PlayedText.read($0) }
-    try checkSpecs(texts)
     if live { return try await playLive(texts[0], parser, locations) }
-    if watch { return try await PlayWatch(parser: parser, part: only, run: playing(locations)).watch(watched(texts)) }
-    var chosen: [PlayedCase] = []
+    if watch { return try await PlayWatch(parser: parser, run: playing(locations)).watch(watched(texts)) }
+    var chosen: [Scenario] = []
     for text in texts {
-      let cases = try text.cases(parser, only: only)
-      if show { try OutputFile.print(data: text.shown(cases)) }
-      chosen += cases
+      chosen.append(try text.scenario(parser))
+      if show { try OutputFile.print(data: text.shown) }
     }
-    if all { chosen += try ShippedScenario.all.map { .scenario(try parser.scenario($0.text, of: $0.name)) } }
+    if all { chosen += try ShippedScenario.all.map { try parser.scenario($0.text, of: $0.name) } }
     if show { return }
     let run = playing(locations)
     let failure: CommandFailure?
@@ -243,10 +230,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   private func playLive(
     _ text: PlayedText, _ parser: ScenarioParser, _ locations: StorageOptions.Locations
   ) async throws {
-    guard case .scenario(var scenario)? = try text.cases(parser, only: only).first else {
-      throw CommandFailure(
-        .usage, "--live plays a scenario, and \(text.name) has spec tests, which have no clients to show.")
-    }
+    var scenario = try text.scenario(parser)
     if let seed { scenario.seed = seed }
     let (command, isReal) = (self, isReal)
     let place = isReal ? "real time, at the place that was named" : "a backend in memory, and a time of its own"
@@ -269,19 +253,6 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
         .usage, "--watch plays files that change, and \(text.name) is shipped: --show prints it, for a file of yours.")
     }
     return texts
-  }
-
-  /// - Throws: for options that mean nothing to a spec test.
-  private func checkSpecs(_ texts: [PlayedText]) throws(CommandFailure) {
-    guard let file = texts.first(where: \.isSpec)?.name else { return }
-    let others = [
-      (isReal, "the place, and --real-time"), (seed != nil, "--seed"), (`repeat` != nil, "--repeat"),
-      (!disturbance.faults.isEmpty, "--fault"),
-    ]
-    if let other = others.first(where: \.0) {
-      throw CommandFailure(
-        .usage, "\(file) has spec tests, whose steps say what their server does and when; leave \(other.1) out.")
-    }
   }
 
   /// Makes a scenario of a record, plays it, and prints it.

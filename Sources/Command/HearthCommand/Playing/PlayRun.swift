@@ -6,13 +6,13 @@ import FirestoreModel
 import Scenarios
 import Synchronization
 
-/// Plays scenarios and spec tests one after the other, and prints what comes of them.
+/// Plays scenarios one after the other, and prints what comes of them.
 struct PlayRun: Sendable {
   let form: ScenarioReport.Form
   let headless: HeadlessOptions
   /// The seed of chance in place of that in the scenario.
   let seed: UInt64?
-  /// Whether steps, and tests among others, are told as they are done.
+  /// Whether steps are printed as they are done.
   var tellsSteps = true
   /// Whether each step waits for enter on the terminal.
   var asks = false
@@ -22,15 +22,11 @@ struct PlayRun: Sendable {
   private var isQuiet: Bool { (headless.quiet || !tellsSteps) && form == .text }
 
   /// - Returns: the first failure.
-  func play(_ chosen: [PlayedCase]) async throws -> CommandFailure? {
+  func play(_ chosen: [Scenario]) async throws -> CommandFailure? {
     var report = ScenarioReport(form)
     var first: CommandFailure?
-    for item in chosen {
-      let failure: CommandFailure?
-      switch item {
-      case .scenario(let scenario): failure = try await play(scenario, isAlone: chosen.count == 1, &report)
-      case .spec(let spec): failure = try play(spec, isAlone: chosen.count == 1, &report)
-      }
+    for scenario in chosen {
+      let failure = try await play(scenario, isAlone: chosen.count == 1, &report)
       if let failure, chosen.count > 1, form == .text, tellsSteps { headless.note(ShownText(failure.message)) }
       first = first ?? failure
     }
@@ -42,11 +38,11 @@ struct PlayRun: Sendable {
   /// - Parameter faults: the faults with which each client begins.
   /// - Returns: the first failure, or the first difference.
   func play(
-    _ chosen: [PlayedCase], _ times: Int, in database: DatabaseID, faults: [FaultChange]
+    _ chosen: [Scenario], _ times: Int, in database: DatabaseID, faults: [FaultChange]
   ) async throws -> CommandFailure? {
     var report = ScenarioReport(form)
     var first: CommandFailure?
-    for case .scenario(var scenario) in chosen {
+    for var scenario in chosen {
       if let seed { scenario.seed = seed }
       let repetition = ScenarioRepetition(scenario, in: database, faults: faults)
       var (lines, failure) = ([String](), CommandFailure?.none)
@@ -84,37 +80,6 @@ struct PlayRun: Sendable {
     do { try await run.run() } catch let error as CommandFailure { failure = error }
     for line in report.end(scenario, after: last.elapsed, failure) { try Self.print(line) }
     return failure
-  }
-
-  private func play(_ spec: SpecScenario, isAlone: Bool, _ report: inout ScenarioReport) throws -> CommandFailure? {
-    let outcome = spec.play()
-    let steps = spec.steps
-    let (count, ending): (Int, ScenarioReport.Ending) =
-      switch outcome {
-      case .passed: (steps.count, .passed)
-      case .failed(let done, let failure): (done, .failed(failure))
-      case .skipped(let reason): (0, .skipped(reason))
-      }
-    if form == .json || isAlone, !isQuiet {
-      for step in steps.prefix(count) {
-        for line in report.lines(of: step, in: spec) { try Self.print(line) }
-      }
-    }
-    for line in report.end(spec.name, after: .zero, ending) { try Self.print(line) }
-    if form == .text, !isQuiet, let line = Self.line(of: spec, steps.count, ending, isAlone) { try Self.print(line) }
-    if case .failed(let failure) = ending { return failure }
-    return nil
-  }
-
-  /// The line of a test among others, or of one that was not played.
-  private static func line(
-    of spec: SpecScenario, _ steps: Int, _ ending: ScenarioReport.Ending, _ isAlone: Bool
-  ) -> String? {
-    switch ending {
-    case .passed: isAlone ? nil : "ok       \(spec.name) (\(steps) step\(steps == 1 ? "" : "s"))"
-    case .failed: isAlone ? nil : "not ok   \(spec.name)"
-    case .skipped(let reason): "skipped  \(spec.name): \(reason)"
-    }
   }
 
   private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }

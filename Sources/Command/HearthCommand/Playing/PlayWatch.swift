@@ -12,8 +12,6 @@ import Scenarios
 /// away. A line tells how each time went.
 struct PlayWatch: Sendable {
   let parser: ScenarioParser
-  /// The name of a spec test, or a part of it.
-  let part: String?
   let run: PlayRun
 
   private struct Change: Sendable {
@@ -77,21 +75,11 @@ struct PlayWatch: Sendable {
     case .success(let found): text = found
     }
     do {
-      let cases = try PlayedText(name: change.file, text: text).cases(parser, only: part)
-      if let failure = try await run.play(cases) { throw failure }
-      try tell(.passed, change.file, "\(change.file): \(Self.extent(of: cases))")
+      let scenario = try PlayedText(name: change.file, text: text).scenario(parser)
+      if let failure = try await run.play([scenario]) { throw failure }
+      let steps = scenario.steps.count
+      try tell(.passed, change.file, "\(change.file): \(steps) step\(steps == 1 ? "" : "s")")
     } catch let failure as CommandFailure { try tell(.failed, change.file, failure.message) }
-  }
-
-  private static func extent(of cases: [PlayedCase]) -> String {
-    let steps = cases.reduce(0) { sum, item in
-      switch item {
-      case .scenario(let scenario): sum + scenario.steps.count
-      case .spec(let spec): sum + spec.steps.count
-      }
-    }
-    let words = "\(steps) step\(steps == 1 ? "" : "s")"
-    return cases.count == 1 ? words : "\(cases.count) tests, \(words)"
   }
 
   private func tell(_ news: News, _ file: String, _ text: String) throws {

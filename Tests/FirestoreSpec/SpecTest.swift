@@ -4,8 +4,6 @@ import FirestoreJSON
 package struct SpecStep: Sendable {
   /// The action's name in the file.
   package var name: String
-  /// The line of the file, counted from 1.
-  package var line: Int
   package var action: SpecAction
   /// The number of the client that acts; 0 in tests of one client.
   package var client = 0
@@ -29,7 +27,6 @@ package struct SpecStep: Sendable {
     }
     guard let found else { throw json.error("A step needs an action.") }
     name = found.0
-    line = json.line
     action = try SpecAction(found.0, found.1)
   }
 }
