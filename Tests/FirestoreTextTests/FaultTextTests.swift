@@ -21,7 +21,6 @@ import Testing
       ("listen permission_denied", .event(.listen(.permissionDenied))), ("down", .down(nil)),
       ("down write", .down(.write)), ("up", .up), ("silent", .silent), ("flap 5s", .flap(.seconds(5))),
       ("flap off", .flap(nil)), ("expire-token", .event(.expireToken)), ("slow-reader 800B", .slowReader(800)),
-      ("clock +5m", .clock(.seconds(300))), ("clock -1h", .clock(.seconds(-3600))), ("clock off", .clock(.zero)),
       ("restart", .event(.restart(withoutTokens: false))),
       (" restart  without-tokens ", .event(.restart(withoutTokens: true))), ("calm", .calm),
     ])
@@ -38,7 +37,7 @@ import Testing
       .latency(.seconds(1), jitter: .zero, on: .watch),
       .bandwidth(800, on: nil), .bandwidth(100, on: .read), .loss(10, before: true), .loss(5, before: false),
       .down(nil),
-      .down(.write), .silent, .flap(.seconds(5)), .slowReader(10), .clock(.seconds(60)),
+      .down(.write), .silent, .flap(.seconds(5)), .slowReader(10),
     ]
     // Each subset of four of them, against each other one of its size.
     let subsets =
@@ -67,7 +66,7 @@ import Testing
       ("next rite drop-ack", 6, "Is write meant?"), ("next write drop-ak", 12, "Is drop-ack meant?"),
       ("next read drop-ack", 11, "a code such as unavailable"), ("next write ok", 12, "not expected here"),
       ("next listen unavailble", 13, "Is unavailable meant?"), ("down here", 6, "watch, write or read"),
-      ("clock 5m", 7, "no sign"), ("restart without-token", 9, "Is without-tokens meant?"),
+      ("clock 5m", 1, "a fault"), ("restart without-token", 9, "Is without-tokens meant?"),
       ("calm now", 6, "Expected nothing"), ("flap 2h", 6, "at most 1 h"),
     ])
   func refuses(text: String, column: Int, reason: String) {
@@ -83,21 +82,19 @@ import Testing
     for text in ["latency 200ms jitter 50ms", "latency 1s on watch", "loss 10%", "loss 5% before", "bandwidth 20kB"] {
       settings.apply(try FaultText.parse(text))
     }
-    for text in ["slow-reader 1.5MB", "clock -5m", "down write", "silent", "flap 5s"] {
+    for text in ["slow-reader 1.5MB", "down write", "silent", "flap 5s"] {
       settings.apply(try FaultText.parse(text))
     }
     #expect(
       settings.summary
         == "latency +200 ms, jitter +50 ms, 10 % of acks lost, 5 % of writes lost, 20 kB/s, read at 1.5 MB/s, "
-        + "clock -5 min, silent, flaps each 5 s, watch latency +1000 ms, write unplugged")
+        + "silent, flaps each 5 s, watch latency +1000 ms, write unplugged")
     settings.apply(.up)
     #expect(!settings.isOffline(.write) && settings.flap == nil && !settings.isHalfOpen)
     #expect(settings.delay(on: .watch).latency == .seconds(1))
     #expect(settings.delay(on: .read).latency == .milliseconds(200))
     settings.apply(.latency(.zero, jitter: .zero, on: nil))
     #expect(settings.lanes.isEmpty)
-    settings.clockShift = Duration(secondsComponent: .min, attosecondsComponent: 0)
-    #expect(settings.summary.contains("clock -1 h"))
     settings.apply(.calm)
     #expect(settings.isCalm && settings.summary.isEmpty)
   }

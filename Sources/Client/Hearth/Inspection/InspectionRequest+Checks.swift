@@ -39,7 +39,6 @@ extension InspectionRequest {
       }
       // A network that comes and goes at every moment is down.
       if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
-      if let objection = FaultChange.clock(settings.clockShift).objectionOfClients { throw Self.refusal(objection) }
     case .causeFault(let event):
       if let objection = FaultChange.event(event).objectionOfClients { throw Self.refusal(objection) }
     case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .injectFault, .inside, .survey, .restart: break

@@ -37,22 +37,14 @@ package enum FaultChange: Codable, Hashable, Sendable {
   case silent
   case flap(Duration?)
   case slowReader(Int?)
-  case clock(Duration)
   case event(FaultEvent)
   /// Ends all faults, also those that wait for a call.
   case calm
 
   /// The reason why the change means nothing between a client of Hearth and its datastore; `nil` if it does.
   package var objectionOfClients: String? {
-    switch self {
-    case .event(.expireToken):
-      "expire-token needs a client that sends a token, and no token passes here. hearth proxy knows it."
-    case .clock(let shift) where shift != .zero:
-      """
-      clock would move the versions of documents, and a cache that has seen later ones passes true ones over.
-      """
-    default: nil
-    }
+    guard case .event(.expireToken) = self else { return nil }
+    return "expire-token needs a client that sends a token, and no token passes here. hearth proxy knows it."
   }
 }
 
@@ -83,7 +75,6 @@ extension FaultSettings {
     case .silent: isHalfOpen = true
     case .flap(let period): flap = period
     case .slowReader(let rate): readingRate = rate
-    case .clock(let shift): clockShift = shift
     case .event: break
     case .calm: self = FaultSettings()
     }

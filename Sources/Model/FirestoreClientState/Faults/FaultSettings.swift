@@ -21,8 +21,6 @@ package struct FaultSettings: Codable, Hashable, Sendable {
   package var readingRate: Int?
   /// The time for which the backend is unreachable and reachable by turns; `nil` where it does not come and go.
   package var flap: Duration?
-  /// The time by which the backend's clock is ahead; negative behind.
-  package var clockShift: Duration = .zero
   /// The settings of one kind of calls, which win over those of all.
   package var lanes: [FaultLane: Lane] = [:]
 
@@ -53,7 +51,7 @@ package struct FaultSettings: Codable, Hashable, Sendable {
   package var needsFaultWords: Bool {
     var plain = self
     (plain.lostRequests, plain.bandwidth, plain.readingRate, plain.flap) = (0, nil, nil, nil)
-    (plain.clockShift, plain.lanes) = (.zero, [:])
+    plain.lanes = [:]
     return plain != self
   }
 }
@@ -73,7 +71,7 @@ package enum FaultLane: String, Codable, CaseIterable, CodingKeyRepresentable, H
 extension FaultSettings {
   private enum CodingKeys: CodingKey {
     case isOffline, isHalfOpen, latency, jitter, lostAcknowledgements
-    case lostRequests, bandwidth, readingRate, flap, clockShift, lanes
+    case lostRequests, bandwidth, readingRate, flap, lanes
   }
 
   /// Reads settings, also of a program that knows only the first five.
@@ -88,7 +86,6 @@ extension FaultSettings {
     bandwidth = try values.decodeIfPresent(Int.self, forKey: .bandwidth)
     readingRate = try values.decodeIfPresent(Int.self, forKey: .readingRate)
     flap = try values.decodeIfPresent(Duration.self, forKey: .flap)
-    clockShift = try values.decodeIfPresent(Duration.self, forKey: .clockShift) ?? .zero
     lanes = try values.decodeIfPresent([FaultLane: Lane].self, forKey: .lanes) ?? [:]
   }
 }

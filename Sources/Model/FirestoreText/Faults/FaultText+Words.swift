@@ -15,8 +15,6 @@ extension FaultText {
     case .silent: "silent"
     case .flap(let period): "flap \(period.map(word) ?? "off")"
     case .slowReader(let rate): "slow-reader \(rate.map { "\($0)B" } ?? "off")"
-    case .clock(let shift) where shift == .zero: "clock off"
-    case .clock(let shift): "clock \(shift < .zero ? "-\(word(.zero - shift))" : "+\(word(shift))")"
     case .event(let event): words(of: event)
     case .calm: "calm"
     }
@@ -78,7 +76,6 @@ extension FaultSettings {
     if isHalfOpen, !settings.isHalfOpen { make(.silent) }
     if flap != settings.flap { make(.flap(flap)) }
     if readingRate != settings.readingRate { make(.slowReader(readingRate)) }
-    if clockShift != settings.clockShift { make(.clock(clockShift)) }
     return changes
   }
 }

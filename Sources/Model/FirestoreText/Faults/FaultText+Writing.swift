@@ -11,7 +11,6 @@ extension FaultSettings {
     if lostRequests > 0 { words.append("\(lostRequests) % of writes lost") }
     if let bandwidth { words.append(FaultText.rate(bandwidth)) }
     if let readingRate { words.append("read at \(FaultText.rate(readingRate))") }
-    if clockShift != .zero { words.append("clock " + FaultText.shift(clockShift)) }
     if isOffline { words.append("unplugged") }
     if isHalfOpen { words.append("silent") }
     if let flap { words.append("flaps each \(DurationText.text(flap))") }
@@ -60,7 +59,6 @@ extension FaultText {
     case .loss(_, before: false): "no answer is lost"
     case .flap: "it comes and goes no longer"
     case .slowReader: "the client reads as it can"
-    case .clock: "the backend's own time"
     default: "reachable again"
     }
   }
@@ -72,11 +70,5 @@ extension FaultText {
       return "\((Double(bytes) / Double(size) * 10).rounded() / 10) \(unit)/s"
     }
     return "\(bytes) B/s"
-  }
-
-  /// - Parameter shift: also of a program that tells any number; of a longer one the longest.
-  static func shift(_ shift: Duration) -> String {
-    let told = min(max(shift, .zero - longestTime), longestTime)
-    return told < .zero ? "-\(DurationText.text(.zero - told))" : "+\(DurationText.text(told))"
   }
 }

@@ -17,7 +17,7 @@ package enum FaultText {
     ("latency", "TIME [jitter TIME] [on watch|write|read]"), ("bandwidth", "BYTES [on watch|write|read]"),
     ("loss", "PERCENT [before|after]"), ("next", "write drop-ack|drop-request|CODE, or read|listen CODE"),
     ("down", "[watch|write|read]"), ("up", ""), ("silent", ""), ("flap", "TIME"), ("slow-reader", "BYTES"),
-    ("clock", "+TIME|-TIME"), ("restart", "[without-tokens]"), ("expire-token", ""), ("calm", ""),
+    ("restart", "[without-tokens]"), ("expire-token", ""), ("calm", ""),
   ]
 
   /// The longest delay, and the longest time between two changes of a network that comes and goes.
@@ -58,7 +58,6 @@ package enum FaultText {
     case "slow-reader":
       return .slowReader(
         try words.orOff("a size a second, such as 10kB, or off") { word throws(TextError) in try bytes(word) })
-    case "clock": return .clock(try shift(&words))
     case "restart":
       guard let word = words.next() else { return .event(.restart(withoutTokens: false)) }
       if word.text != "without-tokens" { throw word.unexpected("without-tokens, or nothing", ["without-tokens"]) }
@@ -107,16 +106,6 @@ package enum FaultText {
       throw word.unexpected(what, others + codes.map(\.name))
     }
     return kind == "write" ? .write(.reject(code)) : kind == "read" ? .read(code) : .listen(code)
-  }
-
-  private static func shift(_ words: inout FaultWords) throws(TextError) -> Duration {
-    try words.orOff("a sign and a time, such as +5m or -5m, or off") { word throws(TextError) in
-      guard let sign = word.text.first, "+-".contains(sign) else {
-        throw TextError(column: word.column, "\(word.text) has no sign. Expected +5m or -5m.")
-      }
-      let time = try time(FaultWords.Word(text: String(word.text.dropFirst()), column: word.column + 1))
-      return sign == "-" ? .zero - time : time
-    } ?? .zero
   }
 
   // MARK: Parts
