@@ -141,7 +141,6 @@ let oraclePackages = [
 
 let package = Package(
   name: "hearth",
-  platforms: [.macOS(.v15)],
   products: [
     .library(name: "Hearth", targets: ["Hearth"]),
     .library(name: "HearthTesting", targets: ["HearthTesting"]),
