@@ -231,14 +231,14 @@ let package = Package(
       "FirestoreServer",
       [
         "FirestoreModel", "FirestoreClientState", "FirestoreProtocol", "FirestoreBackend", "FirestoreService",
-        "CAllocator", "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"), hpack,
+        "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"), hpack,
       ]),
     module(
       "FirestoreEmulator",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend",
         "FirestoreRules",
-        "FirestoreExports", "FirestoreService", "FirestoreAccess", "FirestoreREST", "FirestoreServer",
+        "FirestoreExports", "FirestoreService", "FirestoreAccess", "FirestoreREST", "FirestoreServer", "CAllocator",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity", "HTTP2Frames", hpack,
       ]),
@@ -406,9 +406,8 @@ let package = Package(
       [
         "CAllocationCount", "BenchmarkResults",
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "DashboardModel", "Dashboard",
-        "DashboardView",
-        "TerminalCanvas",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "FirestoreSQLite", "DashboardModel",
+        "Dashboard", "DashboardView", "TerminalCanvas",
         arguments,
       ] + (coreOnly ? [] : ["Hearth", "FirestoreGRPC"]), exclude: ["RECORD.json"],
       coreOnly ? [.define("HEARTH_CORE")] : []),

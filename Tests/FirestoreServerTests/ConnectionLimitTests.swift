@@ -123,6 +123,27 @@ import Testing
     #expect(budget.total == 0)
   }
 
+  @Test("The end of a flood is reported once, and only after most of the memory was released")
+  func flood() {
+    final class Member {}
+    let calls = Mutex(0)
+    let budget = ServerBudget(on: loop, limit: 1 << 30) { calls.withLock { $0 += 1 } }
+    let member = Member()
+    budget.join(member) {}
+    budget.change(member, by: 16 << 20)
+    budget.change(member, by: -16 << 20)
+    loop.run()
+    #expect(calls.withLock { $0 } == 0)
+    budget.change(member, by: 64 << 20)
+    budget.change(member, by: -60 << 20)
+    loop.run()
+    #expect(calls.withLock { $0 } == 0)
+    budget.change(member, by: -1 << 20)
+    budget.change(member, by: -3 << 20)
+    loop.run()
+    #expect(calls.withLock { $0 } == 1)
+  }
+
   @Test("Calls that begin at the same time wait for each other; no connection is ended")
   func manyBeginnings() async throws {
     let group = ServerThread.loop

@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandOutput
 import DataCommands
 import FirestoreGRPC
+import FirestoreSQLite
 import Foundation
 import Glibc
 
@@ -14,6 +15,7 @@ struct Main {
     // Dispatch asks for a higher priority for some threads, which only root gets, and tells the system's log each time that
     // it did not get it. Who sets the variable reads that.
     setenv("LIBDISPATCH_LOG", "NO", 0)
+    SQLiteMemory.disableAccounting()
     StandardStreams.reserve()
     FatalSignals.takeDefaultActions(environment: ProcessInfo.processInfo.environment)
     let arguments = Array(CommandLine.arguments.dropFirst())

@@ -216,9 +216,6 @@ static sqlite3_vfs checked_vfs;
 static int registration;
 
 static void register_once(void) {
-  // SQLite's memory accounting takes a process-wide lock at each allocation. SQLite refuses this call, without harm, if
-  // the program used it before.
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3_vfs *real = sqlite3_vfs_find(NULL);
   if (real == NULL || !sqlite3_compileoption_used("USE_URI")) {
     registration = SQLITE_MISUSE;
@@ -236,6 +233,8 @@ static void register_once(void) {
   checked_vfs.xFullPathname = checked_full_pathname;
   registration = sqlite3_vfs_register(&checked_vfs, 0);
 }
+
+int cpc_disable_memory_accounting(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 int cpc_register(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import BenchmarkResults
+import FirestoreSQLite
 import Foundation
 import Spelling
 
@@ -91,6 +92,7 @@ struct HearthBench: ParsableCommand {
   }
 
   func run() throws {
+    SQLiteMemory.disableAccounting()
     if let history { return print(try BenchmarkRecord(at: from).history(of: history), terminator: "") }
     try MainActor.assumeIsolated {
       if try child.run() { return }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CAllocator
 package import NIOCore
 import Synchronization
 
@@ -198,21 +197,26 @@ package final class ServerBudget: Sendable {
     var line: CircularBuffer<ConnectionBudget> = []
     /// The part of `total` that leaves with connections which are being ended.
     var ending = 0
-    /// The most that was held since memory was last given back.
+    /// The most that was held since the end of the last flood.
     var peak = 0
   }
 
-  /// The decrease of held memory that is worth a walk through the allocator's arenas, which takes milliseconds.
+  /// The decrease of held memory that counts as the end of a flood. It is worth a walk through the allocator's arenas,
+  /// which takes milliseconds.
   private static let flood = 32 << 20
 
   private let limit: Int
+  private let afterFlood: @Sendable () -> Void
   private let state: NIOLoopBoundBox<State>
 
   /// - Parameters:
   ///   - loop: the thread of all connections.
   ///   - limit: the most bytes that may be held.
-  package init(on loop: any EventLoop, limit: Int) {
+  ///   - afterFlood: called on the loop after most of a large amount of memory was released. A program that owns its
+  ///     process can return the memory to the system.
+  package init(on loop: any EventLoop, limit: Int, afterFlood: @escaping @Sendable () -> Void = {}) {
     self.limit = limit
+    self.afterFlood = afterFlood
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
@@ -263,8 +267,7 @@ package final class ServerBudget: Sendable {
     state.value.peak = max(state.value.peak, state.value.total)
     if state.value.peak >= Self.flood, state.value.total < state.value.peak / 16 {
       state.value.peak = state.value.total
-      // The allocator keeps freed memory in pieces; after a flood that is most of the process.
-      state.eventLoop.assumeIsolated().execute { malloc_trim(0) }
+      state.eventLoop.execute(afterFlood)
     }
   }
 

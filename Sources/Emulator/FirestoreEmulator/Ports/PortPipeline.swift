@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CAllocator
 import FirestoreServer
 import FirestoreService
 import NIOCore
@@ -31,7 +32,9 @@ struct PortPipeline: Sendable {
     on loop: any EventLoop
   ) {
     self.tls = tls
-    let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes)
+    // Only `hearth` has ports, and its process is its own. The allocator keeps freed memory in pieces; after a flood these
+    // are most of the process.
+    let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes) { malloc_trim(0) }
     origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, stop: stop, report: report)
     // Browsers speak HTTP/2 over TLS, and have as many channels as they like.
     channels = WebChannels(

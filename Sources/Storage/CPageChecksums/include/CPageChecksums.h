@@ -19,8 +19,12 @@
 /// The value of `vfs=` in the URI of a database with checksums.
 #define CPC_NAME "page-checksums"
 
-/// Registers the layer with SQLite, once per process, and turns off SQLite's memory accounting, unless the program used
-/// SQLite before: sqlite3_memory_used and the limits of its heap have no effect then.
+/// Turns off SQLite's memory accounting, which takes a process-wide lock at each allocation: sqlite3_memory_used and the
+/// limits of its heap have no effect then. It is a setting of the whole process, so a program calls it for itself, before
+/// its first use of SQLite. SQLite refuses it afterwards, without harm. Returns SQLite's result code.
+int cpc_disable_memory_accounting(void);
+
+/// Registers the layer with SQLite, once per process.
 ///
 /// Reading a page whose checksum does not match fails with SQLITE_IOERR_DATA. `PRAGMA checksum_verification = OFF` turns
 /// the comparison off for one connection. Pages in the log have no checksum here, because the log has its own.
