@@ -43,7 +43,7 @@ def seconds(home):
         "get": ["get", "items/1", *data], "set": ["set", "items/2", '{"n": 2}', *data],
         "delete": ["delete", "items/9", *data], "export": ["export", "items", *data],
         "import": ["import", "in.jsonl", *data], "watch": ["watch", "items", "--until", "added", "--timeout", "20s", *data],
-        "run": ["run", "scenario", *data],
+        "play": ["play", "scenario", *data],
     }
 
 
@@ -113,7 +113,7 @@ def one_cache(table):
         table.add("one cache, dashboards", "second is told") if told else table.violate(
             "one cache, dashboards", "second is not told", "no word of memory on its screen")
         for name, arguments in {
-            "explain": ["explain", "items", *place], "indexes": ["indexes", *place],
+            "explain": ["explain", "items", *place], "indexes": ["cache", "indexes", *place],
             "get --source cache": ["get", "items", "--source", "cache", *place], "get": ["get", "items", *place],
         }.items():
             status, _, errors = run(home, *arguments, timeout=30)

@@ -20,8 +20,8 @@ def commands(home):
         "import": ["import", "in.jsonl", *data], "import -": ["import", "-", *data],
         "watch": ["watch", "items", "--until", "removed", "--timeout", "1s", *data],
         "explain": ["explain", "items", *data, "--cache", f"{home}/cache"],
-        "indexes": ["indexes", *data, "--cache", f"{home}/cache"],
-        "run": ["run", "--in-memory", "scenario"], "serve": ["serve", "--port", "0", *data],
+        "indexes": ["cache", "indexes", *data, "--cache", f"{home}/cache"],
+        "play": ["play", "--in-memory", "scenario"], "serve": ["serve", "--port", "0", *data],
         "dashboard": ["--in-memory"],
     }
 
@@ -87,7 +87,7 @@ def main():
             (home / "indexes.json").write_text(json.dumps({"indexes": [
                 {"collectionGroup": "items", "fields": [{"fieldPath": "n", "order": "ASCENDING"}]}]}))
             own = ["--data", f"{home}/data", "--cache", f"{home}/cache"]
-            assert run(home, "indexes", "--set", "indexes.json", *own)[0] == 0
+            assert run(home, "cache", "indexes", "--set", "indexes.json", *own)[0] == 0
             before = run(home, "export", "items", "--data", f"{home}/data")[1]
             assert before.count("\n") == 50
             for name, arguments in commands(home).items():

@@ -142,7 +142,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c", "--where", "n == 1", "--where", "t == 2").output != "")
       let data = path("own")
       _ = try await hearth("set", "c/1", "n=1", "--data", data)
-      let same = try await hearth("copy", "/", "--data", data, "--to-data", data)
+      let same = try await hearth("copy", "/", "data:\(data)", "--data", data)
       #expect(same.status == 64 && same.errors.contains("the database would be copied to itself"), "\(same.errors)")
     }
 
@@ -170,7 +170,6 @@ extension EndToEndTests.InPipes {
       for (arguments, reason) in [
         (["copy", "/", "backup"], "say data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
         (["copy", "c", "d@-1m"], "nothing is written to the past"), (["move", "c@-1m", "d"], "cannot be moved"),
-        (["copy", "c", "data:\(third)", "--to-data", folder], "says already where it goes"),
         (["export", "c@-1m", "--at", "-2m"], "leave out --at"),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)

@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
       #expect(
         listed.output.contains("\"indexed\": 300") && listed.output.contains("\"total\": 300"), "\(listed.output)")
 
-      let deleted = try await hearth("indexes", "--delete-all")
+      let deleted = try await hearth("cache", "indexes", "--delete-all")
       #expect(deleted.status == 0 && deleted.output == "")
     }
 
@@ -69,7 +69,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("line 2, column"), "\(run.errors)")
       let missing = try await hearth("cache", "indexes", "--set", "/nowhere.json")
       #expect(missing.status == 66 && missing.hasOneErrorLine)
-      #expect(try await hearth("indexes").output == "")
+      #expect(try await hearth("cache", "indexes").output == "")
     }
   }
 }

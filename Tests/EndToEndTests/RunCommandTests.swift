@@ -5,7 +5,7 @@ import Testing
 extension EndToEndTests.InPipes {
   @Suite(.serialized) struct RunCommandTests {
     private func play(_ scenario: String) async throws -> HeadlessRun {
-      try await HeadlessRun(["run", "-", "--in-memory"], input: scenario, Surroundings())
+      try await HeadlessRun(["play", "-", "--in-memory"], input: scenario, Surroundings())
     }
 
     @Test("A scenario goes offline, writes, and sees the change at once and the answer when it is online again")

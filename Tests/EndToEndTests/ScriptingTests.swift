@@ -152,9 +152,9 @@ extension EndToEndTests.InShells {
       #expect(old.status == 65 && old.hasOneErrorLine && old.output == "", "\(old.errors)")
 
       let other = surroundings.folder.appending(path: "other").path
-      #expect(try await hearth("copy", "/", "--to-data", other, "--recursive").status == 0)
+      #expect(try await hearth("copy", "/", "data:\(other)", "--recursive").status == 0)
       #expect(try await hearth("diff", other, "/").status == 0)
-      #expect(try await hearth("copy", "/", "--to-data", other, "--recursive").status == 5)
+      #expect(try await hearth("copy", "/", "data:\(other)", "--recursive").status == 5)
     }
 
     @Test("ls, tree, count, sum and avg look at the server's data")

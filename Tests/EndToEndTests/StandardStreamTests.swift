@@ -21,7 +21,7 @@ extension EndToEndTests.InPipes {
       let commands = [
         "--help", "--version", "help get", "--print-keys", "get a", "get a/b", "export --all", "watch a --until synced",
         "explain a", "set a/b {} --json", "run -", "--generate-completion-script bash",
-        "indexes --suggest --emulator \(server.address)",
+        "cache indexes --suggest --emulator \(server.address)",
       ]
       _ = try await hearth("set a/b {}", "<&0")
       for (command, redirection) in commands.map({ ($0, ">/dev/full") }) + [("get a", ">&-"), ("--help", ">&-")] {

@@ -27,7 +27,7 @@ extension EndToEndTests.InPipes {
         let run = try await hearth("import", path(name))
         #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("is empty"), "\(run.errors)")
       }
-      let endless = try await hearth("run", "/dev/zero")
+      let endless = try await hearth("play", "/dev/zero")
       #expect(endless.status == 65 && endless.errors.contains("larger than 64 MiB"), "\(endless.errors)")
 
       let documents = #"{"path": "a/1", "data": {"x": 1}}"# + "\n"

@@ -140,16 +140,4 @@ struct CommandHelpTests {
     let whole = CommandHelp.whole
     for name in names { #expect(whole.contains("\n  \(name)"), "\(name)") }
   }
-
-  @Test("Names of before lead to the present ones, and are names of nothing else")
-  func moved() {
-    let names = Set(HearthCommand.configuration.subcommands.compactMap { $0.configuration.commandName })
-    for (old, new) in MovedCommand.places {
-      #expect(!names.contains(old) && names.contains(new[0]))
-      #expect(MovedCommand.resolved([old, "x"]).arguments == new + ["x"])
-      #expect(MovedCommand.resolved(["help", old]).arguments == ["help"] + new)
-    }
-    #expect(MovedCommand.resolved(["run", "f"]).note == "'hearth run' is 'hearth play' now.")
-    #expect(MovedCommand.resolved(["get", "run"]).note == nil && MovedCommand.resolved([]).arguments == [])
-  }
 }

@@ -145,23 +145,6 @@ import Testing
     }
   }
 
-  @Test("A copy leads to a connection with its project and database, and to none that is read-only")
-  func destination() throws {
-    let file = file(
-      "[there]\nemulator = \"localhost:81\"\nproject = \"p\"\n[kept]\nemulator = \"h:1\"\nreadonly = true\n")
-    try ConnectionsFile.$given.withValue(file) {
-      let here = try StorageOptions.parse(["--data", "/d", "--database", "b"]).locations
-      let options = try DestinationOptions.parse(["--to-connection", "there"])
-      #expect(try options.locations(from: here).name == "p/(default) at localhost:81")
-      let kept = try DestinationOptions.parse(["--to-connection", "kept"])
-      let failure = #expect(throws: CommandFailure.self) { try kept.locations(from: here) }
-      #expect(failure?.status == .permissionDenied && failure?.message.contains("kept") == true)
-      #expect { try DestinationOptions.parse(["--to-connection", "thre"]) } throws: {
-        DestinationOptions.message(for: $0).contains("there")
-      }
-    }
-  }
-
   @Test("In a shell, commands that name no backend go where the shell is, and their own options still count")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))

@@ -240,27 +240,17 @@ private struct Ground {
     #expect(try await there.paths() == ["a/ghost/sub/t", "a/x", "a/x/sub/s", "a/y"])
   }
 
-  @Test("Options of a destination are those of a source, and what they do not name is as there")
+  @Test("A destination has the project and the database of the source, unless an option names others")
   func destinations() throws {
     let here = try StorageOptions.parse(["--data", "/d", "--project", "p", "--database", "b"]).locations
     func there(_ arguments: String...) throws -> String {
-      let options = try DestinationOptions.parse(arguments)
-      return options.isNamed ? try options.locations(from: here).name : "nowhere"
+      try DestinationOptions.parse(arguments).applied(to: here).name
     }
-    #expect(try there() == "nowhere")
+    #expect(try there() == "p/b in /d")
     #expect(try there("--to-database", "c") == "p/c in /d")
-    #expect(try there("--to-data", "/e", "--to-project", "q") == "q/b in /e")
-    #expect(try there("--to-emulator", "localhost:80") == "p/b at localhost:80")
+    #expect(try there("--to-project", "q") == "q/b in /d")
     #expect { try there("--to-project", "a/b") } throws: {
       DestinationOptions.message(for: $0).contains("--to-project \"a/b\" is not an id")
-    }
-    #expect { try there("--to-data", "/e", "--to-emulator", "h:1") } throws: {
-      DestinationOptions.message(for: $0).contains("--to-data is the embedded backend's")
-    }
-    #expect { try there("--to-emulator", "example.org:1", "--to-admin-secret", "s") } throws: {
-      let complaint = DestinationOptions.message(for: $0)
-      return complaint.contains("--to-admin-secret would") && complaint.contains("Serve with --tls-cert, ")
-        && complaint.contains("with --to-trust")
     }
   }
 }

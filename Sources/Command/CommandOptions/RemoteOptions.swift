@@ -18,18 +18,18 @@ package struct RemoteOptions {
   func validate() throws {
     if emulator != nil, cloud || credentials != nil || host != nil {
       throw ValidationError(
-        "\(option: "emulator") names a backend of its own; leave out \(option: "cloud"), \(option: "credentials") and "
-          + "\(option: "host").")
+        "--emulator names a backend of its own; leave out --cloud, --credentials and "
+          + "--host.")
     }
     if adminSecret != nil, cloud || credentials != nil {
-      throw ValidationError("\(option: "admin-secret") is for 'hearth serve'; Cloud Firestore knows nobody by it.")
+      throw ValidationError("--admin-secret is for 'hearth serve'; Cloud Firestore knows nobody by it.")
     }
     if insecureCredentials, host == nil {
       throw ValidationError(
-        "\(option: "insecure-credentials") is about a server that is not Google's; give it with \(option: "host").")
+        "--insecure-credentials is about a server that is not Google's; give it with --host.")
     }
     if trust != nil, emulator == nil, host == nil, credentials == nil, !cloud {
-      throw ValidationError("\(option: "trust") is about TLS; give it with \(option: "emulator") or \(option: "host").")
+      throw ValidationError("--trust is about TLS; give it with --emulator or --host.")
     }
     do {
       _ = try named()
@@ -48,7 +48,7 @@ package struct RemoteOptions {
     }
     guard adminSecret == nil else {
       throw ModelError(
-        "\(option: "admin-secret") is for a server; name it with \(option: "emulator") or \(option: "host").")
+        "--admin-secret is for a server; name it with --emulator or --host.")
     }
     return nil
   }
@@ -57,13 +57,13 @@ package struct RemoteOptions {
     if let emulator {
       let security = trust.map { Endpoint.Security.tls(trustRoots: $0) } ?? .plaintext
       return try self.emulator(
-        at: try Endpoint(emulator, defaultPort: 8080, security: security, from: "\(option: "emulator")"))
+        at: try Endpoint(emulator, defaultPort: 8080, security: security, from: "--emulator"))
     }
     if cloud || credentials != nil || host != nil {
       var endpoint = Endpoint.cloudFirestore
       endpoint.security = .tls(trustRoots: trust)
       if let host {
-        endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "\(option: "host")")
+        endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "--host")
       }
       return RemoteBackend(
         endpoint: endpoint, identity: adminSecret.map { .admin(secretFile: $0) } ?? .application(file: credentials),
@@ -76,8 +76,8 @@ package struct RemoteOptions {
     guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
     guard endpoint.isLoopback || endpoint.isTLS else {
       throw ModelError(
-        "The secret of \(option: "admin-secret") would go to \(endpoint.text) in plain text, where whoever listens could use it. "
-          + "Serve with --tls-cert, and name its certificate with \(option: "trust").")
+        "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
+          + "Serve with --tls-cert, and name its certificate with --trust.")
     }
     return RemoteBackend(
       endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)

@@ -33,8 +33,7 @@ extension StorageOptions {
 
   /// Takes the options that are not given from the connection that is used where none is named, if there is one.
   package mutating func completeByDefault() throws {
-    // A destination that is not named is that of the source.
-    guard OptionNames.prefix == "--", let usual = DefaultConnection(.ofProcess, Self.environment) else { return }
+    guard let usual = DefaultConnection(.ofProcess, Self.environment) else { return }
     do throws(CommandFailure) { try adopt(usual.name, from: usual.source) } catch {
       throw ParsingFailure.told(CommandFailure(error.status, "\(error.message) \(usual.source.remark)"))
     }
@@ -68,7 +67,7 @@ extension StorageOptions {
     if let option = given.first {
       throw CommandFailure(
         .usage,
-        "\(option: "connection") \(named.name) and \(option: option) both say which backend. Leave one of them out.")
+        "--connection \(named.name) and --\(option) both say which backend. Leave one of them out.")
     }
     for (option, mine, theirs) in [
       ("project", project, named.project), ("database", database, named.database), ("cache", cache, named.cache),
@@ -76,7 +75,7 @@ extension StorageOptions {
       guard let mine, let theirs, mine != theirs else { continue }
       throw CommandFailure(
         .usage,
-        "\(option: "connection") \(named.name) says \(theirs), and \(option: option) says \(mine). "
+        "--connection \(named.name) says \(theirs), and --\(option) says \(mine). "
           + "Leave one of them out.")
     }
   }

@@ -89,30 +89,30 @@ package struct StorageOptions: ParsableArguments {
   package mutating func validate() throws {
     try remote.validate()
     if completion == nil { try complete() }
-    for (name, id) in [("\(option: "project")", project), ("\(option: "database")", database)] {
+    for (name, id) in [("--project", project), ("--database", database)] {
       if let id { try Self.check(id, name) }
     }
-    for (name, folder) in [("\(option: "cache")", cache), ("\(option: "data")", data)] where folder?.isEmpty == true {
+    for (name, folder) in [("--cache", cache), ("--data", data)] where folder?.isEmpty == true {
       throw ValidationError("\(name) is empty; name a folder.")
     }
     if inMemory, cache != nil || data != nil {
       throw ValidationError(
-        "\(option: "in-memory") keeps nothing; leave out \(option: data == nil ? "cache" : "data").")
+        "--in-memory keeps nothing; leave out --\(data == nil ? "cache" : "data").")
     }
     do {
       let remote = try remoteBackend()
       if let remote, data != nil {
-        throw ValidationError("\(option: "data") is the embedded backend's, but \(remote.endpoint.text) is to be used.")
+        throw ValidationError("--data is the embedded backend's, but \(remote.endpoint.text) is to be used.")
       }
       if remote != nil, project == nil, let (id, source) = self.remote.project(environment: Self.environment) {
-        try Self.check(id, "The project of \(source),", remedy: " Name another one with \(option: "project").")
+        try Self.check(id, "The project of \(source),", remedy: " Name another one with --project.")
       }
     } catch let error as ModelError {
       throw ValidationError(error.message)
     }
   }
 
-  private static func check(_ id: String, _ name: String, remedy: String = "") throws {
+  static func check(_ id: String, _ name: String, remedy: String = "") throws {
     guard id.isEmpty || id.contains("/") || id == "." || id == ".." else { return }
     throw ValidationError("\(name) \"\(id)\" is not an id: it must not be empty, . or .., or contain a slash.\(remedy)")
   }

@@ -13,8 +13,6 @@ enum CommandRun {
   /// Parses the arguments and runs the command.
   /// - Parameter arguments: the words without the name of the program.
   static func perform(_ arguments: [String]) async throws {
-    let (arguments, note) = MovedCommand.resolved(arguments)
-    if let note, isatty(STDERR_FILENO) == 1 { StandardError.write("hearth: \(note)") }
     if arguments == ["help", "--all"] { return try OutputFile.print("\(ShownText(lines: CommandHelp.whole))\n") }
     if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
     if let page = ManualPage.asked(arguments) { return try page.print() }

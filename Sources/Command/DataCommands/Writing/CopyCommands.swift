@@ -187,7 +187,7 @@ struct CopyRun {
     if isMove { try source.locations.requireWritable() }
     try source.locations.requireData()
     guard let text = paths.destination else {
-      let there = destination.isNamed ? try destination.locations(from: source.locations) : source.locations
+      let there = destination.applied(to: source.locations)
       guard destination.isNamed || time != nil else {
         throw CommandFailure(
           .usage,
@@ -197,11 +197,8 @@ struct CopyRun {
       return Route(source: source.locations, path: path, time: time, destination: there, newPath: path)
     }
     let named = try NamedPlace(text, in: here)
-    if named.namesDatabase, destination.namesBackend {
-      throw CommandFailure(.usage, "\(text) says already where it goes; leave out the option that begins with --to-.")
-    }
     var there = named.locations
-    if destination.isNamed { there = try destination.locations(from: named.namesDatabase ? there : source.locations) }
+    if destination.isNamed { there = destination.applied(to: named.namesDatabase ? there : source.locations) }
     if named.time == nil { try there.requireWritable() } else { try named.requireWritable(text) }
     var newPath = named.path ?? path
     if path.isRoot || newPath.isRoot {

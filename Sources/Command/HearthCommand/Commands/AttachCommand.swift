@@ -21,7 +21,7 @@ struct AttachCommand: AsyncParsableCommand {
     commandName: "attach", abstract: "Watch the client of a running program; without a program, list them.",
     discussion: """
       A program that uses Hearth can be watched if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
-      FirestoreSettings (HEARTH_INSPECT=0 forbids it). So can a dashboard, hearth wall, watch, get --watch and run; \
+      FirestoreSettings (HEARTH_INSPECT=0 forbids it). So can a dashboard, hearth wall, watch, get --watch and play; \
       their name is the command, as in hearth attach dashboard. The dashboard then shows that program's own listeners with \
       every snapshot and why it fired, its waiting and refused writes, its connection and cache, and explains its \
       queries. Only programs of the same user can be watched.

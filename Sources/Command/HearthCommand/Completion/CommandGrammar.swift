@@ -67,7 +67,7 @@ struct CommandLineShape: Sendable {
 
   init(_ words: some Sequence<String>, _ grammar: CommandGrammar) {
     commands = grammar.root.subcommands ?? []
-    for word in MovedCommand.resolved(Array(words)).arguments { read(word, grammar) }
+    for word in words { read(word, grammar) }
   }
 
   private mutating func read(_ word: String, _ grammar: CommandGrammar) {
