@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ArgumentParser
+import ArgumentParser
 import FirestoreModel
 
 /// The project and the database to write to, where a place on the command line cannot say them.
