@@ -220,7 +220,7 @@ extension EndToEndTests.InShells {
       let script = """
         cd '\(surroundings.folder.path)'
         for data in d e; do \(hearth) set a/$data '{}' --data $data; done
-        \(hearth) watch a --until synced --cache c --data d && echo 'set a/x {}' | \(hearth) run --cache c --data e - 2>&1
+        \(hearth) watch a --until synced --cache c --data d && echo 'set a/x {}' | \(hearth) play --cache c --data e - 2>&1
         """
       let process = try ChildProcess(
         ["/bin/sh", "-c", script], environment: surroundings.environment, streams: .pipes)

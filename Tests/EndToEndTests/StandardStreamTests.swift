@@ -20,7 +20,7 @@ extension EndToEndTests.InPipes {
       let server = try await ServeProcess(surroundings)
       let commands = [
         "--help", "--version", "help get", "--print-keys", "get a", "get a/b", "export --all", "watch a --until synced",
-        "explain a", "set a/b {} --json", "run -", "--generate-completion-script bash",
+        "explain a", "set a/b {} --json", "play -", "--generate-completion-script bash",
         "cache indexes --suggest --emulator \(server.address)",
       ]
       _ = try await hearth("set a/b {}", "<&0")
