@@ -22,7 +22,7 @@ import Testing
       count += try await fill(client, folder, "rooms/\(round)", &random)
       // From here on nothing at all fits.
       try await client.tell("limit 1")
-      #expect(try await client.ask("write rooms/none 1").hasPrefix("failed resource-exhausted "))
+      try await refuses(client)
       try await client.tell("remote rooms/other-\(round) 1000")
       try await client.tell("retry")
       try await client.shows("rooms", "\(count) cache")
@@ -46,6 +46,19 @@ import Testing
     store.close()
   }
 
+  @Test("A refused write is certain to be none, also where it was to begin the log anew")
+  func refusedAfterCheckpoint() async throws {
+    let folder = try ClientFolder()
+    let client = try CommandedClient(folder)
+    for number in 0..<40 {
+      try await client.tell("write rooms/\(number) \(300_000 + number % 7 * 100_000)")
+      try await client.tell("sent")
+      try await client.tell("limit 1")
+      try await refuses(client)
+      try await client.tell("limit none")
+    }
+  }
+
   @Test("A client that is killed on a full disk has kept what it reported", arguments: [UInt64(4), 5, 6])
   func killedOnFullDisk(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -60,6 +73,11 @@ import Testing
     let next = try CommandedClient(folder)
     #expect(try await next.ask("count rooms") == "count \(count)")
     try await next.tell("write rooms/b 20000")
+  }
+
+  private func refuses(_ client: CommandedClient) async throws {
+    let answer = try await client.ask("write rooms/none 1")
+    #expect(answer.hasPrefix("failed resource-exhausted "), "\(answer)")
   }
 
   /// Writes until the disk is full, somewhere in the middle of what a write stores.

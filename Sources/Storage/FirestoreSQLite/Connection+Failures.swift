@@ -35,9 +35,15 @@ extension Connection {
 
   /// Whether the log may have a whole commit after the last one that succeeded.
   private var logMayHoldMore: Bool {
-    guard let path = filePath, let log = try? WriteAheadLog(path: path + "-wal") else { return true }
-    let known = WriteAheadLog.headerSize + Int(logFrames.pointee) * (WriteAheadLog.frameHeaderSize + log.pageSize)
-    return log.isHeaderIntact && log.committedEnd > known
+    guard let path = filePath else { return true }
+    do throws(StoreError) {
+      guard let log = try WriteAheadLog(path: path + "-wal"), log.isHeaderIntact else { return false }
+      // The frames are older than the failed commit if it was to begin the log anew and did not get that far.
+      let known = log.salts == writtenBack?.salts ? writtenBack?.frames ?? 0 : 0
+      return log.committedEnd > log.end(ofFrames: Int(max(logFrames.pointee, known)))
+    } catch {
+      return true
+    }
   }
 
   /// Counts the frames of commits that the log already has.
@@ -67,19 +73,29 @@ extension Connection {
     // Removes the rest of the failed commit, so that a later opening does not report it as lost. Other connections to
     // the database could keep this waiting.
     let isAlone = try first("PRAGMA locking_mode", as: { $0.text(0) }) == "exclusive"
-    checkpoint(isAlone ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
+    try? checkpoint(emptiesLog: isAlone)
   }
 
-  /// Writes the pages of the log back to the database. The commits are in the log, so a failure only delays this.
-  func checkpoint(_ mode: Int32 = SQLITE_CHECKPOINT_PASSIVE) {
+  /// Writes the pages of the log back to the database, unless other connections are in the way. The commits are in the
+  /// log, so a failure only delays this.
+  /// - Parameter emptiesLog: whether the log's file becomes empty, for which no other connection may be reading from it.
+  package func checkpoint(emptiesLog: Bool = false) throws(StoreError) {
+    guard let handle else { return }
     var (logged, written): (Int32, Int32) = (-1, -1)
-    guard let handle, sqlite3_wal_checkpoint_v2(handle, "main", mode, &logged, &written) != SQLITE_OK else {
-      // The next commit may begin the log anew.
-      if logged == written { logFrames.pointee = 0 }
-      return
+    let mode = emptiesLog ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &logged, &written)
+    guard code & 0xff != SQLITE_BUSY, code & 0xff != SQLITE_LOCKED else { return }
+    guard code == SQLITE_OK else {
+      let failure = error
+      // Statements open the database again if that fails.
+      if Self.failuresToSync.contains(code) { try? reopen() }
+      throw failure
     }
-    // Statements open the database again if that fails.
-    if Self.failuresToSync.contains(sqlite3_extended_errcode(handle)) { try? reopen() }
+    // The next commit may begin the log anew.
+    if logged == written {
+      writtenBack = filePath.flatMap { WriteAheadLog.salts(at: $0 + "-wal") }.map { ($0, logged) }
+      logFrames.pointee = 0
+    }
   }
 
   /// The result codes SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC.

@@ -63,6 +63,8 @@ public import CSQLite
   private var hasReadManyPages = false
   /// The number of frames in the log after the last commit of this connection.
   let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  /// The salts and the number of frames of the log when all of it was written back to the database last.
+  var writtenBack: (salts: UInt64, frames: Int32)?
   /// The number of pages in the log from which on a commit writes them back to the database.
   package var checkpointPages: Int32 = 1000
   /// Runs once, before this connection commits its first change.
@@ -101,6 +103,7 @@ public import CSQLite
   /// Counts the log's frames at each commit. SQLite's own automatic checkpoints use the same hook, and hide failures.
   private func observeLog() {
     logFrames.pointee = 0
+    writtenBack = nil
     if isInMemory { return }
     sqlite3_wal_hook(
       handle,
@@ -333,7 +336,7 @@ public import CSQLite
       throw isInMemory ? rolledBack(error) : withdrawn(error)
     }
     if changeCount - changes >= Self.manyRows { growCache() }
-    if !isInMemory, logFrames.pointee >= checkpointPages { checkpoint() }
+    if !isInMemory, logFrames.pointee >= checkpointPages { try? checkpoint() }
     return value
   }
 

@@ -51,8 +51,5 @@ extension CacheDatabase {
 
   /// Writes everything from the log into the database file, which then ends with its last page, and empties the log,
   /// unless others use it.
-  func writeLogBack() throws(StoreError) {
-    // Other connections may be reading from the log.
-    try connection.execute("PRAGMA wal_checkpoint(\(sharing == nil ? "TRUNCATE" : "PASSIVE"))")
-  }
+  func writeLogBack() throws(StoreError) { try connection.checkpoint(emptiesLog: sharing == nil) }
 }

@@ -29,6 +29,8 @@ package struct WriteAheadLog: Sendable {
 
   package private(set) var pageSize = 4096
   package private(set) var isHeaderIntact = false
+  /// The two salts of the header, which change when SQLite begins the log anew.
+  private(set) var salts: UInt64 = 0
   /// All whole frames, in order, of this generation or an earlier one.
   package private(set) var frames: [Frame] = []
 
@@ -36,6 +38,19 @@ package struct WriteAheadLog: Sendable {
   var committedEnd: Int {
     frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
   }
+
+  /// The position at which so many frames end.
+  func end(ofFrames count: Int) -> Int { Self.headerSize + count * (Self.frameHeaderSize + pageSize) }
+
+  /// The salts that the header of a log has; `nil` without a log.
+  static func salts(at path: String) -> UInt64? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return (try? LogReader(descriptor: descriptor, path: path).bytes(at: 0, count: headerSize)).map(Self.salts)
+  }
+
+  private static func salts(_ header: [UInt8]) -> UInt64 { UInt64(header.word(16)) << 32 | UInt64(header.word(20)) }
 
   /// Reads the log. O(size).
   /// - Returns: `nil` when there is no log, or none with a whole frame.
@@ -65,6 +80,7 @@ package struct WriteAheadLog: Sendable {
     let isSize = stored >= 512 && stored <= 65_536 && stored & (stored - 1) == 0
     isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
     if isSize { pageSize = stored }
+    salts = Self.salts(start)
     // The first frame has the same salts as a damaged header.
     let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
     sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))
