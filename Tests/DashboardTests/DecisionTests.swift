@@ -54,9 +54,13 @@ struct DecisionTests {
 
   @Test("Undoing over others' changes names them and is cancelled by default", arguments: [false, true])
   func undo(_ isRedo: Bool) {
+    let field = WriteConflict.Field(path: FieldPath("status"), base: "paid", mine: "packed", theirs: "sent")
     let conflict = UndoConflict(
       batch: BatchID(7), isRedo: isRedo,
-      documents: [.init(key: key("orders/a"), left: ["status": "paid"], now: ["status": "sent"])])
+      documents: [
+        .init(
+          key: key("orders/a"), left: ["status": "paid"], now: ["status": "sent"], writing: .init(.fields, [field]))
+      ])
     var driver = Driver(Size(width: 80, height: 24))
     driver.client(.undoConflict(conflict), at: 1)
     #expect(

@@ -95,11 +95,9 @@ struct CacheClaimTests {
   @Test("A cache that does not say whose it is becomes that of the first who asks, with its queue")
   func ownerless() throws {
     try use(nil, queueing: "cities/SF")
-    #expect(try LocalStore.ownerlessWriteCount(in: place.path) == 1)
 
     #expect(try waitingWrites(CacheClaim(ours)) == 1)
 
-    #expect(try LocalStore.ownerlessWriteCount(in: place.path) == 0)
     #expect(refusal(CacheClaim(others))?.kind == .foreign)
   }
 

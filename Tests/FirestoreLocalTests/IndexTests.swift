@@ -252,7 +252,7 @@ struct IndexTests {
     try store.setIndexes([try index(ascending("state")), try index(ascending("quagga"))])
     _ = try slices(&store)
     store.close()
-    // In a page that is as it was written: one of a version without checksums was not seen to be damaged.
+    // The page's own checksum is intact.
     try Connection(path: PageChecksums.uri(of: place.databasePath), called: "cache").execute(
       "UPDATE index_configuration SET checksum = checksum + 1 WHERE id = (SELECT max(id) FROM index_configuration)")
 

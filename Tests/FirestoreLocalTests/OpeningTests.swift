@@ -306,7 +306,7 @@ struct OpeningTests {
       "seed \(seed), \(failures) failures, \(String(describing: next.fallback))")
   }
 
-  @Test("A database of a newer program is left alone")
+  @Test("A database with a later schema version is refused with the way out, and left alone")
   func newerSchema() throws {
     let place = Place(.durable)
     let store = try place.open()
@@ -319,6 +319,8 @@ struct OpeningTests {
     let other = LocalStore(openingOrFallingBack: place.configuration())
 
     #expect(error?.kind == .newerSchema)
+    #expect(error?.message.contains("schema version 99") == true)
+    #expect(error?.message.contains("another cache directory") == true)
     #expect(error?.code == .failedPrecondition)
     #expect(other.fallback == error)
     #expect(try Data(contentsOf: url) == bytes)

@@ -182,21 +182,6 @@ struct RetentionTests {
     store.close()
   }
 
-  @Test("A cache of the version before is taken over, and can keep what is pinned")
-  func upgrade() throws {
-    let place = Place(.durable)
-    var store = try place.open()
-    try fill(&store)
-    try store.database.connection.execute("DROP TABLE retentions; PRAGMA user_version = 8;")
-    store.close()
-
-    store = try place.open()
-    try store.set(pin(Self.done))
-    try collectAll(&store)
-    #expect(try rooms(store) == 5)
-    try close(store)
-  }
-
   private func evict(
     _ path: String, _ subject: Eviction.Subject = .everything, since time: Int64? = nil, from store: inout LocalStore
   ) throws -> Eviction {

@@ -178,16 +178,16 @@ struct SocketTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("An owner that does not know how to let the data go, of an older version, is named as the one that keeps it")
-  func claimFromOlder() async throws {
+  @Test("An owner that says nothing to who asks for the data is named as the one that keeps it")
+  func claimFromSilent() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
     let owner = try FakeOwner(in: folder)
-    owner.welcome("hearth\t1\tabcd\tnormal\t77\thearth of yesterday\n")
+    owner.welcome("hearth\t1\tabcd\tnormal\t77\thearth of somebody\n")
     let data = try SharedData.open(folder.path, patience: .seconds(60))
     let error = await #expect(throws: RPCStatus.self) { try await data.claim(within: .seconds(3)) }
     #expect(error?.code == .unavailable)
-    #expect(error?.message.contains("process 77 (hearth of yesterday)") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("process 77 (hearth of somebody)") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("keeps it") == true, "\(error?.message ?? "")")
     withExtendedLifetime(lock) {}
   }

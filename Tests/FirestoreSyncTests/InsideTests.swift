@@ -66,13 +66,13 @@ struct InsideTests {
   @Test("The first snapshot is timed from the first listener on, and the first in sync with the server")
   func beginning() async throws {
     try await EngineHarness.run { test in
-      #expect(try await test.engine.inside().beginning?.firstSnapshot == nil)
+      #expect(try await test.engine.inside().beginning.firstSnapshot == nil)
       let (_, mailbox) = test.listen("rooms")
       let (watch, target) = try await test.nextWatch()
       test.clock.advance(by: .seconds(2))
       await watch.sync(target, [doc("rooms/a", at: 5)], at: 5)
       while try await mailbox.snapshot().isFromCache {}
-      let first = try #require(try await test.engine.inside().beginning)
+      let first = try await test.engine.inside().beginning
       #expect(first.firstSnapshot == .seconds(2) && first.firstInSync == .seconds(2))
       test.clock.advance(by: .seconds(2))
       await watch.update(target, [doc("rooms/b", at: 6)], at: 6)
@@ -144,24 +144,24 @@ struct InsideTests {
   @Test("The connection is told with the reason why it is not there, and the time of the next attempt")
   func connection() async throws {
     try await EngineHarness.run { test in
-      let idle = try #require(try await test.engine.inside().connection)
+      let idle = try await test.engine.inside().connection
       #expect(idle.online == .unknown && idle.reason == .idle && idle.nextAttempt == nil)
       let (_, mailbox) = test.listen("rooms")
       let (watch, target) = try await test.nextWatch()
       await watch.sync(target, [doc("rooms/a", at: 5)], at: 5)
       while try await mailbox.snapshot().isFromCache {}
-      let online = try #require(try await test.engine.inside().connection)
+      let online = try await test.engine.inside().connection
       #expect(online.online == .online && online.reason == nil)
 
       watch.fail(RPCStatus(.resourceExhausted, "too much"))
       for await status in test.engine.status(queueEnds: 1) where status.nextRetry != nil { break }
       let inside = try await test.engine.inside()
-      let failed = try #require(inside.connection)
+      let failed = inside.connection
       #expect(failed.reason == .failed(RPCStatus(.resourceExhausted, "too much")))
       // The longest pause follows at once.
       #expect(try #require(failed.nextAttempt) > inside.time)
       await test.engine.disableNetwork()
-      let disabled = try #require(try await test.engine.inside().connection)
+      let disabled = try await test.engine.inside().connection
       #expect(disabled.reason == .networkDisabled && disabled.nextAttempt == nil && disabled.online == .offline)
     }
   }

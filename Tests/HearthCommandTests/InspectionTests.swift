@@ -193,7 +193,6 @@ struct InspectionTests {
     let program = try Program()
     try await program.write("orders/a", ["n": 1])
     let looking = try program.watch()
-    #expect(looking.greeting.tellsInside == true)
     guard case .inside(let inside) = try await looking.answer(to: 1, .inside),
       case .survey(let survey) = try await looking.answer(to: 2, .survey),
       case .failed(let refused) = try await looking.answer(to: 3, .restart(.watch))

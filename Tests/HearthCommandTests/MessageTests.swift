@@ -180,8 +180,7 @@ struct MessageTests {
     let state = DashboardState(
       DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
       size: Size(width: 80, height: 24), now: Timestamp(seconds: 5))
-    var header = RecordingHeader(start: state.now, size: state.size, configuration: state.configuration)
-    header.format = RecordingHeader.formatWithMessages
+    let header = RecordingHeader(start: state.now, size: state.size, configuration: state.configuration)
     var data = try RecordingLine.data(header)
     for line in lines { data.append(Data((line + "\n").utf8)) }
     return data

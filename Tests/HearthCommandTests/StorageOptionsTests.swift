@@ -137,25 +137,4 @@ import Testing
     let server = remote.store(for: try BackendConnection.open(remote.backend, remote.database), .never)
     #expect(server.claim == CacheClaim(.server("h:1", remote.database)))
   }
-
-  @Test("Writes in the cache of an earlier version are told, with the folder that sends them, and stay where they are")
-  func formerCache() throws {
-    let folder = TemporaryFolder()
-    let locations = try StorageOptions.parse([]).locations(Paths(environment: ["XDG_DATA_HOME": folder.path]))
-    let path = folder.path + "/hearth/cache/hearth/default"
-    #expect(locations.formerCache == path)
-    #expect(FormerCache.notice(about: path) == nil && !FileManager.default.fileExists(atPath: path))
-
-    let configuration = LocalStoreConfiguration(
-      location: .directory(path), policy: .never, database: locations.database)
-    var old = try LocalStore(configuration)
-    old.close()
-    #expect(FormerCache.notice(about: path) == nil)
-    old = try LocalStore(configuration)
-    let key = DocumentKey(unchecked: ResourcePath("a/b"))
-    _ = try old.write([Mutation(key: key, operation: .delete)], at: Timestamp(seconds: 0))
-    #expect(FormerCache.notice(about: path) == nil, "Whoever has it open sends it.")
-    old.close()
-    #expect(FormerCache.notice(about: path)?.contains("--cache \(path)") == true)
-  }
 }

@@ -33,12 +33,6 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
   package var listeners: Int
   /// The number of watchers that are there already.
   package var watchers: Int
-  /// Whether the program answers what it has inside; `nil` for one of an earlier version, which ends the connection
-  /// when it is asked.
-  package var tellsInside: Bool?
-  /// Whether the program knows all faults that `FaultChange` can make; `nil` for one of an earlier version, which would
-  /// leave settings out, or end the connection.
-  package var knowsFaultWords: Bool?
 
   package init(
     process: Int32, name: String, database: DatabaseID, backend: BackendKind, host: String? = nil,
@@ -53,8 +47,6 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
     self.since = since
     self.listeners = listeners
     self.watchers = watchers
-    tellsInside = true
-    knowsFaultWords = true
   }
 
   /// The keys that every version has.

@@ -47,8 +47,7 @@ extension CacheDatabase {
   /// The name of the owner's row in `globals`, whose other rows are the numbers of `Globals`.
   static let ownerName = "database_identity"
 
-  /// The database that the cache belongs to; `nil` for a cache that was never claimed, or that was made by a version
-  /// which did not note the owner.
+  /// The database that the cache belongs to; `nil` for a cache that was never claimed.
   var owner: String? {
     get throws(StoreError) {
       try connection.first("SELECT value FROM globals WHERE name = ?", Self.ownerName) { $0.text(0) }

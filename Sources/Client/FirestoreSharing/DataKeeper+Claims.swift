@@ -58,7 +58,7 @@ extension DataKeeper {
       }
       guard case .attached(let attachment) = passage.way else { return }
       if asked == attachment.owner {
-        // An owner of an older version ends the connection at this question, and has the data still.
+        // An owner that ends the connection at this question has the data still.
         if .now >= deadline { throw Self.refusal(of: attachment.owner, "it does not let it go") }
         do { try await ContinuousClock().sleep(for: Self.pause) } catch { throw Self.isCancelled }
       }

@@ -125,8 +125,6 @@ package struct StorageOptions: ParsableArguments {
     var isCacheNamed = false
     /// Whether a user chose the data's folder.
     package var isDataNamed = false
-    /// The folder in which earlier versions kept the cache.
-    package var formerCache: String?
     /// The connection of `connections.toml` that these locations come from.
     package var connection: NamedConnection?
     /// Whether every write is refused.
@@ -134,15 +132,13 @@ package struct StorageOptions: ParsableArguments {
 
     package init(
       database: DatabaseID, cache: StorageLocation, backend: BackendChoice, isCacheNamed: Bool = false,
-      isDataNamed: Bool = false, formerCache: String? = nil, connection: NamedConnection? = nil,
-      isReadOnly: Bool = false
+      isDataNamed: Bool = false, connection: NamedConnection? = nil, isReadOnly: Bool = false
     ) {
       self.database = database
       self.cache = cache
       self.backend = backend
       self.isCacheNamed = isCacheNamed
       self.isDataNamed = isDataNamed
-      self.formerCache = formerCache
       self.connection = connection
       self.isReadOnly = isReadOnly
     }
@@ -176,12 +172,6 @@ package struct StorageOptions: ParsableArguments {
     let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))" } ?? "\(folder)/cache"
     let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"
     locations.cache = .directory(cache ?? place)
-    if cache == nil, data == nil {
-      let former = remote.map { "remote/\($0.endpoint.text)/" } ?? ""
-      let name = database == "(default)" ? "default" : database
-      let path = "\(paths.data)/cache/\(former)\(project)/\(name)"
-      locations.formerCache = path == place ? nil : path
-    }
     return locations
   }
 

@@ -107,7 +107,7 @@ extension MutationBatch {
     writer.field(2, timestamp: localWriteTime)
     for mutation in baseMutations { writer.field(3) { $0.mutation(mutation, .relative) } }
     for mutation in mutations { writer.field(4) { $0.mutation(mutation, .relative) } }
-    if let generation { writer.field(5, integer: generation) }
+    writer.field(5, integer: generation)
     return writer.bytes
   }
 

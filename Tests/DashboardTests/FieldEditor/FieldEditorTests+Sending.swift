@@ -70,7 +70,8 @@ extension FieldEditorTests {
     driver.press("space Q")
     #expect(driver.effects.isEmpty && driver.state.overlay?.fieldEditor != nil)
     let conflict = UndoConflict(
-      batch: BatchID(7), isRedo: false, documents: [.init(key: key("orders/b"), left: [:], now: ["n": 1])])
+      batch: BatchID(7), isRedo: false,
+      documents: [.init(key: key("orders/b"), left: [:], now: ["n": 1], writing: .init(.deletion, []))])
     driver.client(.undoConflict(conflict), at: 2)
     #expect(driver.state.overlay?.kind == .decision)
     driver.press("esc")

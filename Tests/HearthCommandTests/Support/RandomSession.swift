@@ -165,7 +165,11 @@ struct RandomSession {
           replacing: [mutation()], again: random.pick([.text(request), .fields(over: documents[0].data?.fields)])))
     case 19:
       return .undoConflict(
-        UndoConflict(batch: id, isRedo: true, documents: [.init(key: key, left: nil, now: documents[0].data?.fields)]))
+        UndoConflict(
+          batch: id, isRedo: true,
+          documents: [
+            .init(key: key, left: nil, now: documents[0].data?.fields, writing: .init(.fields, [field]))
+          ]))
     case 20: return .editorFailed(request, line: 3, column: 4, reason: "no comma")
     case 21:
       let explanation = QueryExplanation(

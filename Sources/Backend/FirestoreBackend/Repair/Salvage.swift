@@ -56,7 +56,7 @@ struct Salvage {
     guard let collection = values[1].integer, let name = values[2].bytes, let version = values[3].integer,
       let created = values[4].integer, let fields = values[5].bytes, values[0] == .null, (name.first ?? 2) < 2
     else { return }
-    // The fields are validated too, because files of earlier versions had no checksums of pages.
+    // One document with invalid fields would fail every query that finds it.
     do throws(ModelError) { _ = try EncodedFields(validating: fields) } catch { return }
     try connection.run(
       """

@@ -7,48 +7,27 @@ import FirestoreSQLite
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 9
+  static let version: Int64 = 1
 
-  private static func check(_ found: Int64) throws(StoreError) {
-    if found <= version { return }
-    throw StoreError(
-      .newerSchema,
-      "The cache has schema version \(found), this program knows versions up to \(version): "
-        + "use the newer program, or another cache directory.")
-  }
-
-  /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
-  static func refuseNewer(_ connection: Connection) throws(StoreError) {
-    try check(connection.integer("PRAGMA user_version") ?? 0)
-  }
-
-  /// Creates the tables in an empty database, and brings those of an earlier version up to date.
-  /// - Throws: `newerSchema` for a database that a newer version of this program wrote, which is not changed; `corrupt`
-  ///   for one that lacks a table, column or index.
-  /// - Parameters:
-  ///   - use: whether other connections may have the file open as well; always alone in memory.
-  ///   - isFirst: whether no other connection has it open.
-  static func prepare(
-    _ connection: Connection, isFile: Bool, _ use: DirectoryUse = .alone, isFirst: Bool = true
-  ) throws(StoreError) {
+  /// Creates the tables in an empty database.
+  /// - Throws: `newerSchema` for a database with a later schema version, which is not changed; `corrupt` for one that
+  ///   lacks a table, column or index.
+  /// - Parameter use: whether other connections may have the file open as well; always alone in memory.
+  static func prepare(_ connection: Connection, isFile: Bool, _ use: DirectoryUse = .alone) throws(StoreError) {
     let found = try connection.integer("PRAGMA user_version") ?? 0
-    try check(found)
-    guard isFirst || found == version else {
+    if found > version {
       throw StoreError(
-        .locked,
-        "The cache is shared by processes of another version of this program (schema \(found)). End them first.")
+        .newerSchema,
+        "The cache has schema version \(found), and this program reads version \(version). Use the program that made it, "
+          + "or another cache directory.")
     }
     try connection.configure(settings(isFile: isFile, use))
     if found == version { return try compare(connection) }
+    guard found == 0, try !connection.exists("SELECT 1 FROM sqlite_schema") else {
+      throw .damaged("it has schema version \(found), which no program writes")
+    }
     try connection.transaction { () throws(StoreError) in
-      if found == 5 { try connection.execute(checksums) }
-      if found == 5 || found == 6 {
-        try connection.execute(memberDigests)
-        try TargetCache(connection: connection).establishDigests()
-      }
-      // Version 8 has the same tables as 7; its pages have checksums, which earlier programs would not write. Programs
-      // before 9 would collect what is pinned.
-      if found < 5 { try create(in: connection) } else { try connection.execute(RetentionTable.schema) }
+      try create(in: connection)
       try connection.execute("PRAGMA user_version = \(version)")
     }
   }
@@ -107,24 +86,6 @@ enum Schema {
   /// share a page.
   static let defaultLogPages: Int64 = 4000
 
-  /// Brings version 5 to 6. Rows of before have no checksums.
-  private static let checksums = """
-    ALTER TABLE mutation_batches ADD COLUMN checksum INTEGER;
-    ALTER TABLE rejected_writes ADD COLUMN checksum INTEGER;
-    ALTER TABLE targets ADD COLUMN checksum INTEGER;
-    ALTER TABLE pending_documents ADD COLUMN checksum INTEGER;
-    DROP VIEW overlays;
-    \(overlays)
-    """
-
-  /// Brings version 6 to 7.
-  private static let memberDigests = "ALTER TABLE targets ADD COLUMN members INTEGER DEFAULT 0"
-
-  private static let overlays = """
-    CREATE VIEW overlays AS
-      SELECT collection, name, user, largest_batch, mutation, origin, checksum FROM pending_documents WHERE batch = 0;
-    """
-
   private static let tables = """
     CREATE TABLE globals (
       name TEXT PRIMARY KEY,
@@ -165,7 +126,7 @@ enum Schema {
       id INTEGER PRIMARY KEY,
       user INTEGER NOT NULL,
       batch BLOB NOT NULL,
-      checksum INTEGER            -- of `batch`; NULL: stored before there were any
+      checksum INTEGER NOT NULL   -- of `batch`
     ) STRICT;
 
     -- A document's batches and their sum lie side by side: what changes together is on one page.
@@ -177,11 +138,12 @@ enum Schema {
       largest_batch INTEGER,
       mutation BLOB,
       origin BLOB,                -- OverlayOrigin; NULL: none
-      checksum INTEGER,           -- of an overlay's three columns; NULL: stored before there were any
+      checksum INTEGER,           -- of an overlay's three columns; NULL: a batch
       PRIMARY KEY (collection, name, user, batch)
     ) STRICT, WITHOUT ROWID;
     CREATE VIEW batch_documents AS SELECT collection, name, user, batch FROM pending_documents WHERE batch > 0;
-    \(overlays)
+    CREATE VIEW overlays AS
+      SELECT collection, name, user, largest_batch, mutation, origin, checksum FROM pending_documents WHERE batch = 0;
 
     CREATE TABLE targets (
       id INTEGER PRIMARY KEY,
@@ -191,7 +153,7 @@ enum Schema {
       snapshot_version INTEGER,
       limbo_free_version INTEGER,
       resume_token BLOB,
-      checksum INTEGER,           -- of target, versions and token; NULL: stored before there were any
+      checksum INTEGER,           -- of target, versions and token; NULL: being collected
       members INTEGER DEFAULT 0   -- MemberDigest; NULL: being collected
     ) STRICT;
 

@@ -5,15 +5,6 @@ import Foundation
 extension LocalStore {
   /// Whether a directory holds a durable cache, in whatever state.
   package static func exists(in path: String) -> Bool { CacheDatabase.files(in: path).exists }
-
-  /// The number of writes of all users, waiting and refused ones, in a cache without an owner: one made by a version
-  /// that did not note the database. 0 for a cache with an owner.
-  /// - Throws: `locked` if a store has the cache open, or the reason why it cannot be read.
-  package static func ownerlessWriteCount(in path: String) throws(StoreError) -> Int {
-    let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
-    defer { database.close() }
-    return try database.owner == nil ? Int(database.keptWriteCount) : 0
-  }
 }
 
 extension LocalStore {

@@ -113,9 +113,8 @@ package struct LocalStore: ~Copyable {
   /// were lost may have to wait for long.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-    let generation = batch.generation.map(bytes) ?? []
     let sender = user == database.signedOutUser ? [] : bytes(user.rawValue)
-    return WriteRequestID(clientID: bytes(database.identity) + generation + sender, batchID: batch.id)
+    return WriteRequestID(clientID: bytes(database.identity) + bytes(batch.generation) + sender, batchID: batch.id)
   }
 
   /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.

@@ -33,11 +33,11 @@ final class CacheDatabase {
   /// A database in memory.
   convenience init() throws(StoreError) { try self.init(path: nil) }
 
-  private init(path: String?, _ use: DirectoryUse = .alone, isFirst: Bool = true) throws(StoreError) {
+  private init(path: String?, _ use: DirectoryUse = .alone) throws(StoreError) {
     self.path = path
     let location = try path.map { path throws(StoreError) in try PageChecksums.uri(of: path) }
     connection = try Connection(path: location, called: Self.title)
-    try Schema.prepare(connection, isFile: path != nil, use, isFirst: isFirst)
+    try Schema.prepare(connection, isFile: path != nil, use)
     collections = CollectionTable(connection)
     indexes = try IndexTable(connection, collections)
     documents = try DocumentTable(connection, collections, indexes)
@@ -162,7 +162,7 @@ final class CacheDatabase {
     try directory.prepare(making: make)
     let database: CacheDatabase
     do throws(StoreError) {
-      database = try CacheDatabase(path: directory.files.path, use, isFirst: directory.isFirst)
+      database = try CacheDatabase(path: directory.files.path, use)
     } catch {
       throw Self.explaining(error, directory.files.path)
     }

@@ -4,8 +4,6 @@ import FirestoreSQLite
 
 /// The checksum beside a document. Its lower half is that of the fields, its upper half is of what says whose they are,
 /// and of when: a changed bit there would show another document, another version, or none.
-///
-/// An upper half of zero is that of a row which an earlier version of this program stored; it is trusted.
 enum DocumentChecksum {
   struct Header {
     var number: DocumentNumber
@@ -23,8 +21,7 @@ enum DocumentChecksum {
   }
 
   static func holds(_ stored: Int64, for header: Header, named name: UnsafeRawBufferPointer) -> Bool {
-    let upper = UInt64(bitPattern: stored) >> 32
-    return upper == 0 || upper == self.upper(header, named: name)
+    UInt64(bitPattern: stored) >> 32 == upper(header, named: name)
   }
 
   private static func upper(_ header: Header, named name: UnsafeRawBufferPointer) -> UInt64 {
@@ -33,7 +30,7 @@ enum DocumentChecksum {
       header.createTime ?? .min,
       header.state
     )
-    return max(withUnsafeBytes(of: parts) { UInt64(StoredFields.checksum($0)) }, 1)
+    return withUnsafeBytes(of: parts) { UInt64(StoredFields.checksum($0)) }
   }
 }
 
@@ -44,12 +41,12 @@ enum RowChecksum {
     bytes.withUnsafeBytes { bytes in more.withUnsafeBytes { more in of(bytes, more, numbers: numbers) } }
   }
 
-  /// - Parameter stored: `nil` beside what an earlier version of this program stored, which is trusted.
+  /// - Parameter stored: `nil` for a row without a checksum, which holds for no bytes.
   static func holds(
     _ stored: Int64?, for bytes: UnsafeRawBufferPointer,
     _ more: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0), numbers: (Int64, Int64) = (0, 0)
   ) -> Bool {
-    stored.map { $0 == of(bytes, more, numbers: numbers) } ?? true
+    stored == of(bytes, more, numbers: numbers)
   }
 
   private static func of(_ bytes: UnsafeRawBufferPointer, _ more: UnsafeRawBufferPointer, numbers: (Int64, Int64))

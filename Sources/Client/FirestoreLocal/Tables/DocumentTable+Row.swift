@@ -122,8 +122,10 @@ struct DocumentRow {
     let header = DocumentChecksum.Header(
       number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
       state: row.integer(5))
-    let isIntact = DocumentChecksum.holds(
-      row.integer(7), for: header, named: row.blobBytes(2))
+    // A placeholder shows nothing and has no checksum.
+    let isIntact =
+      row.optionalInteger(7).map { DocumentChecksum.holds($0, for: header, named: row.blobBytes(2)) }
+      ?? (header.state == DocumentTable.State.placeholder.rawValue)
     guard isIntact else { throw StoredFields.changedOnDisk }
   }
 

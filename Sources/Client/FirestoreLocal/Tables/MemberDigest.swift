@@ -42,13 +42,6 @@ extension TargetCache {
     }
   }
 
-  /// Stores the digests of the present members, for targets that an earlier version stored without digests.
-  func establishDigests() throws(StoreError) {
-    for (id, digest) in try memberDigests() {
-      try connection.run("UPDATE targets SET members = ? WHERE id = ?", digest.value, id)
-    }
-  }
-
   private func memberDigests() throws(StoreError) -> [Int64: MemberDigest] {
     var digests: [Int64: MemberDigest] = [:]
     try connection.forEachRow("SELECT target, document FROM target_documents") { row in

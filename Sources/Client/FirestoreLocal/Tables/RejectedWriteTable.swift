@@ -23,7 +23,7 @@ struct RejectedWriteTable {
       code INTEGER NOT NULL,
       message TEXT NOT NULL,
       batch BLOB NOT NULL,
-      checksum INTEGER            -- of `batch`; NULL: stored before there were any
+      checksum INTEGER NOT NULL   -- of `batch`
     ) STRICT;
     CREATE INDEX rejected_writes_by_user ON rejected_writes (user, id, byte_count);
     """

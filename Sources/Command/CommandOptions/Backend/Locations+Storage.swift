@@ -4,7 +4,6 @@ import FirestoreBackend
 package import FirestoreLocal
 package import FirestoreSQLite
 import FirestoreSync
-import Logging
 
 extension StorageOptions.Locations {
   /// Opens the way to the database; unusable data is an error.
@@ -85,28 +84,5 @@ extension CommandFailure {
       case .refused, .leaseLost, .injected, .sqlite: .failure
       }
     self.init(exit, error.message)
-  }
-}
-
-/// The cache that an earlier version kept for the same project and database. It was named by these alone and did not
-/// note its backend, so that the owner of its writes is not certain: it is left where it is.
-package enum FormerCache {
-  /// - Returns: a notice for the user about writes that wait there; `nil` if there are none.
-  package static func notice(about path: String) -> String? {
-    guard LocalStore.exists(in: path) else { return nil }
-    let log = Logger(label: "hearth.cache")
-    do throws(StoreError) {
-      let count = try LocalStore.ownerlessWriteCount(in: path)
-      guard count > 0 else {
-        log.info("the cache of an earlier version is not used", metadata: ["path": "\(path)"])
-        return nil
-      }
-      return
-        "\(count == 1 ? "A write waits" : "\(count) writes wait") in the cache of an earlier version, which did not note "
-        + "for which backend. If for this one, 'hearth --cache \(path)' sends \(count == 1 ? "it" : "them")."
-    } catch {
-      log.info("the cache of an earlier version cannot be read", metadata: ["path": "\(path)", "error": "\(error)"])
-      return nil
-    }
   }
 }

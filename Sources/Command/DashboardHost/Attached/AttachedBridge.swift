@@ -14,11 +14,6 @@ import FirestoreQuery
 package final class AttachedBridge {
   private let link: InspectionLink
   let program: AttachedProgram
-  /// Whether the program answers what its client has inside.
-  let tellsInside: Bool
-  /// Whether the program knows all faults.
-  private let knowsFaultWords: Bool
-  private var lastFaults = FaultSettings()
   let database: DatabaseID
   /// The control of the program's server, if that is an emulator on this machine.
   let serverControl: EmulatorControl?
@@ -46,8 +41,6 @@ package final class AttachedBridge {
   ) {
     self.link = link
     self.program = program
-    tellsInside = greeting.tellsInside == true
-    knowsFaultWords = greeting.knowsFaultWords == true
     database = greeting.database
     serverControl = EmulatorControl(of: greeting)
     self.apply = apply
@@ -114,9 +107,7 @@ package final class AttachedBridge {
       refreshSoon()
     case .status(let status): receive(status)
     case .cacheProblem(let message): emit(.storage(StorageNotice(badge: "CACHE NOT IN USE", message: message)))
-    case .faults(let settings):
-      lastFaults = settings
-      emit(.faults(settings))
+    case .faults(let settings): emit(.faults(settings))
     case .answer(let number, let answer): requests.removeValue(forKey: number)?(answer)
     case .refused(let reason): end(reason)
     case .closed: end("\(program.title) has closed its client")
@@ -181,11 +172,9 @@ package final class AttachedBridge {
     case .dropRejected(let batches):
       news.settledRejected.formUnion(batches)
       control(.dropRejected(batches))
-    case .setFaults(let settings):
-      if settings.needsFaultWords, !knowsFaultWords { return refuseFault() }
-      control(.setFaults(settings))
+    case .setFaults(let settings): control(.setFaults(settings))
     case .injectFault(let fault): control(.injectFault(fault))
-    case .causeFault(let event): if knowsFaultWords { control(.causeFault(event)) } else { refuseFault() }
+    case .causeFault(let event): control(.causeFault(event))
     case .lookInside: lookInside()
     case .surveyCache: surveyCache()
     case .countFieldTypes(let path): countFieldTypes(FieldTypeCount(in: path, of: database))
@@ -213,11 +202,6 @@ package final class AttachedBridge {
     ask(request) { [weak self] answer in
       if case .failed(let status) = answer { self?.emit(.notice(.error, status.message)) }
     }
-  }
-
-  private func refuseFault() {
-    emit(.notice(.error, "\(program.title) was built with an earlier Hearth, which does not know this fault"))
-    emit(.faults(lastFaults))
   }
 
   private func load(_ tag: WindowTag, _ query: Query) {

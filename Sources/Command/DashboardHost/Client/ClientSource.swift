@@ -56,9 +56,7 @@ package struct ClientSource {
     let options = session.options
     if options.isDemo { addDemo(to: &group, session) }
     session.restoreListeners(of: connection)
-    let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }
-    let weaker = connection.data?.durabilityWarning(options.durability)
-    return [former, weaker].compactMap(\.self)
+    return [connection.data?.durabilityWarning(options.durability)].compactMap(\.self)
   }
 
   private func addDemo(to group: inout TaskGroup<Void>, _ session: Session) {

@@ -8,7 +8,6 @@ import FirestoreModel
 /// The inside of a watched program's client.
 extension AttachedBridge {
   func lookInside() {
-    guard tellsInside else { return emit(.inside(.failure(InsideReport.untold(of: program.title)))) }
     ask(.inside) { [weak self] answer in
       switch answer {
       case .inside(let inside): self?.emit(.inside(.success(inside.plausible)))
@@ -38,7 +37,6 @@ extension AttachedBridge {
   }
 
   func surveyCache() {
-    guard tellsInside else { return emit(.surveyed(.failure(InsideReport.untold(of: program.title)))) }
     ask(.survey) { [weak self] answer in
       switch answer {
       case .survey(let survey): self?.emit(.surveyed(.success(survey.plausible)))
@@ -65,8 +63,8 @@ extension ClientInside {
     for index in inside.targets.indices {
       inside.targets[index].lastUse = targets[index].lastUse.map { Int64(Int(clamping: $0).plausible) }
     }
-    inside.retentions = retentions.map { Array($0.prefix(Self.listed)) }
-    inside.indexes = indexes.map { $0.prefix(Self.listed).map(\.plausible) }
+    inside.retentions = Array(retentions.prefix(Self.listed))
+    inside.indexes = indexes.prefix(Self.listed).map(\.plausible)
     (inside.lookups.asked, inside.lookups.waiting) = (lookups.asked.plausible, lookups.waiting.plausible)
     for index in inside.streams.indices {
       inside.streams[index].messagesSent = streams[index].messagesSent.plausible
@@ -84,10 +82,10 @@ extension CacheSurvey {
     for index in survey.shares.indices {
       survey.shares[index].documents = shares[index].documents.plausible
       survey.shares[index].names = shares[index].names.plausible
-      survey.shares[index].overlays = shares[index].overlays?.plausible
+      survey.shares[index].overlays = shares[index].overlays.plausible
       survey.shares[index].leavingDocuments = shares[index].leavingDocuments.plausible
     }
-    survey.contents = contents?.plausible
+    survey.contents = contents.plausible
     return survey
   }
 }

@@ -11,11 +11,11 @@ extension InsideJSON {
     let collections = survey.shares.map { share in
       object([
         Member("path", string(share.path.text)), Member("documents", integer(share.documents)),
-        Member("overlays", share.overlays.map { integer($0) } ?? null), Member("names", integer(share.names)),
+        Member("overlays", integer(share.overlays)), Member("names", integer(share.names)),
         Member("bytes", integer(Int(clamping: share.bytes))),
         Member("leavingDocuments", integer(share.leavingDocuments)),
         Member("leavingBytes", integer(Int(clamping: share.leavingBytes))),
-        Member("offline", share.coverage.map(coverage) ?? null),
+        Member("offline", coverage(share.coverage)),
       ])
     }
     return object([
@@ -23,12 +23,12 @@ extension InsideJSON {
       Member("freeBytes", integer(Int(clamping: survey.freeBytes))),
       Member("limit", survey.limit.map { integer(Int(clamping: $0)) } ?? null),
       Member("targets", integer(survey.targets)), Member("leavingTargets", integer(survey.leavingTargets)),
-      Member("leavesNext", survey.victims.map { JSONSyntax(.array($0.map(victim))) } ?? null),
+      Member("leavesNext", JSONSyntax(.array(survey.victims.map(victim)))),
       Member("collections", JSONSyntax(.array(collections))),
-      Member("tables", survey.contents.map { JSONSyntax(.array($0.tables.map(table))) } ?? null),
-      Member("pages", survey.contents.map { integer($0.pageCount) } ?? null),
-      Member("logBytes", survey.contents.map { integer(Int(clamping: $0.logBytes)) } ?? null),
-      Member("checksums", survey.contents.map { string($0.checksums.rawValue) } ?? null),
+      Member("tables", JSONSyntax(.array(survey.contents.tables.map(table)))),
+      Member("pages", integer(survey.contents.pageCount)),
+      Member("logBytes", integer(Int(clamping: survey.contents.logBytes))),
+      Member("checksums", string(survey.contents.checksums.rawValue)),
     ])
   }
 
@@ -71,10 +71,9 @@ extension InsideJSON {
 
   /// The local indexes with their progress, and with the count of their entries.
   static func indexes(_ inside: ClientInside, _ counted: CacheContents?) -> JSONSyntax {
-    guard let indexes = inside.indexes else { return null }
-    return JSONSyntax(
+    JSONSyntax(
       .array(
-        indexes.map { index in
+        inside.indexes.map { index in
           let amount = counted?.indexes.first { $0.state.definition == index.definition }
           return object([
             Member("index", string("\(index.definition)")), Member("automatic", boolean(index.isAutomatic)),

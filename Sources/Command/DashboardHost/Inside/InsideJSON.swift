@@ -16,9 +16,9 @@ enum InsideJSON {
       Member("limbo", lookups(inside.lookups)), Member("streams", JSONSyntax(.array(inside.streams.map(stream)))),
       Member("lease", inside.company.map(company) ?? null), Member("cache", cache(survey)),
       Member("queries", JSONSyntax(.array(inside.queries.map(query)))),
-      Member("beginning", inside.beginning.map(beginning) ?? null),
-      Member("connection", inside.connection.map(connection) ?? null),
-      Member("kept", inside.retentions.map { JSONSyntax(.array($0.map(retention))) } ?? null),
+      Member("beginning", beginning(inside.beginning)),
+      Member("connection", connection(inside.connection)),
+      Member("kept", JSONSyntax(.array(inside.retentions.map(retention)))),
       Member("indexes", indexes(inside, survey.contents)),
     ]).lineText
   }

@@ -23,16 +23,9 @@ package struct InsideReport {
     self.settings = settings
   }
 
-  static func untold(of name: String) -> RPCStatus {
-    RPCStatus(.unimplemented, "\(name) is of an earlier version, which does not tell what its client has inside.")
-  }
-
   /// Asks the program, and prints what it answers.
-  /// - Throws: `unavailable` if the program ends, or is of an earlier version.
+  /// - Throws: `unavailable` if the program ends.
   package func run(asJSON: Bool) async throws {
-    guard greeting.tellsInside == true else {
-      throw CommandFailure(.unavailable, Self.untold(of: greeting.name).message)
-    }
     link.send(InspectionWord(control: false))
     defer { link.cut() }
     guard case .inside(let inside) = try await answer(to: .inside, number: 1),

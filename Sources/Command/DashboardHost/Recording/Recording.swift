@@ -98,7 +98,7 @@ package struct Recording: Sendable {
     guard let kind = try? RecordingLine.value(Kind.self, of: line), kind.hearth == RecordingHeader.kind else {
       throw CommandFailure(.badData, "\(name):1: this is no session that hearth recorded.")
     }
-    guard kind.format <= RecordingHeader.currentFormat else {
+    guard kind.format == RecordingHeader.currentFormat else {
       throw CommandFailure(
         .badData,
         "\(name):1: recorded in format \(kind.format) by hearth \(kind.program ?? "?"); this one reads format "

@@ -14,13 +14,11 @@ import TerminalCanvas
 package struct RecordingHeader: Codable, Sendable {
   static let kind = "session"
   /// The version of the format, which grows when lines change their meaning or get another kind.
-  static let currentFormat = 2
-  /// The first version with lines of messages; a recording without any has the one before.
-  static let formatWithMessages = 2
+  static let currentFormat = 1
 
   /// The kind of file.
   var hearth = Self.kind
-  var format = 1
+  var format = Self.currentFormat
   /// The version of the program that wrote it.
   var program = Release.version
   package var start: Timestamp

@@ -233,7 +233,7 @@ extension Redaction {
       documents: conflict.documents.map { document in
         UndoConflict.Document(
           key: key(document.key), left: document.left.map(fields), now: document.now.map(fields),
-          writing: document.writing.map { UndoConflict.Writing($0.operation, $0.fields.map(field)) })
+          writing: UndoConflict.Writing(document.writing.operation, document.writing.fields.map(field)))
       })
   }
 

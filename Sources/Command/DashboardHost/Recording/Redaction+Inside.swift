@@ -18,7 +18,7 @@ extension Redaction {
         inside.streams[index].status.lastError = inside.streams[index].status.lastError.map(status)
       }
       for index in inside.queries.indices { inside.queries[index].query = query(inside.queries[index].query) }
-      inside.retentions = inside.retentions?.map(retention)
+      inside.retentions = inside.retentions.map(retention)
       return .success(inside)
     case .failure(let status): return .failure(self.status(status))
     }
@@ -35,7 +35,7 @@ extension Redaction {
     switch result {
     case .success(var survey):
       for index in survey.shares.indices { survey.shares[index].path = path(survey.shares[index].path) }
-      survey.victims = survey.victims?.map { victim in
+      survey.victims = survey.victims.map { victim in
         var victim = victim
         switch victim.subject {
         case .result(let target, let documents): victim.subject = .result(self.target(target), documents: documents)

@@ -35,7 +35,6 @@ extension FileRecorder where Item == RecordedItem {
     var header = header
     let redaction = request.redaction
     header.redacted = redaction?.names
-    if request.keepsMessages { header.format = RecordingHeader.formatWithMessages }
     let redactor = redaction.map { RecordingRedactor($0, header) }
     let sink = try LineSink<RecordedItem>(request.path, limit: request.limit, replaces: request.replaces) { item in
       switch item {

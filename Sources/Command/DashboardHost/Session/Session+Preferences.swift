@@ -2,6 +2,7 @@
 package import CommandOutput
 package import Dashboard
 import DashboardModel
+import FirestoreClientState
 import FirestoreModel
 import Foundation
 import Glibc
@@ -116,7 +117,7 @@ extension Session {
         now.keymap = preferences.keymap
         if preferences.file.glyphs != old.file.glyphs { now.glyphs = preferences.file.glyphs?.choice ?? screen.glyphs }
         if isMouseNew { now.isMouseOn = mouse }
-        if preferences.file.inside != old.file.inside { now.inside = preferences.file.inside }
+        if preferences.file.inside != old.file.inside { now.inside = preferences.file.inside ?? InsideSettings() }
       }
     } else {
       setNeedsFrame(for: .input)

@@ -64,7 +64,7 @@ extension Session {
     let past = dashboard.log.all
     let first = past?.base ?? dashboard.live
     var configuration = first.configuration
-    configuration.scenarios = nil
+    configuration.scenarios = []
     let header = RecordingHeader(start: first.now, size: first.size, configuration: configuration)
     let recorder = try FileRecorder(request, header) { [weak self] reason in
       self?.recorder = nil

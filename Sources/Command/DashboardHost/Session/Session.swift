@@ -102,8 +102,8 @@ package final class Session {
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
       reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
-      beginsWithWall: options.isWall ? true : nil, inside: options.preferences.file.inside,
-      isLinkSlow: options.isSlow ? true : nil)
+      beginsWithWall: options.isWall, inside: options.preferences.file.inside ?? InsideSettings(),
+      isLinkSlow: options.isSlow)
     configuration.scenarios = ShippedScenario.all.map { ScenarioTitle(name: $0.name, summary: $0.summary) }
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     stage = ClientStage(options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh))

@@ -46,14 +46,6 @@ package struct FaultSettings: Codable, Hashable, Sendable {
   package func bandwidth(on lane: FaultLane) -> Int? { lanes[lane]?.bandwidth ?? bandwidth }
 
   package func isOffline(_ lane: FaultLane) -> Bool { isOffline || lanes[lane]?.isOffline == true }
-
-  /// Whether a program of the first version of these settings would leave some of them out.
-  package var needsFaultWords: Bool {
-    var plain = self
-    (plain.lostRequests, plain.bandwidth, plain.readingRate, plain.flap) = (0, nil, nil, nil)
-    plain.lanes = [:]
-    return plain != self
-  }
 }
 
 /// A kind of calls between a client and its backend.
@@ -64,28 +56,4 @@ package enum FaultLane: String, Codable, CaseIterable, CodingKeyRepresentable, H
   case write
   /// Everything else.
   case read
-}
-
-// MARK: Coding
-
-extension FaultSettings {
-  private enum CodingKeys: CodingKey {
-    case isOffline, isHalfOpen, latency, jitter, lostAcknowledgements
-    case lostRequests, bandwidth, readingRate, flap, lanes
-  }
-
-  /// Reads settings, also of a program that knows only the first five.
-  package init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    isOffline = try values.decode(Bool.self, forKey: .isOffline)
-    isHalfOpen = try values.decode(Bool.self, forKey: .isHalfOpen)
-    latency = try values.decode(Duration.self, forKey: .latency)
-    jitter = try values.decode(Duration.self, forKey: .jitter)
-    lostAcknowledgements = try values.decode(Int.self, forKey: .lostAcknowledgements)
-    lostRequests = try values.decodeIfPresent(Int.self, forKey: .lostRequests) ?? 0
-    bandwidth = try values.decodeIfPresent(Int.self, forKey: .bandwidth)
-    readingRate = try values.decodeIfPresent(Int.self, forKey: .readingRate)
-    flap = try values.decodeIfPresent(Duration.self, forKey: .flap)
-    lanes = try values.decodeIfPresent([FaultLane: Lane].self, forKey: .lanes) ?? [:]
-  }
 }

@@ -34,8 +34,6 @@ package struct CacheContents: Codable, Sendable {
   package enum Checksums: String, Codable, Hashable, Sendable {
     /// Every page has one, and each that was read was as it was written.
     case intact
-    /// The file is of an earlier version, and had no room for them.
-    case none
     /// Damage was met; the next start looks through the whole file.
     case damaged
     /// The database is in memory.

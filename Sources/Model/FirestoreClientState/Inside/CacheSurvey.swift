@@ -12,19 +12,17 @@ package struct CacheSurvey: Codable, Sendable {
     package var names: Int
     /// The size of the documents' fields and ids.
     package var bytes: Int64
-    /// The number of documents with writes of any user that wait, of which the cache keeps an overlay each; `nil` from a
-    /// program of an earlier version.
-    package var overlays: Int?
+    /// The number of documents with writes of any user that wait, of which the cache keeps an overlay each.
+    package var overlays: Int
     /// The part that a garbage collection would take now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
-    /// The part of the collection that can be asked for while the server is out of reach; `nil` from a program of an
-    /// earlier version.
-    package var coverage: Coverage?
+    /// The part of the collection that can be asked for while the server is out of reach.
+    package var coverage: Coverage
 
     package init(
-      path: ResourcePath, documents: Int, names: Int = 0, bytes: Int64, overlays: Int? = nil,
-      leavingDocuments: Int = 0, leavingBytes: Int64 = 0, coverage: Coverage? = nil
+      path: ResourcePath, documents: Int, names: Int = 0, bytes: Int64, overlays: Int = 0,
+      leavingDocuments: Int = 0, leavingBytes: Int64 = 0, coverage: Coverage = Coverage()
     ) {
       self.path = path
       self.documents = documents
@@ -65,8 +63,7 @@ package struct CacheSurvey: Codable, Sendable {
     package var subject: Subject
     /// The place of its last use among all uses of the cache, by the cache's own count.
     package var lastUse: Int64
-    /// The server's time at which it last sent the document, or confirmed the result; `nil` if it never did, and from a
-    /// program of an earlier version.
+    /// The server's time at which it last sent the document, or confirmed the result; `nil` if it never did.
     package var confirmed: Timestamp?
 
     package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
@@ -101,14 +98,14 @@ package struct CacheSurvey: Codable, Sendable {
   /// The number of results that a garbage collection would take now.
   package var leavingTargets: Int
   /// The things that a garbage collection would take now, the least recently used first, no more than
-  /// `ClientInside.listed` of each kind; `nil` from a program of an earlier version.
-  package var victims: [Victim]?
-  /// The other parts of the cache; `nil` from a program of an earlier version.
-  package var contents: CacheContents?
+  /// `ClientInside.listed` of each kind.
+  package var victims: [Victim]
+  /// The other parts of the cache.
+  package var contents: CacheContents
 
   package init(
     time: Timestamp, policy: Policy, bytes: Int64, freeBytes: Int64, limit: Int64?, shares: [Share], targets: Int,
-    leavingTargets: Int, victims: [Victim]? = nil, contents: CacheContents? = nil
+    leavingTargets: Int, victims: [Victim] = [], contents: CacheContents = CacheContents()
   ) {
     self.time = time
     self.policy = policy

@@ -16,16 +16,14 @@ package struct ClientInside: Codable, Sendable {
   package var streams: [StreamUse]
   /// The queries that the cache answered lately, the newest first.
   package var queries: [QueryTimes]
-  /// `nil` from a program of an earlier version.
-  package var beginning: Beginning?
-  /// `nil` from a program of an earlier version.
-  package var connection: ConnectionState?
-  /// The pins and lifetimes of the cache; `nil` from a program of an earlier version.
-  package var retentions: [Retention]?
-  /// Whether the cache is on disk; `nil` from a program of an earlier version.
-  package var isDurable: Bool?
-  /// The local indexes; `nil` from a program of an earlier version.
-  package var indexes: [IndexState]?
+  package var beginning: Beginning
+  package var connection: ConnectionState
+  /// The pins and lifetimes of the cache.
+  package var retentions: [Retention]
+  /// Whether the cache is on disk.
+  package var isDurable: Bool
+  /// The local indexes.
+  package var indexes: [IndexState]
 
   /// The times that a client took before it was of use.
   package struct Beginning: Codable, Hashable, Sendable {
@@ -49,9 +47,9 @@ package struct ClientInside: Codable, Sendable {
 
   package init(
     time: Timestamp, targets: [TargetState] = [], targetCount: Int? = nil, lookups: Lookups = Lookups(),
-    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [], beginning: Beginning? = nil,
-    connection: ConnectionState? = nil, retentions: [Retention]? = nil, isDurable: Bool? = nil,
-    indexes: [IndexState]? = nil
+    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [],
+    beginning: Beginning = Beginning(), connection: ConnectionState, retentions: [Retention] = [],
+    isDurable: Bool = false, indexes: [IndexState] = []
   ) {
     self.time = time
     self.targets = Array(targets.prefix(Self.listed))

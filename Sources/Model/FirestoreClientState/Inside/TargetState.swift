@@ -38,7 +38,7 @@ package struct TargetState: Codable, Sendable {
   /// The number of documents that were kept when the target was resumed, and not sent.
   package var kept: Int
   /// The place of the target's last beginning among all uses of the cache, by the cache's own count: what has the lowest
-  /// is collected first. `nil` from a program of an earlier version.
+  /// is collected first. `nil` for a lookup, which is not kept.
   package var lastUse: Int64?
 
   package init(

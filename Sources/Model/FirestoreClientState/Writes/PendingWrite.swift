@@ -65,7 +65,7 @@ package struct WriteOutcome: Codable, Sendable {
   package var rejection: RPCStatus?
   /// The time at which the backend applied the batch, by its clock; `nil` for a batch that it did not apply.
   package var commitTime: SnapshotVersion?
-  /// The documents of the batch; `nil` if they are not known, as from a program of an earlier version.
+  /// The documents of the batch; `nil` if they are not known.
   package var documents: WrittenDocuments?
 
   package init(

@@ -90,8 +90,8 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 package struct MutationBatch: Sendable {
   package var id: BatchID
   /// The number of the opening of the cache in which the batch was made. Batch numbers come again in a cache that was
-  /// put back to an earlier state, generations do not. `nil` for a batch that was stored before there were any.
-  package var generation: Int64?
+  /// put back to an earlier state, generations do not.
+  package var generation: Int64
   /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
   /// Patches that fix the value which a non-idempotent transform (increment) saw when it was made, so that the local
@@ -100,7 +100,7 @@ package struct MutationBatch: Sendable {
   package var mutations: [Mutation]
 
   package init(
-    id: BatchID, generation: Int64? = nil, localWriteTime: Timestamp, baseMutations: [Mutation] = [],
+    id: BatchID, generation: Int64 = 0, localWriteTime: Timestamp, baseMutations: [Mutation] = [],
     mutations: [Mutation]
   ) {
     self.id = id

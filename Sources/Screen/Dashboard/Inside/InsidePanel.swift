@@ -172,7 +172,7 @@ extension DashboardState {
   /// The circumstances of the page: the user's settings, and what the tree and the listeners know.
   package var insideContext: InsideContext {
     var context = InsideContext(now)
-    context.settings = configuration.inside ?? InsideSettings()
+    context.settings = configuration.inside
     context.lastMinute = listening.reads.lastMinute(at: now)
     context.isBilled = configuration.backend.kind == .cloud
     for id in browser.roots ?? [] { context.known[ResourcePath(id)] = .some(nil) }

@@ -150,7 +150,7 @@ extension Keymap {
       Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),
       Command(
         "connections", "", in: .screen, "connections: which there are, and how another one is opened",
-        unless: { $0.configuration.connections?.isEmpty == false ? nil : "connections.toml names none" },
+        unless: { $0.configuration.connections.isEmpty ? "connections.toml names none" : nil },
         change: { $0.tellConnections() }),
       Command(
         "requests", "", in: .screen, "requests: what the server's security rules decided",

@@ -15,7 +15,7 @@ extension ClientStage {
     var configuration = configuration
     configuration.attached = AttachedProgram(ofScenario: play.name)
     configuration.hasCoach = false
-    configuration.beginsWithWall = nil
+    configuration.beginsWithWall = false
     configuration.reachingOptions = nil
     let session = DashboardSession(DashboardState(configuration, size: size, now: time))
     self.init(session)

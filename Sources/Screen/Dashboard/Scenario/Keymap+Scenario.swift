@@ -29,9 +29,9 @@ extension Keymap {
       "scenario", "play a scenario on this screen, in a world of its own; your data is left alone",
       CommandArgument(
         name: "NAME", hint: "the name of a scenario that is shipped; hearth play --list has a sentence about each",
-        completions: { _, state in state.configuration.scenarios?.map(\.name) ?? [] },
+        completions: { _, state in state.configuration.scenarios.map(\.name) },
         read: { text, state throws(TextError) in
-          let all = state.configuration.scenarios ?? []
+          let all = state.configuration.scenarios
           guard let title = all.first(where: { $0.name == text }) else {
             let near = NearestName.suggestion(for: text, among: all.map(\.name)).map { "; did you mean \($0)?" } ?? ""
             throw TextError(column: 1, "no scenario is called \(text)\(near)")

@@ -23,11 +23,11 @@ extension ClientStage {
     let model = focused.session.live
     var configuration = model.configuration
     configuration.hasCoach = false
-    configuration.beginsWithWall = nil
+    configuration.beginsWithWall = false
     configuration.commandHistory = model.commandHistory
     configuration.theme = model.screen.theme
     configuration.isMouseOn = model.screen.isMouseOn
-    configuration.isLinkSlow = model.screen.isLinkSlow ? true : nil
+    configuration.isLinkSlow = model.screen.isLinkSlow
     if let user { configuration.backend.user = user }
     lastNumber += 1
     let member = Member(

@@ -47,13 +47,13 @@ package struct DashboardState: Sendable {
     screen = ScreenShape(
       size: size, theme: configuration.theme, isMouseOn: configuration.isMouseOn,
       highlightsRows: configuration.highlightsRows)
-    if configuration.isLinkSlow == true { screen.note(isLinkSlow: true) }
+    if configuration.isLinkSlow { screen.note(isLinkSlow: true) }
     self.now = now
     headerClock = HeaderClock(now)
     typing = Typing(commands: configuration.commandHistory)
     coach = configuration.hasCoach ? Coach() : nil
     network = ClientStatus(since: now)
-    if configuration.beginsWithWall == true { openWall() }
+    if configuration.beginsWithWall { openWall() }
   }
 
   /// The effects to perform before the first frame.
@@ -118,24 +118,25 @@ package struct DashboardConfiguration: Codable, Sendable {
   /// The commands that were run in the palette in earlier sessions, newest last.
   package var commandHistory: [String]
   /// The names of the user's connections.
-  package var connections: [String]?
+  package var connections: [String]
   /// The options with which another terminal's commands reach this data; `nil` where none does.
   package var reachingOptions: String?
   /// Whether the wall is on the screen at first.
-  package var beginsWithWall: Bool?
-  /// The user's figures that those of the client are compared with; `nil` for the standard ones.
-  package var inside: InsideSettings?
+  package var beginsWithWall: Bool
+  /// The user's figures that those of the client are compared with.
+  package var inside: InsideSettings
   /// Whether the line to the terminal is known to be slow.
-  package var isLinkSlow: Bool?
-  /// The scenarios that can be played; `nil` where none can.
-  package var scenarios: [ScenarioTitle]?
+  package var isLinkSlow: Bool
+  /// The scenarios that can be played.
+  package var scenarios: [ScenarioTitle] = []
 
   package init(
     database: DatabaseID, backend: ConnectedBackend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
-    attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil,
-    reachingOptions: String? = nil, beginsWithWall: Bool? = nil, inside: InsideSettings? = nil, isLinkSlow: Bool? = nil
+    attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String] = [],
+    reachingOptions: String? = nil, beginsWithWall: Bool = false, inside: InsideSettings = InsideSettings(),
+    isLinkSlow: Bool = false
   ) {
     self.database = database
     self.backend = backend
@@ -165,11 +166,11 @@ package struct DashboardPreferences: Codable, Sendable {
   package var keymap: Keymap
   package var glyphs: Glyphs
   package var isMouseOn: Bool
-  package var inside: InsideSettings?
+  package var inside: InsideSettings
 
   package init(
     themes: [DashboardConfiguration.Theme], theme: String, keymap: Keymap, glyphs: Glyphs, isMouseOn: Bool,
-    inside: InsideSettings? = nil
+    inside: InsideSettings = InsideSettings()
   ) {
     self.themes = themes
     self.theme = theme

@@ -37,7 +37,7 @@ extension DashboardState {
     case .collectionsUnlisted(let parent, let status): if parent.isRoot { noteUnlisted(status) }
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
     case .counted(let path, let count, let isFromCache):
-      receive(count: count, of: path, isFromCache: isFromCache ?? false)
+      receive(count: count, of: path, isFromCache: isFromCache)
     case .committed(let news): return receive(news)
     case .commitsUnheard: browser.hearsCommits = false
     case .status(let status): receive(status)

@@ -149,7 +149,7 @@ extension DashboardState {
 
   /// Names the connections. A dashboard stays with one database: listeners, queue and history belong to it.
   mutating func tellConnections() {
-    let names = configuration.connections ?? []
+    let names = configuration.connections
     toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")
   }
 

@@ -35,7 +35,7 @@ package enum ClientEvent: Codable, Sendable {
   /// The answer to `Effect.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
   /// The answer to `Effect.count`; of the cache's documents where the server could not be asked.
-  case counted(ResourcePath, Int, isFromCache: Bool? = nil)
+  case counted(ResourcePath, Int, isFromCache: Bool = false)
   /// Commits changed these collections; from now on each further commit is told.
   case committed(CommitNews)
   /// Commits are not told, or not any longer, for this reason.

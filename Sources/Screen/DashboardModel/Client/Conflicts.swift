@@ -81,10 +81,10 @@ package struct UndoConflict: Codable, Equatable, Sendable {
     package var left: Fields?
     /// The fields as they are now.
     package var now: Fields?
-    /// The write to the document that undoing comes to; earlier versions did not tell it.
-    package var writing: Writing?
+    /// The write to the document that undoing comes to.
+    package var writing: Writing
 
-    package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing? = nil) {
+    package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
       self.key = key
       self.left = left
       self.now = now

@@ -110,18 +110,8 @@ extension Decision {
     ]
     heads = ["field", conflict.isRedo ? "after the undo" : "after \(batch)", "now there", "will be"]
     let isOne = conflict.documents.count == 1
-    rows = conflict.documents.flatMap { document -> [Row] in
-      let prefix = isOne ? "" : document.key.documentID + " "
-      if let writing = document.writing { return Self.rows(of: writing, to: document, prefix) }
-      switch (document.left, document.now) {
-      case (.some, nil): return [Row(isDisputed: true, cells: [prefix + "document", "there", "deleted"])]
-      case (nil, .some): return [Row(isDisputed: true, cells: [prefix + "document", "not there", "there again"])]
-      default: break
-      }
-      return FieldChange.between(document.left ?? Fields(), document.now ?? Fields()).map { change in
-        Row(
-          isDisputed: true, cells: [prefix + change.path.canonicalText, Self.text(change.old), Self.text(change.new)])
-      }
+    rows = conflict.documents.flatMap { document in
+      Self.rows(of: document.writing, to: document, isOne ? "" : document.key.documentID + " ")
     }
     let effect: ClientEffect = conflict.isRedo ? .redo(over: conflict) : .undo(over: conflict)
     items = [

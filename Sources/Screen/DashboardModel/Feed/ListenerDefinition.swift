@@ -26,9 +26,8 @@ extension ListenerRecord {
 
   /// Whether a user gave the name.
   package var isNamed: Bool {
-    // Names of earlier versions end in a question mark.
-    ![Self.defaultName(for: query), query.path.text + "?"].contains { standard in
-      name == standard || name.hasPrefix(standard + " ") && Int(name.dropFirst(standard.count + 1)) != nil
-    }
+    let standard = Self.defaultName(for: query)
+    return name != standard
+      && !(name.hasPrefix(standard + " ") && Int(name.dropFirst(standard.count + 1)) != nil)
   }
 }

@@ -18,11 +18,11 @@ extension InsideTable {
       return Row(
         cells: [
           share.path.text, grouped(share.documents), context.known[share.path].flatMap(\.self).map(grouped) ?? "?",
-          share.coverage?.text(at: context.now) ?? "?", share.overlays.map(grouped) ?? "?", grouped(share.names),
+          share.coverage.text(at: context.now), grouped(share.overlays), grouped(share.names),
           ByteText.short(Int(clamping: share.bytes)), leaves ? grouped(share.leavingDocuments) : "",
           leaves ? ByteText.short(Int(clamping: share.leavingBytes)) : "",
         ],
-        isNotable: leaves || share.overlays ?? 0 > 0, subject: .collection(share.path), detail: detail(of: share))
+        isNotable: leaves || share.overlays > 0, subject: .collection(share.path), detail: detail(of: share))
     }
     let here = Set(survey.shares.map(\.path))
     let absent = context.known.filter { !here.contains($0.key) }.sorted { $0.key < $1.key }
@@ -46,17 +46,16 @@ extension InsideTable {
 
   private static func detail(of share: CacheSurvey.Share) -> String {
     var words: [String] = []
-    switch (share.coverage?.wholeAsOf, share.coverage?.results) {
-    case (nil, nil): break
+    switch (share.coverage.wholeAsOf, share.coverage.results) {
     case (.some, _): words.append("offline all of it is here, as the server had it then")
     case (nil, 0): words.append("offline single documents are here: no result of a query is whole")
-    case (nil, let results?):
+    case (nil, let results):
       let queries = "\(grouped(results)) quer\(results == 1 ? "y" : "ies")"
       words.append("offline the results of \(queries) are here, and no more")
     }
-    if let overlays = share.overlays, overlays > 0 {
+    if share.overlays > 0 {
       words.append(
-        "\(grouped(overlays)) with writes that wait, of which an overlay is kept beside what the server has")
+        "\(grouped(share.overlays)) with writes that wait, of which an overlay is kept beside what the server has")
     }
     if share.names > 0 {
       words.append("\(grouped(share.names)) of which no content is here: known not to exist, or by name alone")
@@ -71,7 +70,7 @@ extension InsideTable {
       Column(title: "USE", isNumber: true, rank: 2), Column(title: "CONFIRMED", isNumber: true, rank: 1),
       Column(title: "DOCS", isNumber: true, rank: 3), Column(title: "SIZE", isNumber: true),
     ])
-    for (index, victim) in (survey.victims ?? []).enumerated() {
+    for (index, victim) in survey.victims.enumerated() {
       let age = victim.confirmed.map { TimeText.elapsed(seconds: context.now.wholeSeconds(since: $0)) } ?? "never"
       let use = "\(victim.lastUse)"
       switch victim.subject {
@@ -89,7 +88,7 @@ extension InsideTable {
             subject: .document(key), detail: "in no result, shown by nobody, and without a pending write"))
       }
     }
-    table.empty = survey.victims == nil ? "a program of an earlier version does not tell" : survey.collection
+    table.empty = survey.collection
     table.notes = [
       survey.collection,
       "in the order of last use, which the cache counts, the longest unused first; what is pinned stays",
@@ -109,7 +108,7 @@ extension InsideTable {
       Column(title: "P99", isNumber: true), Column(title: "BUDGET", isNumber: true),
       Column(title: "LOOKED AT", isNumber: true, rank: 3), Column(title: "FOUND", isNumber: true, rank: 4),
     ])
-    table.rows = inside.beginning.map { beginning($0, budget) } ?? []
+    table.rows = beginning(inside.beginning, budget)
     for times in inside.queries {
       for (index, part) in times.classes.enumerated() {
         let isLast = index == times.classes.count - 1

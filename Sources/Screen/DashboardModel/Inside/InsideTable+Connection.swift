@@ -24,7 +24,7 @@ extension InsideTable {
         ],
         isNotable: stream.status.lastError != nil, subject: .stream(stream.kind), detail: detail(stream))
     }
-    table.rows += inside.connection.map { [row($0, at: now)] } ?? []
+    table.rows.append(row(inside.connection, at: now))
     if inside.streams.allSatisfy({ $0.bytes == nil }) {
       table.notes.append("messages are counted; they do not become bytes, because the server is in this process")
     } else {

@@ -12,7 +12,7 @@ extension InsideTable {
       Column(title: "DOCUMENTS OF", isFlexible: true), Column(title: "IN THE CACHE"),
       Column(title: "SINCE", isNumber: true, rank: 1),
     ])
-    table.rows = (inside.retentions ?? []).map { retention in
+    table.rows = inside.retentions.map { retention in
       let rule: String
       let detail: String
       switch retention.kind {
@@ -30,14 +30,11 @@ extension InsideTable {
         ],
         subject: .retention(retention), detail: detail + limit)
     }
-    table.empty =
-      inside.retentions == nil
-      ? "a program of an earlier version does not tell"
-      : "nothing is pinned, and nothing leaves by its age: pin orders, or lifetime orders 2h"
+    table.empty = "nothing is pinned, and nothing leaves by its age: pin orders, or lifetime orders 2h"
     table.notes = [
-      inside.isDurable == false
-        ? "the cache is in memory, and ends with its program: they end, too"
-        : "stored in the cache: they hold at the next start as well, and for all programs that share it"
+      inside.isDurable
+        ? "stored in the cache: they hold at the next start as well, and for all programs that share it"
+        : "the cache is in memory, and ends with its program: they end, too"
     ]
     return table
   }
@@ -49,7 +46,7 @@ extension InsideTable {
       Column(title: "INDEX", isFlexible: true), Column(title: "MADE", rank: 2), Column(title: "STATE"),
       Column(title: "ENTRIES", isNumber: true), Column(title: "SIZE", isNumber: true, rank: 1),
     ])
-    table.rows = (inside.indexes ?? []).map { index in
+    table.rows = inside.indexes.map { index in
       let amount = counted?.indexes.first { $0.state.definition == index.definition }
       return Row(
         cells: [
@@ -62,9 +59,7 @@ extension InsideTable {
             + "query uses it"
         } ?? "kept with every change of a document; the newest documents get their entries many at a time")
     }
-    table.empty =
-      inside.indexes == nil
-      ? "a program of an earlier version does not tell" : "the cache has no index: i on a query makes one"
+    table.empty = "the cache has no index: i on a query makes one"
     if let counted {
       table.notes.append(
         "entries and sizes as the cache was counted last; the size is about that of values and numbers")
@@ -81,10 +76,7 @@ extension InsideTable {
       Column(title: "TABLE", isFlexible: true), Column(title: "ROWS", isNumber: true),
       Column(title: "SIZE", isNumber: true), Column(title: "HOLDS", rank: 1),
     ])
-    guard let contents = survey.contents else {
-      table.empty = "a program of an earlier version does not tell"
-      return table
-    }
+    let contents = survey.contents
     table.rows = contents.tables.map { part in
       Row(
         cells: [
@@ -123,7 +115,6 @@ extension CacheContents.Checksums {
   fileprivate var words: String {
     switch self {
     case .intact: "every page has a checksum, which each read compares"
-    case .none: "no page has a checksum: the file is of an earlier version"
     case .damaged: "damage was met: the next start looks through all of it"
     case .unneeded: "in memory, without checksums"
     }
