@@ -46,7 +46,13 @@ package final class ClientPresence: Sendable {
     throw StoreError(.locked, "The directory \(directory) is shared by \(Self.count - 1) clients already. End some.")
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process that is just being started shares the lock until it runs its program; closing alone would leave it.
+    var lock = Self.lock(Int(place))
+    lock.l_type = Int16(F_UNLCK)
+    _ = fcntl(descriptor, Self.setLock, &lock)
+    close(descriptor)
+  }
 
   /// Whether the client at this place still lives; a stopped process does.
   package func isTaken(_ place: Int64) -> Bool {
