@@ -20,6 +20,8 @@ package struct BenchmarkRecord: Codable, Sendable {
     package var p99: Double?
     package var peak: Double?
     package var allocations: Double?
+    /// The size of the objects of a build.
+    package var bytes: Double?
   }
 
   package struct Failure: Error, CustomStringConvertible {
