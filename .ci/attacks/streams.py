@@ -12,7 +12,7 @@ PRINTING = {"get a document", "get a collection", "export", "indexes", "explain"
 def commands(home):
     data = ["--data", f"{home}/data"]
     return {
-        "help": ["--help"], "keys": ["--print-keys"], "completion": ["--generate-completion-script", "bash"],
+        "help": ["--help"], "keys": ["keys"], "completion": ["--generate-completion-script", "bash"],
         "get a document": ["get", "items/1", *data], "get a collection": ["get", "items", *data],
         "set": ["set", "items/1", '{"n": 1}', *data], "update": ["update", "items/1", "n=1", *data],
         "delete": ["delete", "items/none", *data], "export": ["export", "items", *data],

@@ -210,7 +210,8 @@ struct InsideTests {
     driver = Self.opened()
     driver.press("d")
     #expect(driver.effects.isEmpty && driver.state.toasts.last?.text == "select a pin or a lifetime, in section kept")
-    driver.client(.inside(.success(ClientInside(time: at(0), connection: Self.inside.connection, isDurable: true))), at: 1)
+    driver.client(
+      .inside(.success(ClientInside(time: at(0), connection: Self.inside.connection, isDurable: true))), at: 1)
     section(.kept, &driver)
     #expect(driver.screen.contains("nothing is pinned, and nothing leaves by its age"))
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)

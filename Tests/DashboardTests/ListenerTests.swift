@@ -17,7 +17,7 @@ struct ListenerTests {
   }
 
   /// A dashboard with a listener on the paid orders, and one on the users.
-  private func driver(_ name: String = "orders?") -> Driver {
+  private func driver(_ name: String = "orders status=\"paid\"") -> Driver {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders", "users"]), at: 0)
     _ = driver.state.listen(to: paid(), name: name)
@@ -188,7 +188,7 @@ struct ListenerTests {
     driver.press("1 g")
     while driver.state.selectedCollection != ResourcePath("users") { driver.press("j") }
     driver.press("space")
-    #expect(driver.state.listeners.map(\.name) == ["orders?", "users"])
+    #expect(driver.state.listeners.map(\.name) == ["orders status=\"paid\"", "users"])
     #expect(driver.state.listeners[1].failure == nil)
   }
 
@@ -205,7 +205,7 @@ struct ListenerTests {
     #expect(driver.effects == [.terminal(.openListeners(file: "a.toml"))])
     driver.client(.listenersRead(definitions, from: "a.toml"), at: 1)
     #expect(driver.listenTag == ListenerTag(3))
-    #expect(driver.state.listeners.map(\.name) == ["orders?", "users", "users 2"])
+    #expect(driver.state.listeners.map(\.name) == ["orders status=\"paid\"", "users", "users 2"])
     #expect(driver.state.messages.last?.text == "a.toml: 1 listener: users 2; 1 already open")
     driver.press(": ")
     driver.type("save to a file")

@@ -45,7 +45,7 @@ struct TypedCommandTests {
     return driver
   }
 
-  @Test("A command runs by the name that --print-keys lists, with what stands behind it")
+  @Test("A command runs by the name that 'hearth keys' lists, with what stands behind it")
   func run() {
     #expect(ran("offline 30s").effects.first == .client(.setNetwork(enabled: false)))
     #expect(ran("toggle-network").effects.first == .client(.setNetwork(enabled: false)))

@@ -50,12 +50,12 @@ extension EndToEndTests.InTmux {
       let watch = try ChildProcess(
         [Surroundings.hearth, "watch", "cities", "--in-memory"], environment: allowed, streams: .pipes)
       let plain = try ChildProcess(
-        [Surroundings.hearth, "--plain", "--in-memory", "--listen", "cities"], environment: allowed, streams: .pipes)
+        [Surroundings.hearth, "plain", "--in-memory", "--listen", "cities"], environment: allowed, streams: .pipes)
       let hidden = try ChildProcess(
         [Surroundings.hearth, "watch", "cities", "--in-memory"], environment: surroundings.environment, streams: .pipes)
       let deadline = ContinuousClock.now + Waiting.limit
       var list = ""
-      while !list.contains("hearth watch") || !list.contains("hearth dashboard") {
+      while !list.contains("hearth watch") || !list.contains("hearth plain") {
         try #require(ContinuousClock.now < deadline, "\(list)")
         list = try await HeadlessRun(["attach"], surroundings).output
       }

@@ -77,6 +77,10 @@ extension EndToEndTests.InPipes {
         try FileManager.default.contentsOfDirectory(atPath: path("b")).sorted() == [
           "backup.json", "documents.jsonl.zst",
         ])
+      try surroundings.write("indexes.json", #"{"indexes": [], "fieldOverrides": []}"#)
+      let indexed = try await hearth("backup", path("indexed"), "--indexes", path("indexes.json"))
+      #expect(
+        indexed.errors.hasSuffix("1 document, indexes and no rules in \(path("indexed")).\n"), "\(indexed.errors)")
       try surroundings.write("b/mine.txt", "x")
       let taken = try await hearth("backup", path("b"))
       #expect(taken.status == 73 && taken.hasOneErrorLine && taken.errors.contains("mine.txt"), "\(taken.errors)")

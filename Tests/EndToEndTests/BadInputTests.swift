@@ -21,8 +21,8 @@ extension EndToEndTests.OnPseudoTerminal {
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
         ("--clients 0", "a screen has room for 1 to 4 clients"), ("--clients 5", "1 to 4 clients, as in --clients 2"),
-        ("--clients x", "1 to 4 clients"), ("--plain --clients 2", "--plain tells of one client"),
-        ("--frame 80x24 --clients 2", "--frame draws the screen of one client"),
+        ("--clients x", "1 to 4 clients"), ("plain --clients 2", "'--clients'"),
+        ("draw 80x24 --clients 2", "'--clients'"),
         ("-e 'client'", "client needs more: bob; add bob"),
       ])
     func usage(arguments: String, nearest: String) async throws {
@@ -34,7 +34,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
     @Test(
       "Options of the screen are refused where there is none",
-      arguments: ["--plain -e wall", "--frame 80x24 -e wall", "--plain --slow"])
+      arguments: ["plain -e wall", "draw 80x24 -e wall", "plain --slow"])
     func withoutScreen(arguments: String) async throws {
       let result = try await run(arguments, Surroundings())
       #expect(result.status == 64 && result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)")

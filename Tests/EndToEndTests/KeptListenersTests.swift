@@ -73,7 +73,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("W")
       try await hearth.wait("5 docs")
       try await quit(hearth)
-      let missing = try await HeadlessRun(["--listeners", "/nowhere.toml", "--plain"], surroundings)
+      let missing = try await HeadlessRun(["plain", "--listeners", "/nowhere.toml"], surroundings)
       #expect(missing.status == 66)
       #expect(missing.errors.contains("/nowhere.toml cannot be read"))
     }

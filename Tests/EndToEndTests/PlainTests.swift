@@ -5,13 +5,13 @@ import Glibc
 import Testing
 
 extension EndToEndTests.InShells {
-  @Suite("hearth --plain")
+  @Suite("hearth plain")
   struct PlainTests {
     @Test("It says what is there and what happens, without an escape, and ends when its reader has read enough")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
-        ["--plain", "--demo", "--in-memory"],
+        ["plain", "--demo", "--in-memory"],
         redirection: """
           | while IFS= read -r line; do printf '%s\\n' "$line"; case $line in *"status: online"*) a=1;; \
           *"orders added"*) b=1;; esac; [ "$a$b" = 11 ] && break; done
@@ -40,7 +40,7 @@ extension EndToEndTests.InShells {
         """)
       let path = surroundings.folder.appending(path: "mine.toml").path
       let run = try await HeadlessRun(
-        ["--plain", "--demo", "--in-memory", "--listeners", path], redirection: "| head -n 8", surroundings)
+        ["plain", "--demo", "--in-memory", "--listeners", path], redirection: "| head -n 8", surroundings)
       #expect(run.output.contains("mine.toml:4: path or group is missing"), "\(run.output)")
       #expect(run.output.contains("people added"), "\(run.output)")
       #expect(!run.output.contains("orders added"), "\(run.output)")
@@ -50,7 +50,7 @@ extension EndToEndTests.InShells {
     func signals(signal: CInt) async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(
-        [Surroundings.hearth, "--plain", "--in-memory"], environment: surroundings.environment, streams: .pipes)
+        [Surroundings.hearth, "plain", "--in-memory"], environment: surroundings.environment, streams: .pipes)
       process.closeInput()
       var said: [UInt8] = []
       while !String(decoding: said, as: UTF8.self).contains("status: ") {
@@ -65,7 +65,7 @@ extension EndToEndTests.InShells {
     func words() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
-        ["--plain", "--in-memory", "--listen", "cities"],
+        ["plain", "--in-memory", "--listen", "cities"],
         input: """
           expect synced
           offline
@@ -95,7 +95,7 @@ extension EndToEndTests.InShells {
     @Test("A word about the queue counts every write of the words before it")
     func counted() async throws {
       let run = try await HeadlessRun(
-        ["--plain", "--in-memory"],
+        ["plain", "--in-memory"],
         input: "offline\n" + (1...20).map { "set c/\($0) {\"n\": \($0)}\n" }.joined() + "queue\nquit\n",
         try Surroundings())
       #expect(run.output.contains("queue: 20 writes wait"), "\(run.output)")
@@ -105,7 +105,7 @@ extension EndToEndTests.InShells {
     func json() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
-        ["--plain", "--json", "--in-memory", "--listen", "cities"],
+        ["plain", "--json", "--in-memory", "--listen", "cities"],
         input: """
           expect synced
           offline
@@ -139,7 +139,7 @@ extension EndToEndTests.InShells {
     @Test("A document is told with all its tabs, the tree with its numbers, in words and as JSON, offline too")
     func panes() async throws {
       let run = try await HeadlessRun(
-        ["--plain", "--in-memory", "--listen", "cities"],
+        ["plain", "--in-memory", "--listen", "cities"],
         input: """
           set cities/SF {"state": "CA", "name": "San Francisco"}
           expect acknowledged cities/SF
@@ -189,7 +189,7 @@ extension EndToEndTests.InShells {
     func unmet() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
-        ["--plain", "--in-memory", "--listen", "cities", "--readonly"],
+        ["plain", "--in-memory", "--listen", "cities", "--readonly"],
         input: "set cities/SF {}\nexpect added within 200ms\nquit\n", surroundings)
       #expect(run.status == 1 && run.hasOneErrorLine, "\(run.errors)")
       #expect(run.output.contains("refused: this session may not write"), "\(run.output)")
@@ -201,7 +201,7 @@ extension EndToEndTests.InShells {
       let surroundings = try Surroundings()
       for (words, status) in [("queue\n", CInt(0)), ("expect added within 10ms\n", 1)] {
         let process = try ChildProcess(
-          [Surroundings.hearth, "--plain", "--in-memory", "--timeout", "1s"],
+          [Surroundings.hearth, "plain", "--in-memory", "--timeout", "1s"],
           environment: surroundings.environment, streams: .pipes)
         process.write(words)
         #expect(try await process.exitStatus() == status, "\(words)")
@@ -213,7 +213,7 @@ extension EndToEndTests.InShells {
       let surroundings = try Surroundings()
       try surroundings.configure("mouze = true\n")
       let run = try await HeadlessRun(
-        ["--plain", "--in-memory", "--demo"], redirection: "| head -n 3", surroundings)
+        ["plain", "--in-memory", "--demo"], redirection: "| head -n 3", surroundings)
 
       #expect(run.output.contains("config.toml:1: unknown setting \"mouze\"; did you mean mouse?"), "\(run.output)")
     }
@@ -221,9 +221,9 @@ extension EndToEndTests.InShells {
     @Test("A real database is not read as a whole unasked, and a path that is none is named")
     func refused() async throws {
       for (arguments, status, word) in [
-        (["--plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "--plain"),
-        (["--json"], 64, "--plain"), (["--timeout", "1s"], 64, "--plain"),
-        (["--plain", "--in-memory", "--listen", "a//b"], 64, "a//b"),
+        (["plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "'--listen'"),
+        (["--json"], 64, "'--json'"), (["--timeout", "1s"], 64, "'--timeout'"),
+        (["plain", "--in-memory", "--listen", "a//b"], 64, "a//b"),
       ] {
         let run = try await HeadlessRun(arguments, Surroundings())
         #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(word), "\(run.errors)")

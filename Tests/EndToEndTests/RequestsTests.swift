@@ -53,7 +53,7 @@ extension EndToEndTests.InTmux {
 
       // The same without a screen, as it happens.
       let follower = try ChildProcess(
-        [Surroundings.hearth, "--plain", "--json"] + connection, environment: surroundings.environment, streams: .pipes)
+        [Surroundings.hearth, "plain", "--json"] + connection, environment: surroundings.environment, streams: .pipes)
       follower.write("follow requests\n")
       try await follower.shows("follows the requests")
       let second = try ask(server, for: "rooms/b", surroundings)
@@ -65,7 +65,7 @@ extension EndToEndTests.InTmux {
 
       // And once, with all that there were.
       let told = try await HeadlessRun(
-        ["--plain"] + connection, input: "requests\nrequests --json\nquit\n", surroundings)
+        ["plain"] + connection, input: "requests\nrequests --json\nquit\n", surroundings)
       #expect(told.status == 0, "\(told.errors)")
       #expect(told.output.contains("requests: 2, 2 of them denied"), "\(told.output)")
       let line = try #require(told.lines.first { $0.hasPrefix("{") }, "\(told.output)")

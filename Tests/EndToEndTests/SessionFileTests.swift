@@ -20,7 +20,7 @@ extension EndToEndTests.InTmux {
     func replay() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
-      let hearth = try await TmuxTerminal(["--demo", "--demo-speed", "10", "--record", file], in: surroundings)
+      let hearth = try await TmuxTerminal(["record", file, "--demo", "--demo-speed", "10"], in: surroundings)
       try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 8 }
       try await hearth.keys("o")
       // A snapshot that was not read yet is merged with that of going offline: its rows then tell what changed, from the cache.
@@ -34,10 +34,10 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
 
-      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file], surroundings)
+      let picture = try await HeadlessRun(["draw", "120x36", "--replay", file], surroundings)
       #expect(picture.status == 0, "\(picture.errors)")
       #expect(feed(picture.lines) == shown)
-      let again = try await TmuxTerminal(["--replay", file, "--speed", "max"], in: surroundings)
+      let again = try await TmuxTerminal(["replay", file, "--speed", "max"], in: surroundings)
       // The terminal may be seen in the middle of a frame.
       try await again.wait(for: "the same feed") {
         $0.lines[0].contains("[REPLAY") && $0.lines[0].contains("end]") && self.feed($0.lines) == shown
@@ -54,7 +54,7 @@ extension EndToEndTests.InTmux {
     func killed() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
-      let hearth = try await TmuxTerminal(["--demo", "--record", file], in: surroundings)
+      let hearth = try await TmuxTerminal(["record", file, "--demo"], in: surroundings)
       // High enough for what comes in some seconds at once.
       try await hearth.resize(120, 120)
       try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 3 }
@@ -72,7 +72,7 @@ extension EndToEndTests.InTmux {
       kill(id, SIGKILL)
       _ = try await hearth.exitStatus()
       // So high that no row has left it, however busy the machine is.
-      let picture = try await HeadlessRun(["--frame", "120x200", "--replay", file], surroundings)
+      let picture = try await HeadlessRun(["draw", "120x200", "--replay", file], surroundings)
       #expect(picture.status == 0, "\(picture.errors)")
       #expect(shown.map(picture.lines.contains) == true, "\(shown ?? "") of \(feed(picture.lines))")
     }
@@ -81,12 +81,12 @@ extension EndToEndTests.InTmux {
     func damaged() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
-      let hearth = try await TmuxTerminal(["--in-memory", "--record", file], in: surroundings)
+      let hearth = try await TmuxTerminal(["record", file, "--in-memory"], in: surroundings)
       try await hearth.wait("no collections yet")
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
       try surroundings.write("s.ndjson", try surroundings.text("s.ndjson") + "{\"x\":1}\n")
-      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file], surroundings)
+      let picture = try await HeadlessRun(["draw", "120x36", "--replay", file], surroundings)
       #expect(picture.status == 0)
       #expect(picture.output.contains("no collections yet"))
       let count = try surroundings.text("s.ndjson").split(separator: "\n").count
@@ -99,7 +99,7 @@ extension EndToEndTests.InTmux {
       let path = { surroundings.folder.appending(path: $0 as String).path }
       _ = try await HeadlessRun(["set", "users/ada", "email=ada@example.com", "age=36"], surroundings)
       let hearth = try await TmuxTerminal(
-        ["--record", path("s.ndjson"), "--messages", "-e", "listen users where age > 1"], in: surroundings)
+        ["record", path("s.ndjson"), "--messages", "-e", "listen users where age > 1"], in: surroundings)
       try await hearth.wait(for: "the listener's result") { self.feed($0.lines).contains { $0.contains("ada") } }
       let other = try await HeadlessRun(["set", "users/bob", "email=bob@example.com", "age=40"], surroundings)
       #expect(other.status == 0, "\(other.errors)")
@@ -107,14 +107,14 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
 
-      let told = try await HeadlessRun(["--replay", path("s.ndjson"), "--messages"], surroundings)
+      let told = try await HeadlessRun(["replay", path("s.ndjson"), "--messages"], surroundings)
       #expect(told.status == 0 && told.errors.isEmpty, "\(told.errors)")
       for said in [
         "listen 1 begins", "> addTarget target", "< documentChange target", "users/bob", "RunAggregationQuery",
       ] {
         #expect(told.output.contains(said), "\(said) is not in:\n\(told.output)")
       }
-      let json = try await HeadlessRun(["--replay", path("s.ndjson"), "--messages", "--json"], surroundings)
+      let json = try await HeadlessRun(["replay", path("s.ndjson"), "--messages", "--json"], surroundings)
       let objects = try json.lines.map { line in
         try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
       }
@@ -125,7 +125,7 @@ extension EndToEndTests.InTmux {
       #expect(json.output.contains("bob@example.com"))
 
       // The screens are those of a recording without messages.
-      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", path("s.ndjson")], surroundings)
+      let picture = try await HeadlessRun(["draw", "120x36", "--replay", path("s.ndjson")], surroundings)
       #expect(
         picture.status == 0 && picture.errors.isEmpty && picture.output.contains("users/bob"), "\(picture.errors)")
 
@@ -134,7 +134,7 @@ extension EndToEndTests.InTmux {
       #expect(redaction.status == 0, "\(redaction.errors)")
       let shared = try surroundings.text("shared.ndjson")
       #expect(!shared.contains("@example.com") && shared.contains("‹string 15›") && shared.contains("users/bob"))
-      let redacted = try await HeadlessRun(["--replay", path("shared.ndjson"), "--messages"], surroundings)
+      let redacted = try await HeadlessRun(["replay", path("shared.ndjson"), "--messages"], surroundings)
       #expect(redacted.output == told.output, "\(redacted.errors)")
     }
 
@@ -142,17 +142,17 @@ extension EndToEndTests.InTmux {
     func withoutMessages() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
-      let hearth = try await TmuxTerminal(["--in-memory", "--record", file], in: surroundings)
+      let hearth = try await TmuxTerminal(["record", file, "--in-memory"], in: surroundings)
       try await hearth.wait("no collections yet")
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
       #expect(try surroundings.text("s.ndjson").hasPrefix("{\"configuration\""))
       #expect(try surroundings.text("s.ndjson").contains("\"format\":1"))
       for (arguments, status, word) in [
-        (["--replay", file, "--messages"], CInt(65), "--record FILE --messages"),
-        (["--messages"], 64, "--replay"), (["--replay", file, "--json"], 64, "--plain"),
-        (["--replay", file, "--messages", "--speed", "2"], 64, "--speed"),
-        (["--frame", "80x24", "--replay", file, "--messages"], 64, "--frame"),
+        (["replay", file, "--messages"], CInt(65), "record FILE --messages"),
+        (["--messages"], 64, "'--messages'"), (["replay", file, "--json"], 64, "--messages"),
+        (["replay", file, "--messages", "--speed", "2"], 64, "--speed"),
+        (["draw", "80x24", "--replay", file, "--messages"], 64, "'--messages'"),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)
         #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(word), "\(arguments): \(run.errors)")
@@ -164,10 +164,10 @@ extension EndToEndTests.InTmux {
       let surroundings = try Surroundings()
       try surroundings.write("x.ndjson", "{}\n")
       let file = surroundings.folder.appending(path: "x.ndjson").path
-      let foreign = try await HeadlessRun(["--frame", "80x24", "--replay", file], surroundings)
+      let foreign = try await HeadlessRun(["draw", "80x24", "--replay", file], surroundings)
       #expect(foreign.status == 65)
       #expect(foreign.errors == "hearth: \(file):1: this is no session that hearth recorded.\n")
-      let hearth = try await TmuxTerminal(["--in-memory", "--record", file], in: surroundings)
+      let hearth = try await TmuxTerminal(["record", file, "--in-memory"], in: surroundings)
       #expect(try await hearth.exitStatus() == 73)
       #expect(try surroundings.text("errors").contains("is there already"))
       #expect(try surroundings.text("x.ndjson") == "{}\n")

@@ -150,7 +150,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("count", "a", "--database", "d").output == "1\n")
       let shell = try await hearth("shell", "-c", "\\c")
       #expect(shell.errors.hasPrefix("other: data in "), "\(shell.errors)")
-      #expect(try await hearth("--demo", "--plain").status == 64)
+      #expect(try await hearth("plain", "--demo").status == 64)
 
       surroundings.environment["HEARTH_CONNECTION"] = "fixed"
       let refused = try await hearth("set", "a/b", "x=1")

@@ -19,7 +19,7 @@ extension EndToEndTests.InPipes {
     func unwritableOutput() async throws {
       let server = try await ServeProcess(surroundings)
       let commands = [
-        "--help", "--version", "help get", "--print-keys", "get a", "get a/b", "export --all", "watch a --until synced",
+        "--help", "--version", "help get", "keys", "get a", "get a/b", "export --all", "watch a --until synced",
         "explain a", "set a/b {} --json", "play -", "--generate-completion-script bash",
         "cache indexes --suggest --emulator \(server.address)",
       ]

@@ -48,6 +48,12 @@ struct CommandHelpTests {
     #expect(CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words) == reason + way)
   }
 
+  @Test("An option that has the name of a command leads to it")
+  func commandAsOption() {
+    let text = CommandHelp.complaint("Error: Unknown option '--plain'", arguments: ["hearth", "--plain", "--demo"])
+    #expect(text == "Unknown option '--plain'. There is a command: hearth plain")
+  }
+
   @Test("A statement of another language that is one word leads to the command by its first word")
   func statement() {
     let text = CommandHelp.complaint(

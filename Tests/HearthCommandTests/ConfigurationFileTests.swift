@@ -16,7 +16,7 @@ import Testing
 struct ConfigurationFileTests {
   private func parse(_ text: String) -> ConfigurationFile { ConfigurationFile.parse(text, name: "config.toml") }
 
-  @Test("The file that --print-config prints is understood, and says nothing but the defaults")
+  @Test("The file that 'hearth config' prints is understood, and says nothing but the defaults")
   func template() {
     let file = parse(ConfigurationFile.template)
 

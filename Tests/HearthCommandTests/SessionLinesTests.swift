@@ -219,7 +219,8 @@ struct SessionLinesTests {
     #expect(queue.contains { $0.contains("#5") && $0.contains("set aside by hand, not sent") })
     #expect(PlainAccount.lines(of: .network, state).first?.hasPrefix("network: online since") == true)
     #expect(PlainAccount.lines(of: .feed, state).contains { $0.contains("rooms/a") })
-    let inside = PlainAccount.inside(ClientInside(time: time(0), connection: ConnectionState(.online, since: time(0))), CacheSurvey.nothing)
+    let inside = PlainAccount.inside(
+      ClientInside(time: time(0), connection: ConnectionState(.online, since: time(0))), CacheSurvey.nothing)
     for section in InsideSection.allCases where section != .fields {
       #expect(inside.contains { $0.hasPrefix("\(section.rawValue): ") }, "\(section)")
     }

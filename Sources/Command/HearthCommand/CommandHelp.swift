@@ -137,7 +137,7 @@ enum CommandHelp {
     "dump": "export", "load": "import", "average": "avg", "mean": "avg",
     "total": "sum", "index": "cache", "emulator": "serve", "server": "serve", "themes": "theme",
     "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
-    "monitor": "watch", "subscribe": "watch", "keys": "ls", "scan": "ls", "tables": "ls", "describe": "schema",
+    "monitor": "watch", "subscribe": "watch", "scan": "ls", "tables": "ls", "describe": "schema",
     "fields": "schema", "info": "stats", "size": "stats", "du": "stats", "compare": "diff", "clone": "copy",
     "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
     "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
@@ -160,7 +160,11 @@ enum CommandHelp {
 
   private static func nearestOption(to name: String, among known: [String]) -> String {
     let meant = optionSynonyms[name.count == 2 ? name : name.lowercased(), default: []].filter(known.contains)
-    guard let last = meant.last else { return nearest(to: name, among: known) }
+    guard let last = meant.last else {
+      let command = String(name.drop { $0 == "-" })
+      if self.command(named: command) != nil { return ". There is a command: hearth \(command)" }
+      return nearest(to: name, among: known)
+    }
     let others = meant.dropLast().map { "'\($0)'" }.joined(separator: ", ")
     return ". Here that is \(others.isEmpty ? "" : others + " or ")'\(last)'."
   }

@@ -72,7 +72,8 @@ struct HearthCommand: ParsableCommand {
       WatchCommand.self, WallCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self,
       BackupCommand.self, RestoreCommand.self, CacheCommand.self,
       PlayCommand.self, ServeCommand.self, ProxyCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
-      PathsCommand.self, RecordCommand.self, ReplayCommand.self, RedactCommand.self, DrawCommand.self,
+      PathsCommand.self, ConfigCommand.self, KeysCommand.self, PlainCommand.self, RecordCommand.self,
+      ReplayCommand.self, RedactCommand.self, DrawCommand.self,
       ShellCommand.self, ConnectionsCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)

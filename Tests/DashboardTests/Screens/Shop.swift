@@ -55,7 +55,7 @@ enum Shop {
     let query = Query(
       path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath("status"), .notEqual, .string("sent")))],
       explicitOrderBy: [OrderBy(FieldPath("total"), .descending)], limit: 4)
-    scene.listen("orders?", query)
+    scene.listen(ListenerRecord.defaultName(for: query), query)
     let tag = scene.state.listeners.last?.tag ?? ListenerTag(0)
     let orders = [
       order("8sW1bnRk", "new", 99.9), order("4hT0q9Lm", "paid", 42), order("Qk2LmZt7", "packed", 20), paid,

@@ -81,7 +81,7 @@ struct ReadmeBlock: Sendable {
         \(text)
         END
         : >seen
-        hearth --plain --in-memory --listeners listeners.toml >seen &
+        hearth plain --in-memory --listeners listeners.toml >seen &
         until [[ $(<seen) == *'to pack'* ]]; do :; done
         kill $!
         wait $! || true
@@ -133,8 +133,7 @@ struct ReadmeBlock: Sendable {
     if !options.isDisjoint(with: ["--emulator", "--credentials", "--cloud"]) {
       return (["hearth", "paths"] + words.dropFirst()).joined(separator: " ")
     }
-    let isPrinted = options.contains { $0.hasPrefix("--print") || $0.hasPrefix("--generate") }
-    if isPrinted || !options.isDisjoint(with: ["--frame", "--plain", "--version"]) { return nil }
+    if options.contains("--version") || options.contains(where: { $0.hasPrefix("--generate") }) { return nil }
     let quoted = words.joined(separator: " ").replacing("'", with: "'\\''")
     return "printf q | script -qec '\(quoted)' /dev/null"
   }

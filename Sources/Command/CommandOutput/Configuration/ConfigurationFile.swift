@@ -66,7 +66,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     currency = "USD"
     as-of = "2025-06"
 
-    # Other keys for commands; --print-keys lists the names of all. A list, or keys parted by blanks; [] for none.
+    # Other keys for commands; 'hearth keys' lists the names of all. A list, or keys parted by blanks; [] for none.
     [keys]
     # toggle-network = "o"
     # half-page-down = ["ctrl-d", "J"]

@@ -31,7 +31,7 @@ package struct ClientSource {
   ) throws(StoreError) {
     connection = try BackendConnection.openOrFallBack(
       options.storage.backend, options.storage.database, options.durability, reports: reports)
-    let faults = FaultInjector(seed: options.demoSeed, options.faults)
+    let faults = FaultInjector(seed: options.demo?.seed ?? DemoSettings.standardSeed, options.faults)
     let faulty = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     client = Client(
       options.storage.store(
@@ -54,16 +54,16 @@ package struct ClientSource {
       for await sentence in reports.sentences { await bridge.emit(.notice(.warning, sentence)) }
     }
     let options = session.options
-    if options.isDemo { addDemo(to: &group, session) }
+    if let demo = options.demo { add(demo, to: &group, session) }
     session.restoreListeners(of: connection)
     return [connection.data?.durabilityWarning(options.durability)].compactMap(\.self)
   }
 
-  private func addDemo(to group: inout TaskGroup<Void>, _ session: Session) {
+  private func add(_ settings: DemoSettings, to group: inout TaskGroup<Void>, _ session: Session) {
     let options = session.options
     let demo = DemoClient(
       datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.paths.state),
-      seed: options.demoSeed, speed: options.demoSpeed, clock: ContinuousClock())
+      seed: settings.seed, speed: settings.speed, clock: ContinuousClock())
     let notify: @MainActor @Sendable (String) -> Void = { [weak session] in session?.notify(.warning, $0) }
     group.addTask { await demo.run(notify: notify) }
     for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {

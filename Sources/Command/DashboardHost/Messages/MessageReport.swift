@@ -16,7 +16,7 @@ package enum MessageReport {
     guard !recording.messages.isEmpty else {
       throw CommandFailure(
         .badData,
-        "\(recording.name) has no messages of the protocol: --record FILE --messages keeps them.")
+        "\(recording.name) has no messages of the protocol: 'hearth record FILE --messages' keeps them.")
     }
     let output = OutputFile.standard()
     for message in recording.messages {

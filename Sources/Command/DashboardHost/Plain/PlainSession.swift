@@ -32,9 +32,8 @@ package final class PlainSession {
 
   package struct Options {
     package var storage: StorageOptions.Locations
-    package var isDemo: Bool
-    package var demoSeed: UInt64
-    package var demoSpeed: Double
+    /// The demo that writes; `nil` for none.
+    package var demo: DemoSettings?
     /// The folder of the note about the databases that the demo may write to.
     package var stateFolder: String
     package var startsOffline: Bool
@@ -54,15 +53,13 @@ package final class PlainSession {
     package var faults: [FaultChange] = []
 
     package init(
-      storage: StorageOptions.Locations, isDemo: Bool = false, demoSeed: UInt64 = 0, demoSpeed: Double = 1,
+      storage: StorageOptions.Locations, demo: DemoSettings? = nil,
       stateFolder: String = "", startsOffline: Bool = false, listeners: [ListenerDefinition], keymap: Keymap,
       notices: [String], report: Report = .sentences, timeout: Duration? = nil, isReadOnly: Bool = true,
       words: (@Sendable (String) throws -> PlainWord?)? = nil
     ) {
       self.storage = storage
-      self.isDemo = isDemo
-      self.demoSeed = demoSeed
-      self.demoSpeed = demoSpeed
+      self.demo = demo
       self.stateFolder = stateFolder
       self.startsOffline = startsOffline
       self.listeners = listeners
@@ -118,7 +115,7 @@ package final class PlainSession {
     let reports = StorageReports()
     let cache = options.storage.store(
       for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024), reports: reports)
-    let faults = FaultInjector(seed: options.demoSeed, options.faults)
+    let faults = FaultInjector(seed: options.demo?.seed ?? DemoSettings.standardSeed, options.faults)
     let client = Client(
       cache, datastore: FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock()),
       isNetworkEnabled: !options.startsOffline, inspectedAs: options.storage.inspection(faults))
@@ -163,7 +160,7 @@ package final class PlainSession {
       }
       if options.listeners.isEmpty { followCollections(in: &group) }
       if options.report == .wall { reportEachSecond(in: &group) }
-      if options.isDemo { addDemo(at: connection, to: &group) }
+      if let demo = options.demo { add(demo, at: connection, to: &group) }
       perform(DashboardState.initialEffects)
       perform(state.open(options.listeners).effects)
       var end: End?
@@ -211,10 +208,10 @@ package final class PlainSession {
     }
   }
 
-  private func addDemo(at connection: BackendConnection, to group: inout TaskGroup<End?>) {
+  private func add(_ settings: DemoSettings, at connection: BackendConnection, to group: inout TaskGroup<End?>) {
     let demo = DemoClient(
       datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.stateFolder),
-      seed: options.demoSeed, speed: options.demoSpeed, clock: ContinuousClock())
+      seed: settings.seed, speed: settings.speed, clock: ContinuousClock())
     let notify: @MainActor @Sendable (String) -> Void = { [weak self] text in
       self?.apply(.client(.notice(.warning, text), at: .now))
     }

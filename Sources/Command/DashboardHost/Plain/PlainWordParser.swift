@@ -7,7 +7,7 @@ package import FirestoreModel
 import FirestoreText
 import Scenarios
 
-/// Reads a line that is typed to `hearth --plain`: a step of a scenario, or a word of its own.
+/// Reads a line that is typed to `hearth plain`: a step of a scenario, or a word of its own.
 package struct PlainWordParser: Sendable {
   private let database: DatabaseID
 

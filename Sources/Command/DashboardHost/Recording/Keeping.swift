@@ -5,8 +5,12 @@ package import DashboardModel
 /// The files that keep a session.
 package struct Keeping: Sendable {
   var recording: RecordingRequest?
-  package var cast: String?
-  var replaces = false
+  var cast: String?
+  var replaces: Bool
+
+  package init(recording: RecordingRequest? = nil, cast: String? = nil, replaces: Bool = false) {
+    (self.recording, self.cast, self.replaces) = (recording, cast, replaces)
+  }
 }
 
 /// A recorded session, and the way to replay it.

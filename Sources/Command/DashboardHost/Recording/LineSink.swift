@@ -100,7 +100,7 @@ actor LineSink<Item: Sendable> {
 }
 
 /// Sizes as people write them.
-enum ByteCountText {
+package enum ByteCountText {
   private static let units: [(name: String, factor: Int)] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)]
 
   /// The size in the largest unit that divides it, such as `64 MB`.
@@ -112,7 +112,7 @@ enum ByteCountText {
   }
 
   /// Reads `64MB`, `500 KB`, `1GB` or a number of bytes.
-  static func parse(_ text: String) -> Int? {
+  package static func parse(_ text: String) -> Int? {
     let text = text.uppercased().filter { $0 != " " }
     for unit in units where text.hasSuffix(unit.name) {
       guard let number = Int(text.dropLast(unit.name.count)), number > 0, number <= 1 << 20 else { return nil }

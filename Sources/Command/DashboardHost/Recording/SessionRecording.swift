@@ -8,16 +8,27 @@ import Foundation
 
 /// A file that a session is recorded to.
 package struct RecordingRequest: Sendable {
-  static let standardLimit = 64 << 20
+  package static let standardLimit = 64 << 20
 
   var path: String
   /// The largest size of the file, in bytes.
-  var limit = Self.standardLimit
-  var replaces = false
+  var limit: Int
+  var replaces: Bool
   /// Whether the messages between the client and its datastore are kept too.
-  var keepsMessages = false
+  var keepsMessages: Bool
   /// The redaction of the recording; `nil` for none.
   var redaction: Redaction?
+
+  package init(
+    path: String, limit: Int = Self.standardLimit, replaces: Bool = false, keepsMessages: Bool = false,
+    redaction: Redaction? = nil
+  ) {
+    self.path = path
+    self.limit = limit
+    self.replaces = replaces
+    self.keepsMessages = keepsMessages
+    self.redaction = redaction
+  }
 }
 
 /// An item of the file.

@@ -10,16 +10,15 @@ extension Session {
   /// The options of one run of the dashboard.
   package struct Options {
     package var storage: StorageOptions.Locations
-    package var durability: BackendConfiguration.Durability
-    package var isDemo: Bool
-    package var demoSeed: UInt64
-    package var demoSpeed: Double
-    package var startsOffline: Bool
-    package var isReadOnly: Bool
+    package var durability = BackendConfiguration.Durability.normal
+    /// The demo that writes; `nil` for none.
+    package var demo: DemoSettings?
+    package var startsOffline = false
+    package var isReadOnly = false
     /// Whether the last session's listeners come back, and this one's at the next start.
-    package var restoresListeners: Bool
+    package var restoresListeners = false
     /// The listeners of the command line.
-    package var listeners: [ListenerDefinition]
+    package var listeners: [ListenerDefinition] = []
     /// The command line's options for the screen.
     package var appearance: AppearanceOptions
     /// The settings in the user's files.
@@ -47,27 +46,15 @@ extension Session {
     package var clientCount = 1
 
     package init(
-      storage: StorageOptions.Locations, durability: BackendConfiguration.Durability, isDemo: Bool, demoSeed: UInt64,
-      demoSpeed: Double, startsOffline: Bool, isReadOnly: Bool, restoresListeners: Bool,
-      listeners: [ListenerDefinition], appearance: AppearanceOptions, preferences: Preferences, theme: ThemeChoice,
-      paths: Paths, notices: [String], keeping: Keeping = Keeping(), subject: Subject = Subject.client
+      storage: StorageOptions.Locations, appearance: AppearanceOptions, preferences: Preferences, theme: ThemeChoice,
+      paths: Paths, notices: [String]
     ) {
       self.storage = storage
-      self.durability = durability
-      self.isDemo = isDemo
-      self.demoSeed = demoSeed
-      self.demoSpeed = demoSpeed
-      self.startsOffline = startsOffline
-      self.isReadOnly = isReadOnly
-      self.restoresListeners = restoresListeners
-      self.listeners = listeners
       self.appearance = appearance
       self.preferences = preferences
       self.theme = theme
       self.paths = paths
       self.notices = notices
-      self.keeping = keeping
-      self.subject = subject
     }
 
     package var attachment: Attachment? { if case .program(let attachment) = subject { attachment } else { nil } }

@@ -41,7 +41,8 @@ extension Session {
     }
     guard dashboard.log.all != nil else {
       throw CommandFailure(
-        .failure, "The session is too old for that: its start is not kept any more. Start hearth with --record.")
+        .failure, "The session is too old for that: its start is not kept any more. Start it with 'hearth record FILE'."
+      )
     }
     var request = RecordingRequest(path: Self.expanded(path))
     // The messages that are kept are those of the first client.

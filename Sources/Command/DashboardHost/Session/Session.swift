@@ -97,11 +97,11 @@ package final class Session {
       // Rows are not highlighted over a line that may be slow, so that a move of the cursor sends little.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
       // A script presses its keys without a guide.
-      hasCoach: options.isDemo && options.script == nil,
+      hasCoach: options.demo != nil && options.script == nil,
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
       commandHistory: options.preferences.remembered.commands ?? [],
       connections: ConnectionsFile.read(options.paths).connections.map(\.name),
-      reachingOptions: options.isDemo || options.attachment != nil ? nil : options.storage.reachingOptions,
+      reachingOptions: options.demo != nil || options.attachment != nil ? nil : options.storage.reachingOptions,
       beginsWithWall: options.isWall, inside: options.preferences.file.inside ?? InsideSettings(),
       isLinkSlow: options.isSlow)
     configuration.scenarios = ShippedScenario.all.map { ScenarioTitle(name: $0.name, summary: $0.summary) }

@@ -46,7 +46,8 @@ extension Session {
       as: isUsersOwn ? member.user : nil,
       to: first.connection.datastore(as: isUsersOwn ? member.user : nil, of: storage.backend), storage.database,
       faults: FaultInjector(
-        seed: options.demoSeed &+ UInt64(number.rawValue), isBeginning ? options.faults : []),
+        seed: (options.demo?.seed ?? DemoSettings.standardSeed) &+ UInt64(number.rawValue),
+        isBeginning ? options.faults : []),
       startsOffline: isBeginning && options.startsOffline,
       transferPlace: storage.transferPlace(first.connection), control: EmulatorControl(of: storage.backend),
       tellsCommits: BackendConnection.name(storage).kind != .cloud

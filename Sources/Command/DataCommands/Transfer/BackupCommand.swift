@@ -22,9 +22,9 @@ package struct BackupCommand: AsyncParsableCommand {
       says of which database and moment it is, and how many documents there are. It takes its name when it is whole, in \
       place of an older backup; a folder of other things is not replaced.
 
-      Rules and indexes are those that the server has ('hearth deployed'), or those of --rules and --indexes; data of \
-      this machine has none. Of a server that does not tell them it is said. 'hearth restore' brings all of it back, but \
-      for rules and indexes of Cloud Firestore, for which 'hearth deployed' prints the requests.
+      Rules and indexes are those that the server has, or those of --rules and --indexes; data of this machine has none. \
+      If a server does not tell them, a line says so. 'hearth restore' brings all of it back, but not the rules and indexes \
+      of Cloud Firestore: 'firebase deploy' in the folder does that.
 
       Everything is of one moment, as in 'hearth export'. Exit status: 65 if data, rules or indexes cannot be read, 69 \
       if the server cannot be reached, 73 and 74 if the folder cannot be written.
@@ -68,12 +68,13 @@ package struct BackupCommand: AsyncParsableCommand {
       progress.end()
       throw error
     }
-    let rules =
-      companions.rules == nil ? "no rules" : isServed ? "the rules that the server enforces" : "rules"
+    let rules = isServed ? "the rules that the server enforces" : "rules"
+    let parts = [(companions.rules != nil, rules), (companions.indexes != nil, "indexes")]
+    let there = parts.filter(\.0).map(\.1)
+    let missing = ["rules", "indexes"].enumerated().filter { !parts[$0.offset].0 }.map { "no \($0.element)" }
+    let list = ["\(written.documents.documents)"] + there + missing
     headless.note(
-      ShownText(
-        "\(written.documents.documents), \(rules) and \(companions.indexes == nil ? "no indexes" : "indexes") in "
-          + "\(folder)."))
+      ShownText("\(list.dropLast().joined(separator: ", ")) and \(list.last ?? "") in \(folder)."))
   }
 
   /// Adds the rules and indexes that the server has, where no file is named. One that does not tell them is no failure: it

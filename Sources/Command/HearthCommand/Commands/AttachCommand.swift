@@ -97,12 +97,13 @@ struct AttachCommand: AsyncParsableCommand {
       return try await InsideReport(address, greeting, link, settings).run(asJSON: json)
     }
     if json { return try await AttachedStream(address, greeting, link, until: until, timeout: timeout).run() }
-    guard isatty(STDOUT_FILENO) == 1 else {
-      throw ValidationError("standard output is not a terminal, so there is no dashboard. --json prints lines.")
-    }
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth attach --json' prints lines")
     let attachment = Attachment(greeting, at: address, over: link, allowsControl: control)
-    let code = try await Session(options(attachment)).run()
-    if code != 0 { throw ExitCode(code) }
+    var options = start.options(
+      StorageOptions.Locations(database: greeting.database, cache: .memory, backend: .embedded(folder: nil)))
+    options.isReadOnly = !control
+    options.subject = .program(attachment)
+    try await start.run(options)
   }
 
   private func list(_ programs: InspectablePrograms) throws {
@@ -117,22 +118,5 @@ struct AttachCommand: AsyncParsableCommand {
     }
     try output.flush()
     if programs.entries.isEmpty { StandardError.write("hearth: \(InspectablePrograms.nobody)") }
-  }
-
-  @MainActor
-  private func options(_ attachment: Attachment) throws -> Session.Options {
-    AllocatorArenas.limit()
-    let paths = Paths.ofProcess
-    let preferences = Preferences.read(paths)
-    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
-    let theme = try appearance.theme(preferences, background: background)
-    try Log.start(log, paths)
-    let storage = StorageOptions.Locations(
-      database: attachment.greeting.database, cache: .memory, backend: .embedded(folder: nil))
-    return Session.Options(
-      storage: storage, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
-      isReadOnly: !control, restoresListeners: false, listeners: [], appearance: appearance,
-      preferences: preferences, theme: theme, paths: paths,
-      notices: Notices.about(preferences.problems, theme, paths), subject: .program(attachment))
   }
 }

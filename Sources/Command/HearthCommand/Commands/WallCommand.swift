@@ -70,17 +70,14 @@ struct WallCommand: AsyncParsableCommand {
 
   @MainActor
   mutating func run() async throws {
-    AllocatorArenas.limit()
     let paths = Paths.ofProcess
-    let preferences = Preferences.read(paths)
     let locations = storage.locations(paths)
-    let files = try listeners.map { try ListenerFile.read($0, name: $0, database: locations.database) }
+    let (files, problems) = try ListenerFile.definitions(of: listeners, in: locations.database)
     let queries = try listen.map { Query(path: try DataPath.any($0)) }
-    let definitions =
-      queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
-      + files.flatMap(\.definitions)
-    let problems = files.flatMap(\.problems)
+    let definitions = queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) } + files
     if json {
+      AllocatorArenas.limit()
+      let preferences = Preferences.read(paths)
       for problem in problems + preferences.problems.map(paths.short) { StandardError.write("hearth: \(problem)") }
       var options = PlainSession.Options(
         storage: locations, listeners: definitions, keymap: preferences.keymap, notices: [], report: .wall,
@@ -88,27 +85,14 @@ struct WallCommand: AsyncParsableCommand {
       options.faults = disturbance.faults
       return try await PlainSession(options).run()
     }
-    guard isatty(STDOUT_FILENO) == 1 else {
-      throw ValidationError("standard output is not a terminal, so there is no wall. --json prints its figures.")
-    }
-    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
-    let theme = try appearance.theme(preferences, background: background)
-    try Log.start(log, paths)
-    var options = Session.Options(
-      storage: locations, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
-      isReadOnly: storage.isReadOnly, restoresListeners: definitions.isEmpty && !storage.inMemory,
-      listeners: definitions, appearance: appearance, preferences: preferences, theme: theme, paths: paths,
-      notices: problems + Notices.about(preferences.problems, theme, paths))
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth wall --json' prints its figures")
+    var options = start.options(locations, problems)
+    options.isReadOnly = storage.isReadOnly
+    options.restoresListeners = definitions.isEmpty && !storage.inMemory
+    options.listeners = definitions
     options.isWall = true
     options.faults = disturbance.faults
     options.listensToRoot = definitions.isEmpty && !isCloud
-    let session: Session
-    do {
-      session = try Session(options)
-    } catch let error as TerminalError {
-      throw ValidationError("\(error.message). 'hearth wall --json' needs no screen")
-    }
-    let code = await session.run()
-    if code != 0 { throw ExitCode(code) }
+    try await start.run(options)
   }
 }

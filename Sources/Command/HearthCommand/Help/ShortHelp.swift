@@ -12,6 +12,7 @@ enum ShortHelp {
         (["dashboard"], "all panes; what hearth does without a command"),
         (["wall"], "the last minute of all listeners"),
         (["attach"], "the client of a running program"),
+        (["plain"], "without a screen: lines of words, or JSON"),
       ]
     ),
     (

@@ -22,24 +22,10 @@ struct PlayScreen {
 
   /// - Throws: the failure with which a run without a screen would have ended.
   func run(_ live: LiveScenario) async throws {
-    guard isatty(STDOUT_FILENO) == 1 else {
-      throw ValidationError("standard output is not a terminal, so there is no screen. Leave out --live.")
-    }
-    AllocatorArenas.limit()
-    let paths = Paths.ofProcess
-    let preferences = Preferences.read(paths)
-    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
-    let theme = try appearance.theme(preferences, background: background)
-    try Log.start(log, paths)
-    var options = Session.Options(
-      storage: storage, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
-      isReadOnly: false, restoresListeners: false, listeners: [], appearance: appearance, preferences: preferences,
-      theme: theme, paths: paths, notices: Notices.about(preferences.problems, theme, paths))
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth play' prints how each step ends")
+    var options = start.options(storage)
     options.subject = .scenario(live)
-    let session: Session
-    do { session = try Session(options) } catch let error as TerminalError {
-      throw ValidationError("\(error.message). Without --live, 'hearth play' needs no screen")
-    }
+    let session = try start.session(options)
     let watch = watched.flatMap { file in
       ServedFile(file, of: "steps").watch { [weak session] text in
         guard let session else { return }

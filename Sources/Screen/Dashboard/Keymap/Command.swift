@@ -3,7 +3,7 @@ package import DashboardModel
 package import TerminalCanvas
 
 /// One action that a key, a click or the palette can trigger, as one record: its keys, its texts, its condition and its
-/// effect. Dispatch, footer, help, the manual and `--print-keys` all come from these.
+/// effect. Dispatch, footer, help, the manual and `hearth keys` all come from these.
 package struct Command: Sendable {
   /// The name in help and in searches. A command hides commands of the same name in outer contexts.
   package let name: String

@@ -95,7 +95,7 @@ extension Keymap {
   /// The name that was probably meant, behind a message.
   static func hint(_ name: String, _ names: [String]) -> String {
     let near = names.filter { $0.hasPrefix(name) || name.hasPrefix($0) || $0.contains(name) }
-    return near.first.map { "; did you mean \($0)?" } ?? "; --print-keys lists them"
+    return near.first.map { "; did you mean \($0)?" } ?? "; 'hearth keys' lists them"
   }
 }
 

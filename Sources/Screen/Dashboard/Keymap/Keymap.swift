@@ -47,7 +47,7 @@ package enum KeyReference {
     + [.requests, .pane(.detail)]
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 
-  /// The output of `--print-keys`: a section per context, a line per command with its keys, its name and its help.
+  /// The output of `hearth keys`: a section per context, a line per command with its keys, its name and its help.
   package static func plainText(_ keymap: Keymap = .standard) -> String {
     var lines: [String] = []
     for context in order {

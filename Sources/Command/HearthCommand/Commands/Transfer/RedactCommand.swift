@@ -12,7 +12,7 @@ struct RedactCommand: ParsableCommand {
     commandName: "redact", abstract: "Copy a recorded session without the values of some fields.",
     discussion: """
       Of each value its type and its length stay. What was typed becomes as many x, and texts that were edited go \
-      whole. With all, messages of servers go too, because they may quote values. In messages of the protocol (--record \
+      whole. With all, messages of servers go too, because they may quote values. In messages of the protocol (record \
       FILE --messages) a value of which no field is named goes as well. What cannot be read is left out and \
       said, as is what was taken out.
 

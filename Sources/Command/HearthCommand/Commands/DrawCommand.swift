@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import Dashboard
+import DashboardHost
+import DashboardModel
+import Foundation
+import Scenarios
+import TerminalCanvas
+import TerminalTheme
+
+/// `hearth draw WxH`: one screen, without a terminal.
+struct DrawCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "draw", abstract: "Print one screen of a made-up shop, a scenario or a recording, as text or picture.",
+    discussion: """
+      No terminal, no client, no data: the same words give the same picture, byte for byte.
+
+      Example: hearth draw 120x36 --scene offline --format svg >offline.svg
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Columns and rows of the screen.", valueName: "WxH"), transform: FrameSizeText.parse)
+  var size: Size
+
+  @Option(help: "Plain text, text with a terminal's colours, or a picture.")
+  var format = FrameRequest.Format.text
+
+  @Option(help: "Which moment of the shop.")
+  var scene = PlayedShop.Scene.online
+
+  @Option(
+    help: ArgumentHelp(
+      "A scenario as 'hearth play' plays it, in place of the shop; what it expects is not checked.", valueName: "file"))
+  var scenario: String?
+
+  @Option(
+    help: ArgumentHelp("The end of a recording, in place of the shop; - reads standard input.", valueName: "file"))
+  var replay: String?
+
+  @Option(
+    help: ArgumentHelp("With --replay: this moment of it, 12:04:16, or 42 for an event.", valueName: "time"))
+  var at: String?
+
+  @Option(
+    help: ArgumentHelp("Keys that are pressed then, as in \"4 / tab\".", valueName: "keys"),
+    transform: KeySequenceText.parse)
+  var keys: [Key] = []
+
+  @Option(
+    help: ArgumentHelp(
+      DemoScript.help + " By a clock of its own, so that --cast writes the same bytes each time.", valueName: "file"))
+  var script: String?
+
+  @Option(help: ArgumentHelp("With --script: record the screen for asciinema.", valueName: "file"))
+  var cast: String?
+
+  @Flag(help: "With --cast: overwrite a file that is there.")
+  var force = false
+
+  @OptionGroup var appearance: AppearanceOptions
+
+  mutating func validate() throws {
+    if replay != nil, scenario != nil {
+      throw ValidationError("--replay and --scenario each tell what to draw. Leave one of them out.")
+    }
+    if at != nil, replay == nil { throw ValidationError("--at is about --replay; give both.") }
+    if cast != nil, script == nil { throw ValidationError("--cast records a --script; give both.") }
+    if force, cast == nil { throw ValidationError("--force is about --cast; give both.") }
+    _ = try TimelinePlace.parse(at)
+  }
+
+  @MainActor
+  mutating func run() async throws {
+    let request = try request(Preferences.read(Paths.ofProcess))
+    if let cast { return try write(request, to: cast) }
+    // Text on a canvas is safe for a terminal, and the rest are the picture's own sequences.
+    try OutputFile.print(ShownText(verbatim: request.rendered()))
+  }
+
+  /// - Throws: the error in the scenario or script, with its line; the failure to read the recording.
+  private func request(_ preferences: Preferences) throws -> FrameRequest {
+    let theme = try appearance.theme(preferences, background: Theme.Variant.ofTerminal)
+    var request = FrameRequest(of: size, theme: theme.theme)
+    request.format = format
+    request.scene = scene
+    request.keys = keys
+    request.glyphs = preferences.file.glyphs?.choice ?? .unicode
+    request.keymap = preferences.keymap
+    request.themes = preferences.themes
+    request.depth = appearance.depth(preferences) ?? .trueColor
+    request.script = try DemoScript.read(script)
+    if let scenario {
+      let name = scenario == "-" ? "standard input" : scenario
+      request.scenario = try ScenarioParser(database: PlayedShop.database).steps(
+        try DocumentArgument.text(ofFile: scenario), of: name)
+    }
+    if let replay {
+      let recording = try Recording(path: replay)
+      for problem in recording.problems { StandardError.write("hearth: \(problem)") }
+      let playback = Playback(speed: .times(1), isPlaying: true)
+      request.recorded = ReplayRequest(
+        recording: recording, playback: playback, place: try TimelinePlace.parse(at)
+      ).state(for: request)
+    }
+    return request
+  }
+
+  private func write(_ request: FrameRequest, to file: String) throws {
+    if !force, FileManager.default.fileExists(atPath: file) {
+      throw CommandFailure(
+        .cannotCreate, "\(file) is there already: choose another name, or overwrite it with --force.")
+    }
+    let target = try ExportTarget(file)
+    do { try target.file.data(String(decoding: request.cast().data(), as: UTF8.self)) } catch {
+      target.discard()
+      throw error
+    }
+    try target.commit()
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import Dashboard
+import DashboardHost
+import DashboardModel
+import FirestoreLocal
+import FirestoreModel
+
+/// `hearth record FILE`: the dashboard, whose session is kept.
+struct RecordCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record", abstract: "Open the dashboard, and keep the session in a file.",
+    discussion: """
+      The file is NDJSON with everything that was seen and typed, and only you may read it. 'hearth replay' shows it \
+      again, 'hearth redact' takes values out. The other options are those of the dashboard.
+      """)
+
+  @Argument(help: ArgumentHelp("The recording, which must not be there yet.", valueName: "file"))
+  var file: String
+
+  @Flag(
+    help: "Keep each message between the client and its backend too, as protocol JSON without tokens.")
+  var messages = false
+
+  @Option(help: ArgumentHelp("End the recording at this size, such as 500MB.", valueName: "size"))
+  var limit: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Leave of these fields only the type and the length; all for every field.", valueName: "fields"))
+  var redact: String?
+
+  @Flag(name: .customLong("hash-ids"), help: "Give documents other ids.")
+  var hidesIDs = false
+
+  @OptionGroup var dashboard: DashboardOptions
+
+  mutating func validate() throws {
+    if let limit, ByteCountText.parse(limit).map({ $0 < 4096 }) ?? true {
+      throw ValidationError("--limit \(limit): give a size such as 500MB, at least 4KB.")
+    }
+  }
+
+  @MainActor
+  mutating func run() async throws {
+    try await dashboard.run(
+      recording: RecordingRequest(
+        path: file, limit: limit.flatMap(ByteCountText.parse) ?? RecordingRequest.standardLimit,
+        replaces: dashboard.force, keepsMessages: messages,
+        redaction: redact != nil || hidesIDs ? Redaction(redact ?? "", hidesIDs: hidesIDs) : nil))
+  }
+}
+
+/// `hearth replay FILE`: a recorded session on the screen, or the messages of its protocol.
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay", abstract: "Show a recorded session again; no client is opened.",
+    discussion: "space plays and stops, , and . go from event to event.")
+
+  @Argument(help: ArgumentHelp("The recording; - reads standard input.", valueName: "file"))
+  var file: String
+
+  @Option(help: ArgumentHelp("How many times as fast, max, or step to go on by hand.", valueName: "factor"))
+  var speed: String?
+
+  @Option(help: ArgumentHelp("Begin at this moment, 12:04:16, or 42 for an event.", valueName: "time"))
+  var at: String?
+
+  @Flag(help: "Print the messages of the protocol that were kept, a line each, and show no session.")
+  var messages = false
+
+  @Flag(help: "With --messages: print them as JSON, an object a line.")
+  var json = false
+
+  @Option(help: ArgumentHelp("Record the screen for asciinema: the bytes of each frame.", valueName: "file"))
+  var cast: String?
+
+  @Flag(help: "With --cast: overwrite a file that is there.")
+  var force = false
+
+  @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
+
+  mutating func validate() throws {
+    let ofScreen = [(speed != nil, "--speed"), (at != nil, "--at"), (cast != nil, "--cast")]
+    if messages, let option = ofScreen.first(where: { $0.0 }) {
+      throw ValidationError("--messages prints lines, and \(option.1) is about the screen. Leave one of them out.")
+    }
+    if json, !messages { throw ValidationError("--json is about --messages; give both.") }
+    if force, cast == nil { throw ValidationError("--force is about --cast; give both.") }
+    _ = try playback()
+    _ = try TimelinePlace.parse(at)
+  }
+
+  private func playback() throws -> Playback {
+    switch speed {
+    case nil: return Playback(speed: .times(1), isPlaying: true)
+    case "max": return Playback(speed: .max, isPlaying: true)
+    case "step": return Playback(speed: .times(1), isPlaying: false)
+    case let text?:
+      guard let factor = Double(text.hasPrefix("x") ? String(text.dropFirst()) : text), factor >= 0.01, factor <= 1000
+      else {
+        throw ValidationError("--speed \(text): give a number from 0.01 to 1000, max, or step.")
+      }
+      return Playback(speed: .times(factor), isPlaying: true)
+    }
+  }
+
+  @MainActor
+  mutating func run() async throws {
+    if messages {
+      let recording = try Recording(path: file)
+      for problem in recording.problems { StandardError.write("hearth: \(problem)") }
+      return try MessageReport.print(recording, asJSON: json)
+    }
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth draw 80x24 --replay \(file)' prints one screen")
+    let replay = ReplayRequest(
+      recording: try Recording(path: file), playback: try playback(), place: try TimelinePlace.parse(at))
+    let nowhere = StorageOptions.Locations(
+      database: replay.recording.header.configuration.database, cache: .memory, backend: .embedded(folder: nil))
+    var options = start.options(nowhere, replay.recording.problems)
+    options.keeping = Keeping(cast: cast, replaces: force)
+    options.subject = .recording(replay)
+    try await start.run(options)
+  }
+}
+
+extension TimelinePlace {
+  /// - Returns: `nil` for no text.
+  /// - Throws: `ValidationError` for a text that names no place.
+  static func parse(_ text: String?) throws -> TimelinePlace? {
+    guard let text else { return nil }
+    guard let place = TimelinePlace(text) else {
+      throw ValidationError("--at \(text): write a time as 12:04:16, or the number of an event.")
+    }
+    return place
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOutput
+import Dashboard
+import DashboardHost
+import Foundation
+import TerminalTheme
+
+/// `hearth keys`: the key bindings.
+struct KeysCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "keys", abstract: "Print the key bindings, those of the configuration included.")
+
+  mutating func run() throws {
+    let preferences = Preferences.read(Paths.ofProcess)
+    preferences.problems.forEach { StandardError.write("hearth: \($0)") }
+    try OutputFile.print("\(ShownText(lines: KeyReference.plainText(preferences.keymap)))\n")
+  }
+}
+
+/// `hearth config`: the configuration file.
+struct ConfigCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Print the configuration file with its defaults.")
+
+  mutating func run() throws { try OutputFile.print(data: ConfigurationFile.template) }
+}
+
+extension Theme.Variant {
+  /// The background that the terminal names in its environment; `nil` where it does not.
+  static var ofTerminal: Theme.Variant? {
+    ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
+  }
+}
