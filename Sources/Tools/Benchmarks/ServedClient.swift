@@ -7,7 +7,7 @@
   import Hearth
 
   /// A client at a server, in a process of its own: what it does, what it reports as a line of JSON, and the way to start
-  /// it. `.ci/compare-clients` starts it as well.
+  /// it. `.ci/measure clients` starts it as well.
   struct ServedClient {
     enum Work: String, CaseIterable {
       /// A listener on the collection `cities` until the backend's snapshot.

@@ -12,7 +12,7 @@
   import Foundation
 
   extension BenchmarkCase {
-    /// A client in a process of its own, at `hearth serve` in another; `.ci/compare-clients` has Google's clients do the
+    /// A client in a process of its own, at `hearth serve` in another; `.ci/measure clients` has Google's clients do the
     /// same.
     static let servedCases = [
       BenchmarkCase(
