@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one server answers, without what is another at each server: ids, times, tokens."""
-import base64, http.client, json, re, time
+import http.client, json, re, time
+
+import wire
 
 DATABASE = "projects/demo-traces/databases/(default)"
 ROOT = DATABASE + "/documents"
@@ -133,9 +135,6 @@ def differences(first, second, place=""):
 
 
 def token(user):
-    """Unsigned, as emulators take it."""
-    def part(value):
-        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-    claims = {"sub": user, "user_id": user, "iss": "https://securetoken.google.com/demo-traces", "aud": "demo-traces",
-              "iat": int(time.time()), "auth_time": int(time.time()), "exp": int(time.time()) + 3600}
-    return f"Bearer {part({'alg': 'none', 'typ': 'JWT'})}.{part(claims)}."
+    now = int(time.time())
+    return "Bearer " + wire.token(user, user_id=user, iss="https://securetoken.google.com/demo-traces", aud="demo-traces", iat=now,
+                                  auth_time=now, exp=now + 3600)

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreRules
 import Foundation
 
-/// What Google's emulator said of rules and requests; `.ci/rules-verdicts/make` asks it and writes the files.
+/// What Google's emulator said of rules and requests; `.ci/rules-verdicts` asks it and writes the files.
 struct VerdictTable {
   struct Line {
     var number: Int
