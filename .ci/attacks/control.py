@@ -1,9 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What controls a server that has keys or a secret, asked for by everybody else on the same machine: nothing is answered,
 changed or ended but for the administrator; without keys and secret all of it is open on loopback."""
-import http.client, json, os
-from common import *
+from attack import *
 
 RULES = ("rules_version = '2'; service cloud.firestore { match /databases/{d}/documents { match /{x=**} {"
          " allow read, write: if request.auth.uid == 'me'; } } }")
@@ -29,25 +27,15 @@ def requests(home):
 
 
 def ask(address, method, path, body, authorization, host=None):
-    """The status, or None where no answer came."""
-    connection = http.client.HTTPConnection(address, timeout=10)
-    headers = {"content-type": "application/json"} | ({"authorization": authorization} if authorization else {})
+    headers = {"authorization": authorization} if authorization else {}
     if path == "/requests":
         headers |= {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13",
                     "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="}
-    if host:
-        headers["host"] = host
-    try:
-        connection.request(method, path, body, headers)
-        return connection.getresponse().status
-    except (OSError, http.client.HTTPException):
-        return None
-    finally:
-        connection.close()
+    return status_of(address, method, path, body, **headers, **({"host": host} if host else {}))
 
 
 def attack(table, home, row, *options):
-    server = Server(home, "--in-memory", *options)
+    server = serve(home, "--in-memory", *options)
     try:
         admin = "Bearer " + SECRET
         address = server.address
@@ -82,7 +70,7 @@ def attack(table, home, row, *options):
         server.end()
 
 
-def main():
+def control():
     table = Table("control paths of a server with keys or a secret, on loopback")
     with folder() as home:
         (home / "rules").write_text(RULES)
@@ -106,7 +94,7 @@ def main():
                 table.violate(row, "taken", one_line(errors))
             else:
                 table.add(row, f"refused with {status}: {one_line(errors, 60)}")
-    table.finish()
+    return table.finish()
 
 
-main()
+perform(control=control)

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Listeners under rules: random rules, users, queries, limits and changes; streams are cut and resumed. No message carries
 a document that a get by the same user refuses, and each client ends with what a fresh query gives. The seed is printed;
 HEARTH_SEED repeats a run."""
-import base64, json, os, queue, random, threading, urllib.request
-from common import *
+import queue, random, threading
+from attack import *
 
 SEED = int(os.environ.get("HEARTH_SEED") or random.randrange(1 << 32))
 ROUNDS = int(os.environ.get("HEARTH_ROUNDS") or 30)
@@ -31,11 +30,6 @@ QUERIES = [
 ]
 
 
-def token(user):
-    part = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
-    return part({"alg": "none"}) + "." + part({"sub": user}) + "."
-
-
 class Firestore:
     def __init__(self, address):
         import grpc
@@ -43,7 +37,7 @@ class Firestore:
         self.grpc, self.d, self.f, self.q, self.w = grpc, document, firestore, query, write
         self.address, self.channel = address, grpc.insecure_channel(address)
         call = lambda kind, name, answer: kind(
-            "/google.firestore.v1.Firestore/" + name, lambda message: type(message).serialize(message), answer.deserialize)
+            FIRESTORE + name, lambda message: type(message).serialize(message), answer.deserialize)
         self.commit = call(self.channel.unary_unary, "Commit", firestore.CommitResponse)
         self.get = call(self.channel.unary_unary, "GetDocument", document.Document)
         self.run_query = call(self.channel.unary_stream, "RunQuery", firestore.RunQueryResponse)
@@ -56,11 +50,8 @@ class Firestore:
     def rules(self, condition):
         text = ("rules_version = '2'; service cloud.firestore { match /databases/{database}/documents { "
                 "match /mark/{id} { allow read; } match /notes/{id} { allow read: if %s; } } }" % condition)
-        body = json.dumps({"rules": {"files": [{"name": "security.rules", "content": text}]}}).encode()
-        request = urllib.request.Request(
-            f"http://{self.address}/emulator/v1/projects/{PROJECT}:securityRules", body, method="PUT",
-            headers={"authorization": "Bearer owner", "content-type": "application/json"})
-        urllib.request.urlopen(request, timeout=20).read()
+        Rest(self.address).ask("PUT", f"/emulator/v1/projects/{PROJECT}:securityRules",
+                               {"rules": {"files": [{"name": "security.rules", "content": text}]}})
 
     def read(self, user, name):
         """A document as the user may get it; None if it is not there, False if the user may not."""
@@ -212,13 +203,13 @@ def play(table, server, chance, row):
     rule = chance.randrange(len(RULES))
     firestore.rules(RULES[rule])
     now = change(firestore, chance)
-    listeners = []
+    opened = []
     for user in USERS:
         for _ in range(2):
             names = None
             if chance.random() < 0.25:
                 names = [f"{DOCUMENTS}/notes/{number}" for number in chance.sample(range(14), chance.randint(1, 3))]
-            listeners.append(Listener(firestore, user, rule, chance.choice([None, 1, 3]), names))
+            opened.append(Listener(firestore, user, rule, chance.choice([None, 1, 3]), names))
     may = {}
 
     def seen(listener, document):
@@ -232,18 +223,18 @@ def play(table, server, chance, row):
         elif readable.fields != document.fields:
             table.violate(row, "told what is not so", f"seed {SEED}: {document.name}")
 
-    for listener in listeners:
+    for listener in opened:
         listener.open()
     for step in range(25):
         may.clear()
-        for listener in listeners:
+        for listener in opened:
             if listener.call is None and not listener.ended and chance.random() < 0.6:
                 listener.open()
                 table.add(row, "resumed")
-        for listener in listeners:
+        for listener in opened:
             if listener.call is not None and not listener.ended:
                 listener.catch_up(now, seen)
-        for listener in listeners:
+        for listener in opened:
             if listener.call is None or listener.ended:
                 continue
             table.add(row, "compared")
@@ -255,12 +246,12 @@ def play(table, server, chance, row):
                     {name: found.fields for name, found in listener.held.items()}:
                 table.violate(row, "another result", f"seed {SEED} step {step}: {RULES[rule]}: {listener.user} holds "
                               f"{sorted(name[-2:] for name in listener.held)}, is {sorted(name[-2:] for name in fresh)}")
-        for listener in listeners:
+        for listener in opened:
             if listener.call is not None and not listener.ended and chance.random() < 0.3:
                 listener.cut()
         # One at a time: of several, a stream may have been told what was so in between.
         now = change(firestore, chance)
-    for listener in listeners:
+    for listener in opened:
         listener.cut()
         table.add(row, "RESET", listener.resets)
         table.add(row, "filter that differs", listener.mismatches)
@@ -268,18 +259,15 @@ def play(table, server, chance, row):
     firestore.channel.close()
 
 
-def main():
+def listeners():
     chance = random.Random(SEED)
     table = Table(f"listeners under rules, seed {SEED}")
     for kind in ("memory", "disk"):
         with folder() as home:
-            server = Server(home, *(["--in-memory"] if kind == "memory" else ["--data", f"{home}/data"]))
-            try:
+            with serve(home, *(["--in-memory"] if kind == "memory" else ["--data", f"{home}/data"])) as server:
                 for _ in range(ROUNDS):
                     play(table, server, chance, kind)
-            finally:
-                server.end()
-    table.finish()
+    return table.finish()
 
 
-main()
+perform(listeners=listeners)

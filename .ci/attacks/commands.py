@@ -1,22 +1,121 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two processes on one data directory, on one cache, on one port: the second works or says in a line why not, nobody hangs,
-and what was acknowledged is there afterwards."""
-import json, signal, threading
-from common import *
+"""Every command in places where it cannot work as usual.
 
+streams: each of its standard streams closed, and output and errors on /dev/full: none crashes or hangs, output that is the
+command's job and cannot be written is 74, and the data are whole afterwards.
+processes: two processes on one data directory, on one cache, on one port: the second works or says in a line why not, none hangs,
+and what was acknowledged is there afterwards."""
+import threading
+from attack import *
+
+# streams
+
+# What a command prints is its job; `ends` by itself.
+PRINTING = {"get a document", "get a collection", "export", "indexes", "explain", "keys"}
+
+
+def commands(home):
+    data = ["--data", f"{home}/data"]
+    return {
+        "help": ["--help"], "keys": ["keys"], "completion": ["--generate-completion-script", "bash"],
+        "get a document": ["get", "items/1", *data], "get a collection": ["get", "items", *data],
+        "set": ["set", "items/1", '{"n": 1}', *data], "update": ["update", "items/1", "n=1", *data],
+        "delete": ["delete", "items/none", *data], "export": ["export", "items", *data],
+        "export -o": ["export", "items", "-o", "out.jsonl", *data],
+        "import": ["import", "in.jsonl", *data], "import -": ["import", "-", *data],
+        "watch": ["watch", "items", "--until", "removed", "--timeout", "1s", *data],
+        "explain": ["explain", "items", *data, "--cache", f"{home}/cache"],
+        "indexes": ["cache", "indexes", *data, "--cache", f"{home}/cache"],
+        "play": ["play", "--in-memory", "scenario"], "serve": ["serve", "--port", "0", *data],
+        "dashboard": ["--in-memory"],
+    }
+
+
+def closing(number):
+    def close():
+        os.close(number)
+    return close
+
+
+def states():
+    yield "stdin closed", {"preexec_fn": closing(0), "stdin": None}
+    yield "stdout closed", {"preexec_fn": closing(1), "stdout": None}
+    yield "stderr closed", {"preexec_fn": closing(2), "stderr": None}
+    yield "all closed", {"preexec_fn": lambda: [os.close(number) for number in range(3)],
+                         "stdin": None, "stdout": None, "stderr": None}
+    full = open("/dev/full", "w")
+    yield "stdout full", {"stdout": full}
+    yield "stderr full", {"stderr": full}
+    yield "both full", {"stdout": full, "stderr": full}
+
+
+def use_streams(table, home, state, more, name, arguments):
+    if name in ("serve", "dashboard"):
+        # Ends when told to; whether it started cannot be seen without its output.
+        process = subprocess.Popen(
+            [HEARTH, *arguments], env=environment(home), cwd=home, start_new_session=True,
+            **({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more))
+        time.sleep(1.5)
+        process.terminate()
+        try:
+            process.communicate(timeout=20)
+            status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            status = 124
+    else:
+        status = run(home, *arguments, timeout=30, **more)[0]
+    if crashed(status):
+        table.violate(state, "crashed", f"{name}: status {status}")
+    elif status == 124:
+        table.violate(state, "hangs", name)
+    elif name in PRINTING and state in ("stdout full", "both full") and status != 74:
+        table.violate(state, "not 74", f"{name}: status {status}")
+    elif name in PRINTING and state in ("stdout closed", "all closed") and status not in (74, 0):
+        table.violate(state, "neither 74 nor 0", f"{name}: status {status}")
+    elif name in ("set", "update", "delete", "import", "export -o") and status not in (0, 74):
+        table.violate(state, "neither done nor 74", f"{name}: status {status}")
+    else:
+        table.add(state, "held")
+
+
+def streams():
+    table = Table("standard streams, closed and full")
+    for state, more in states():
+        with folder() as home:
+            lines = "".join(json.dumps({"path": f"items/{number}", "data": {"n": number}}) + "\n" for number in range(50))
+            (home / "in.jsonl").write_text(lines)
+            (home / "scenario").write_text("listen items\nset items/1 {\"n\": 1}\nexpect added items/1 within 5s\n")
+            assert run(home, "import", "in.jsonl", "--data", f"{home}/data")[0] == 0
+            # Without one `indexes` has nothing to write.
+            (home / "indexes.json").write_text(json.dumps({"indexes": [
+                {"collectionGroup": "items", "fields": [{"fieldPath": "n", "order": "ASCENDING"}]}]}))
+            own = ["--data", f"{home}/data", "--cache", f"{home}/cache"]
+            assert run(home, "cache", "indexes", "--set", "indexes.json", *own)[0] == 0
+            before = run(home, "export", "items", "--data", f"{home}/data")[1]
+            assert before.count("\n") == 50
+            for name, arguments in commands(home).items():
+                use_streams(table, home, state, more, name, arguments)
+            status, after, errors = run(home, "export", "items", "--data", f"{home}/data")
+            if status or after != before or errors:
+                table.violate(state, "the data changed", one_line(errors))
+    return table.finish()
+
+
+# processes
 
 def holders(home):
     """What holds a data directory open."""
     data = ["--data", f"{home}/data", "--project", PROJECT]
-    yield "serve", lambda: Server(home, "--data", f"{home}/data")
-    yield "dashboard", lambda: started(Dashboard(home, *data, "--cache", f"{home}/cache"))
-    yield "watch", lambda: watching(home, data)
+    yield "serve", lambda: serve(home, "--data", f"{home}/data")
+    yield "dashboard", lambda: started(dashboard(home, *data, "--cache", f"{home}/cache"))
+    yield "watch", lambda: Watching(home, data)
 
 
-def started(dashboard):
-    dashboard.wait("ONLINE")
-    return dashboard
+def started(screen):
+    screen.wait("ONLINE")
+    return screen
 
 
 class Watching:
@@ -30,10 +129,6 @@ class Watching:
         self.process.send_signal(number)
         self.process.communicate(timeout=20)
         return self.process.returncode
-
-
-def watching(home, data):
-    return Watching(home, data)
 
 
 def seconds(home):
@@ -87,7 +182,7 @@ def serve_beside(home, name, table):
             return table.add(row, "69, names the other")
         return table.violate(row, f"status {status}", one_line(errors))
     try:
-        server = Server(home, "--data", f"{home}/data")
+        server = serve(home, "--data", f"{home}/data")
     except RuntimeError as failure:
         return table.violate(row, "did not start", one_line(str(failure)))
     place = ["--emulator", server.address, "--project", PROJECT]
@@ -103,12 +198,12 @@ def serve_beside(home, name, table):
 def one_cache(table):
     """Two dashboards with one cache at one server, and commands that read the cache meanwhile."""
     with folder() as home:
-        server = Server(home, "--in-memory")
+        server = serve(home, "--in-memory")
         place = ["--emulator", server.address, "--project", PROJECT, "--cache", f"{home}/cache"]
         run(home, "set", "items/1", '{"n": 1}', *place)
-        first = started(Dashboard(home, *place))
-        second = started(Dashboard(home, *place))
-        second.read(2)
+        first = started(dashboard(home, *place))
+        second = started(dashboard(home, *place))
+        second.go_on(2)
         told = b"memory" in second.screen.lower() or b"mem" in second.screen.lower()
         table.add("one cache, dashboards", "second is told") if told else table.violate(
             "one cache, dashboards", "second is not told", "no word of memory on its screen")
@@ -121,8 +216,8 @@ def one_cache(table):
                 table.violate(f"one cache, {name}", f"status {status}", one_line(errors))
             else:
                 table.add(f"one cache, {name}", f"status {status}" + (", told" if errors else ""))
-        for dashboard in (second, first):
-            if (status := dashboard.end(signal.SIGTERM)) not in (0, 143):
+        for screen in (second, first):
+            if (status := screen.end(signal.SIGTERM)) not in (0, 143):
                 table.violate("one cache, dashboards", "did not end well", f"status {status}")
         server.end()
 
@@ -153,7 +248,7 @@ def at_once(table):
 
 def one_port(table):
     with folder() as home:
-        server = Server(home, "--in-memory")
+        server = serve(home, "--in-memory")
         port = server.address.split(":")[1]
         status, _, errors = run(home, "serve", "--in-memory", "--port", port, timeout=20)
         if status in (0, 124) or crashed(status) or port not in errors:
@@ -163,13 +258,13 @@ def one_port(table):
         server.end()
 
 
-def main():
+def processes():
     table = Table("two processes on everything")
     one_directory(table)
     one_cache(table)
     at_once(table)
     one_port(table)
-    table.finish()
+    return table.finish()
 
 
-main()
+perform(streams=streams, processes=processes)
