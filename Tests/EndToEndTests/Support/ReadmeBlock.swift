@@ -44,7 +44,7 @@ struct ReadmeBlock: Sendable {
     if first.contains("swift test") || first.contains("swift run") { return ".ci/run" }
     if lines.contains(where: { $0.hasPrefix("docker ") }) { return ".ci/try-image" }
     if language == "yaml", page.hasSuffix("Emulator.md") { return "Tests/EndToEndTests/ReadmeTests.swift" }
-    if language == "ini" { return ".ci/packaging/try-units" }
+    if language == "ini" { return ".ci/try-package" }
     if first.hasPrefix("swift build -c release") { return ".ci/first-command" }
     if first.hasPrefix(".ci/package") || first.contains("apt-get install") { return ".ci/try-package" }
     if first.hasPrefix("dependencies:") { return ".ci/examples" }
