@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds, starts and stops the programs under test, and reads /proc. Uses loopback and temporary folders only."""
-import argparse, contextlib, fcntl, json, os, pathlib, pty, re, select, shutil, signal, socket, statistics, struct, subprocess
-import sys, tempfile, termios, time
+import argparse, contextlib, fcntl, http.server, json, os, pathlib, pty, re, select, shutil, signal, socket, statistics, struct, subprocess
+import sys, tempfile, termios, threading, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOOGLE_CLIENT = "google-cloud-firestore==2.34.1"
@@ -231,6 +231,49 @@ class Dashboard(Process):
                 status = 124
         os.close(self.terminal)
         return status if status >= 0 else 128 - status
+
+
+def found_chromium():
+    return shutil.which(os.environ.get("CHROMIUM", "chromium")) or sys.exit(
+        "There is no chromium. Install it with 'apt-get install chromium'.")
+
+
+def browse(address, profile, *flags, **options):
+    """Opens a page in headless Chromium."""
+    return subprocess.Popen(
+        [found_chromium(), "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+         "--disable-background-networking", f"--user-data-dir={profile}", *flags, address],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+
+
+class Page(http.server.SimpleHTTPRequestHandler):
+    """Answers the requests of a page."""
+
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, body, kind="application/json"):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def received(self):
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def log_message(self, *arguments):
+        pass
+
+
+class Pages(http.server.ThreadingHTTPServer):
+    """Serves pages in a thread."""
+
+    def __init__(self, handler):
+        super().__init__(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        """A browser that ends leaves requests behind."""
 
 
 def h2load(port, method, message, calls, streams, clients=1, bearer="owner"):

@@ -2,11 +2,30 @@
 """The requests: of REST (v1), of WebChannel, as the Web SDK makes them, and others, and of an emulator's control."""
 import json, re, socket, time, urllib.parse
 
-from answers import DATABASE, PAGE, ROOT, chosen, token
+import wire
 
+DATABASE = "projects/demo-traces/databases/(default)"
+ROOT = DATABASE + "/documents"
+PAGE = "http://localhost:5000"
+HEADERS = ("content-type", "vary", "x-content-type-options", "cache-control", "location")
 # How long a back channel says nothing before it has said all, in seconds.
 QUIET = 1.0
 FORM = "application/x-www-form-urlencoded"
+
+
+def chosen(headers):
+    found = {}
+    for name, value in headers:
+        name = name.lower()
+        if name in HEADERS or name.startswith("access-control-"):
+            found[name] = value.replace(" ", "").lower()
+    return found
+
+
+def token(user):
+    now = int(time.time())
+    return "Bearer " + wire.token(user, user_id=user, iss="https://securetoken.google.com/demo-traces", aud="demo-traces", iat=now,
+                                  auth_time=now, exp=now + 3600)
 
 
 def channel(method, query=""):
