@@ -51,8 +51,7 @@ class Writer(threading.Thread):
 
 def kills():
     table = Table(f"kill -9 of serve under load, {KILLS} times")
-    started, nexts = {}, [0] * WRITERS
-    acknowledged, unanswered = [], []
+    nexts, acknowledged, unanswered = [0] * WRITERS, [], []
     with folder() as home:
         for kill in range(KILLS):
             server = serve(home, "--data", f"{home}/data")
@@ -160,8 +159,7 @@ def read_by_server(home):
         return None, str(error)
     client = Client(server.address)
     try:
-        documents = client.read("items")
-        return documents, server.said()
+        return client.read("items"), server.said()
     except client.failure as error:
         return None, str(error)
     finally:
@@ -170,7 +168,7 @@ def read_by_server(home):
 
 
 def read_by_export(home):
-    status, output, _, errors = exported(home, f"{home}/data", "--all", "--recursive")
+    status, output, errors = run(home, "export", "--all", "--recursive", "--data", f"{home}/data", "--project", PROJECT)
     return (output if status == 0 else None), errors or (f"status {status}" if status else "")
 
 
