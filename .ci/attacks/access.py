@@ -173,13 +173,9 @@ class Firestore:
 
     def structured(self, rule, user, limit):
         field, operator, value = QUERIES[rule](user)
-        query = self.q.StructuredQuery(
-            from_=[self.q.StructuredQuery.CollectionSelector(collection_id="notes")],
-            where=self.q.StructuredQuery.Filter(field_filter=self.q.StructuredQuery.FieldFilter(
-                field=self.q.StructuredQuery.FieldReference(field_path=field), op=operator, value=self.d.Value(**value))))
-        if limit:
-            query.limit = limit
-        return query
+        return self.q.StructuredQuery({
+            "from_": [{"collection_id": "notes"}], **({"limit": limit} if limit else {}),
+            "where": {"field_filter": {"field": {"field_path": field}, "op": operator, "value": value}}})
 
     def result(self, user, query):
         """Documents by name, or None where the rules refuse the query."""

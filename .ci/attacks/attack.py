@@ -5,7 +5,6 @@ import pathlib, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "library"))
 import collections
-import programs
 from programs import *
 from wire import *
 
@@ -30,6 +29,14 @@ def run(home, *arguments, timeout=60, before=(), **more):
         output, errors = process.communicate()
         status = 124
     return status, (output or b"").decode(errors="replace"), (errors or b"").decode(errors="replace")
+
+
+def import_many(home, collection, count, text=""):
+    """Imports documents numbered from 0, from a file that remains."""
+    (home / "in.jsonl").write_text("".join(json.dumps({"path": f"{collection}/{number:04}", "data": {"n": number, "t": text}}) + "\n"
+                                           for number in range(count)))
+    status, _, errors = run(home, "import", "in.jsonl", "--data", f"{home}/data")
+    assert status == 0, errors
 
 
 def serve(home, *arguments, before=()):

@@ -279,14 +279,10 @@ def serve_on_full(table):
 
 
 def prepare(home):
-    lines = "".join(json.dumps({"path": f"items/{number:04}", "data": {"n": number, "t": "x" * 300}}) + "\n"
-                    for number in range(1500))
-    (home / "in.jsonl").write_text(lines)
-    status, _, errors = run(home, "import", "in.jsonl", "--data", f"{home}/data")
-    assert status == 0, errors
-    status, exported, errors = run(home, "export", "items", "--data", f"{home}/data")
-    assert status == 0 and exported.count("\n") == 1500, errors
-    return exported
+    import_many(home, "items", 1500, "x" * 300)
+    status, output, errors = run(home, "export", "items", "--data", f"{home}/data")
+    assert status == 0 and output.count("\n") == 1500, errors
+    return output
 
 
 def export_to_full(table):
@@ -363,15 +359,6 @@ def disk():
 
 # files
 
-DOCUMENTS_OF = 200
-
-
-def import_some(home, count=DOCUMENTS_OF):
-    lines = "".join(json.dumps({"path": f"c/{n}", "data": {"n": n}}) + "\n" for n in range(count))
-    (home / "in.jsonl").write_text(lines)
-    assert run(home, "import", "in.jsonl", "--data", f"{home}/data")[0] == 0
-
-
 def damaged(table):
     """Nobody has the data open."""
     def cut(path, size):
@@ -387,11 +374,11 @@ def damaged(table):
     }
     for name, damage in damages.items():
         with folder() as home:
-            import_some(home)
+            import_many(home, "c", 200)
             damage(home / "data")
             (home / "backup").write_text("the last good one")
-            for words in (["export", "--all", "-o", "backup"], ["get", "c"], ["get", "c/1"], ["count", "c"], ["ls"], ["tree"],
-                          ["stats"], ["schema", "c"], ["set", "c/1", "n=1"], ["repair"], ["repair", "--yes"]):
+            for words in (["export", "--all", "-o", "backup"], ["get", "c"], ["get", "c/0001"], ["count", "c"], ["ls"], ["tree"],
+                          ["stats"], ["schema", "c"], ["set", "c/0001", "n=1"], ["repair"], ["repair", "--yes"]):
                 status, output, errors = run(home, *words, "--data", f"{home}/data")
                 if status in (0, 4) or crashed(status) or status == 124:
                     table.violate(name, "not told", f"{' '.join(words)}: status {status}: {one_line(output + errors, 80)}")

@@ -26,7 +26,7 @@ def found_hearth(given=None):
     builds = [ROOT / ".build" / kind / "hearth" for kind in ("release", "debug")]
     program = given or os.environ.get("HEARTH") or next((build for build in builds if build.exists()), builds[0])
     if not shutil.which(program):
-        sys.exit(f"There is no {program}. Build it with 'swift build -c release --product hearth'.")
+        sys.exit(f"There is no {program}. Build it with 'swift build -c release --product {pathlib.Path(program).name}'.")
     return os.path.abspath(shutil.which(program))
 
 
