@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds, starts and stops the programs under test, and reads /proc. Uses loopback and temporary folders only."""
-import argparse, contextlib, fcntl, http.server, json, os, pathlib, pty, re, select, shutil, signal, socket, statistics, struct, subprocess
+import argparse, atexit, contextlib, fcntl, http.server, json, os, pathlib, pty, re, select, shutil, signal, socket, statistics, struct, subprocess
 import sys, tempfile, termios, threading, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -121,6 +121,8 @@ class Server(Process):
             [str(argument).replace("PORT", str(self.port)) for argument in arguments], start_new_session=True,
             **{"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log} | options)
         super().__init__(self.process.pid)
+        # What a script that fails has started ends with it.
+        atexit.register(lambda: self.process.poll() is None and self.end(signal.SIGKILL))
         while not self.answers():
             if self.process.poll() is not None or time.perf_counter() - started > patience:
                 self.end(signal.SIGKILL)
