@@ -17,7 +17,8 @@ static const int crash_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SI
 enum { crash_count = sizeof crash_signals / sizeof crash_signals[0] };
 
 static struct sigaction previous[crash_count];
-static volatile sig_atomic_t armed;
+/* What a signal's handler, on whatever thread it runs, and the program both use is atomic. */
+static _Atomic int armed;
 static int restore_tty = -1;
 static char restore_text[256];
 static size_t restore_length;
@@ -26,19 +27,19 @@ static struct termios restore_modes;
 static char alternate_stack[16384];
 
 static int pipe_ends[2] = {-1, -1};
-static volatile sig_atomic_t continued;
+static _Atomic int continued;
 
 /* The time that each piece may wait for a terminal that is behind with its reading. */
 enum { patience_milliseconds = 2000 };
 
 /* Standard error while the screen is up, and the terminal that it leads to otherwise. */
 static int held_errors = -1;
-static int true_errors = -1;
+static _Atomic int true_errors = -1;
 /* The newest bytes of standard error that are kept, and the size at which older ones go. */
 enum { kept_errors = 65536, most_errors = 1 << 20 };
 static char error_buffer[kept_errors];
 static const char errors_left_out[] = "(earlier messages were left out)\n";
-static volatile sig_atomic_t errors_were_trimmed;
+static _Atomic int errors_were_trimmed;
 
 /* Copies the end of what is held. Async-signal-safe. */
 static size_t newest_errors(off_t size) {
