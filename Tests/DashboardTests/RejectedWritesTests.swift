@@ -94,7 +94,7 @@ struct RejectedWritesTests {
     var earlier = FieldEditor(.document(key("orders/a")), ["n": 1], in: database)
     earlier.select(["n"])
     earlier.removeSelected()
-    driver.state.editing.handOver(earlier)
+    driver.state.typing.editing.handOver(earlier)
 
     driver.press("e")
     driver.client(.editorGaveUp("No editor"), at: 19)

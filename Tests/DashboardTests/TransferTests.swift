@@ -78,7 +78,7 @@ struct TransferTests {
     }
     #expect(driver.state.feed.rows.last?.summary == account.text)
     driver.press("esc")
-    #expect(driver.state.transfers.running == nil)
+    #expect(driver.state.storage.transfers.running == nil)
     run("how far it is", &driver)
     #expect(driver.screen.contains("998 documents imported"))
   }

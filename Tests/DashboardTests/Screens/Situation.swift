@@ -127,7 +127,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         explicitOrderBy: [OrderBy(FieldPath(segments: ["total"]), .descending)], limit: 20)
       scene.change {
         $0.overlay = .list(ListOverlay(content: .explanation(ExplanationPanel(query: query))))
-        _ = $0.indexes.replace(with: [
+        _ = $0.storage.indexes.replace(with: [
           IndexState(definition: index("orders", ("total", .descending))),
           IndexState(
             definition: index("users", ("name", .ascending)), isAutomatic: true,

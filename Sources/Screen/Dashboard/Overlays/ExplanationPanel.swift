@@ -56,7 +56,7 @@ extension DashboardState {
 
   /// Explains again while the panel is open, when an index has become usable or was removed.
   mutating func receive(_ states: [IndexState]) -> [Effect] {
-    guard indexes.replace(with: states) else { return [] }
+    guard storage.indexes.replace(with: states) else { return [] }
     guard case .explanation(let panel)? = overlay?.list?.content else { return previewAgain() }
     return [.client(.explain(panel.query))]
   }
@@ -70,8 +70,8 @@ extension DashboardState {
     switch item {
     case .create: return [.client(.createIndexes(for: panel.query))]
     case .automatic:
-      indexes.toggleCreation()
-      return [.client(.setIndexAutoCreation(indexes.areMadeWhenNeeded))]
+      storage.indexes.toggleCreation()
+      return [.client(.setIndexAutoCreation(storage.indexes.areMadeWhenNeeded))]
     case .deleteAll: return [.client(.deleteIndexes)]
     case .again: return [.client(.explain(panel.query))]
     }
@@ -84,7 +84,7 @@ extension DashboardState {
       panel.explanation == nil
         ? "the cache has not answered yet"
         : panel.explanation?.suggestedIndexes.isEmpty == true ? "no index would help this query" : nil
-    case .deleteAll: indexes.states.isEmpty ? "there are no indexes" : nil
+    case .deleteAll: storage.indexes.states.isEmpty ? "there are no indexes" : nil
     case .automatic, .again: nil
     }
   }

@@ -3,9 +3,6 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
-/// The lists of pane 4, one of which is shown.
-package enum FeedTab: Hashable, Sendable { case events, requests }
-
 /// The requests that the server's security rules decided on.
 extension DashboardState {
   /// The reason why there are no requests to show; `nil` if the server can be asked.
@@ -18,14 +15,14 @@ extension DashboardState {
   }
 
   /// Whether pane 4 shows the requests, rather than the events.
-  package var showsRequests: Bool { feedTab == .requests }
+  package var showsRequests: Bool { feed.tab == .requests }
 
   /// The note in place of requests.
   package var requestsNote: String? { reasonAgainstRequests ?? requests.note }
 
   /// Goes to the requests, and asks the server for them.
   mutating func openRequests() -> [Effect] {
-    feedTab = .requests
+    feed.tab = .requests
     focusPane(.feed)
     return past == nil && reasonAgainstRequests == nil ? requests.ask(at: now) : []
   }
@@ -33,7 +30,7 @@ extension DashboardState {
   /// Goes to the other list of pane 4.
   mutating func turnFeed() -> [Effect] {
     guard showsRequests else { return openRequests() }
-    feedTab = .events
+    feed.tab = .events
     return []
   }
 
@@ -50,7 +47,7 @@ extension DashboardState {
     } else if !requests.isFollowing {
       requests.follow()
     } else {
-      feedTab = .events
+      feed.tab = .events
     }
   }
 

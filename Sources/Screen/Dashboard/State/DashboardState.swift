@@ -24,19 +24,14 @@ package struct DashboardState: Sendable {
   package internal(set) var listening = Listening()
   package internal(set) var feed = Feed()
   package internal(set) var requests = RequestFeed()
-  package internal(set) var feedTab = FeedTab.events
   package internal(set) var wall = Wall()
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()
   package var outages = Outages()
   var notices = Notices()
   package internal(set) var coach: Coach?
-  package internal(set) var transfers = Transfers.none
   package internal(set) var faults = FaultSettings()
-  package internal(set) var indexes = CacheIndexes()
   package var typing: Typing
-  /// The field editors that are not on the screen.
-  var editing = EditingState()
   /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
   /// The clients that share the screen; `nil` where there is one.

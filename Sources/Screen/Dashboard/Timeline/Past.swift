@@ -94,7 +94,7 @@ struct Past: Sendable {
     shown.browser.result = before.browser.result?.withoutNews
     shown.writes.cursor = before.writes.cursor
     shown.typing.adoptUnfinished(of: before.typing)
-    shown.feedTab = before.feedTab
+    shown.feed.tab = before.feed.tab
     shown.feed.follow()
     shown.feed.filter = before.feed.filter
     shown.feed.onlyListener = before.feed.onlyListener

@@ -84,7 +84,7 @@ extension DashboardState {
       return locate(key)
     case .editorGaveUp(let reason):
       toast(.warning, reason)
-      if let editor = editing.takeBack() { interject(.fields(editor)) }
+      if let editor = typing.editing.takeBack() { interject(.fields(editor)) }
     case .explained(let query, let result): receive(result, of: query)
     case .decisions(let result): receive(result)
     case .previewed(let query, let preview): receive(preview, about: query)

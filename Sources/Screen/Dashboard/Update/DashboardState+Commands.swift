@@ -92,7 +92,7 @@ extension DashboardState {
 
   mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || screen.isZoomed || focus == .collections && browser.result != nil { return goBack() }
-    if let transfer = transfers.running {
+    if let transfer = storage.transfers.running {
       let rest = transfer.request.isImport ? "The same import goes on from there another time." : "No file is written."
       overlay = .confirm(
         Confirmation(

@@ -124,7 +124,7 @@ extension DashboardState {
       detail?.cursor.settle(in: lines.lazy.map(\.id), height: height)
     }
     if showsRequests { requests.settle(height: listHeight(of: .feed, layout)) }
-    if overlay == nil, let waiting = editing.takeWaiting() { overlay = .fields(waiting) }
+    if overlay == nil, let waiting = typing.editing.takeWaiting() { overlay = .fields(waiting) }
     if overlay?.fieldEditor != nil { settleEditor(layout) }
     if let list = overlay?.list {
       let height = max(1, size.height - 6)

@@ -3,9 +3,11 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The state of data and cache on disk, and the other processes that have the embedded data open.
+/// The state of data and cache on disk: who else has them open, the cache's pins and indexes, imports and exports.
 package struct StorageState: Sendable {
   package private(set) var notice: StorageNotice?
+  package var indexes = CacheIndexes()
+  package var transfers = Transfers.none
   /// The processes that use the embedded data; `nil` for data in memory, and for servers.
   package private(set) var company: DataCompany?
   /// The pins and lifetimes of the cache, as the client told them last.

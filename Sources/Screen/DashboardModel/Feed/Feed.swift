@@ -8,6 +8,10 @@ package struct Feed: Sendable {
   /// Rows are dropped in blocks, so that an event costs no shift of the whole ring.
   private static let slack = 256
 
+  /// The lists of pane 4, one of which is shown.
+  package enum Tab: Hashable, Sendable { case events, requests }
+
+  package var tab = Tab.events
   package private(set) var rows = BlockList<FeedRow>()
   /// Events that were told, also in rows that are forgotten.
   package private(set) var total = 0

@@ -11,6 +11,8 @@ package struct Typing: Sendable {
   private static let largestRow = 999_999_999
   private static let keptCommands = 100
 
+  /// The field editors that are not on the screen.
+  package var editing = EditingState()
   /// The row that is being typed for `G`.
   package private(set) var row: Int?
   /// Set while a letter is waited for.

@@ -140,7 +140,7 @@ package struct Footer {
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
     }
-    if let transfer = state.transfers.running {
+    if let transfer = state.storage.transfers.running {
       badges.append(Badge(text: transfer.badge, role: .headerPaused, command: "transfer"))
     }
     if state.screen.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn, command: "network")) }

@@ -52,7 +52,7 @@ extension DashboardState {
     case .feedRow(let id):
       guard feed.visible.contains(id) else { break }
       focusPane(.feed)
-      feedTab = .events
+      feed.tab = .events
       pauseFeed()
       feed.cursor.select(id)
       return []

@@ -49,13 +49,13 @@ extension DashboardState {
 
   /// Shows a question over the screen; an editor with unsent edits waits behind it.
   mutating func interject(_ question: Overlay) {
-    editing.wait(overlay?.fieldEditor)
+    typing.editing.wait(overlay?.fieldEditor)
     overlay = question
   }
 
   /// Resumes the edit that was sent last.
   mutating func editAgain(over now: Fields?) {
-    if let editor = editing.again(over: now) { overlay = .fields(editor) }
+    if let editor = typing.editing.again(over: now) { overlay = .fields(editor) }
   }
 
   // MARK: Keys

@@ -19,7 +19,7 @@ extension DashboardState {
       return []
     }
     let count = editor.edited.changeCount
-    editing.wait(editor)
+    typing.editing.wait(editor)
     overlay = .confirm(
       Confirmation(
         title: "Leave the editor",
@@ -39,7 +39,7 @@ extension DashboardState {
   mutating func editAsText() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
-    editing.handOver(editor)
+    typing.editing.handOver(editor)
     let edit = editor.edit
     let database = configuration.database
     func text(_ fields: Fields) -> String {
@@ -69,7 +69,7 @@ extension DashboardState {
   mutating func sendEdit() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
-    return [.client(.edit(editing.send(editor)))]
+    return [.client(.edit(typing.editing.send(editor)))]
   }
 
   func copyReviewed() -> [Effect] {

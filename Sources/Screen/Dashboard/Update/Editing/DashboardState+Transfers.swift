@@ -10,7 +10,7 @@ extension DashboardState {
 
   /// The reason why no transfer is possible now; `nil` if one is.
   var reasonAgainstTransfer: String? {
-    if let transfer = transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
+    if let transfer = storage.transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
     return network.isNetworkEnabled ? nil : "you are offline: import and export are the server's. Go online first"
   }
 
@@ -52,13 +52,13 @@ extension DashboardState {
   }
 
   mutating func receive(_ progress: TransferState) {
-    let isNew = transfers.running == nil
-    transfers = .running(progress)
+    let isNew = storage.transfers.running == nil
+    storage.transfers = .running(progress)
     if isNew, overlay == nil { showTransfer() } else if isTransferShown { showTransfer() }
   }
 
   mutating func receive(_ account: TransferAccount) -> [Effect] {
-    transfers = .ended(account)
+    storage.transfers = .ended(account)
     feed.append(FeedRow(time: now, kind: .divider, summary: account.text))
     let isShown = isTransferShown
     if isShown { showTransfer() }
@@ -78,12 +78,12 @@ extension DashboardState {
   }
 
   var reasonAgainstShowingTransfer: String? {
-    transfers.decision == nil ? "nothing was imported or exported" : nil
+    storage.transfers.decision == nil ? "nothing was imported or exported" : nil
   }
 
   /// Opens the account of the transfer, or updates the open one.
   mutating func showTransfer() {
-    guard let decision = transfers.decision else { return }
+    guard let decision = storage.transfers.decision else { return }
     guard isTransferShown else {
       overlay = .list(ListOverlay(content: .decision(decision)))
       return

@@ -65,7 +65,7 @@ extension DashboardState {
   }
 
   mutating func editDocument() -> [Effect] {
-    editing.beginText()
+    typing.editing.beginText()
     guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
     return [.terminal(.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields))))]
   }
@@ -105,7 +105,7 @@ extension DashboardState {
       return waiting.map { .client(.cancelWrite($0)) } + (rejected.isEmpty ? [] : [.client(.dropRejected(rejected))])
     case .quit: return [.terminal(.quit(code: 0))]
     case .dropEdits:
-      editing.dropWaiting()
+      typing.editing.dropWaiting()
       return []
     case .perform(let effects): return effects
     case .editAgain(let request): return [.terminal(.edit(request))]
@@ -156,7 +156,7 @@ extension DashboardState {
   }
 
   mutating func editRejectedWrite() -> [Effect] {
-    editing.beginText()
+    typing.editing.beginText()
     guard let row = writes.selected, row.isRejected else { return [] }
     let text = WriteJSON.text(of: row.write.mutations, relativeTo: configuration.database)
     return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]

@@ -71,8 +71,8 @@ struct ExplanationDialog {
   }
 
   private var indexLines: [Line] {
-    guard !frame.state.indexes.states.isEmpty else { return [fact("indexes", "none", .textMuted)] }
-    return frame.state.indexes.states.map { index in
+    guard !frame.state.storage.indexes.states.isEmpty else { return [fact("indexes", "none", .textMuted)] }
+    return frame.state.storage.indexes.states.map { index in
       var line = fact("index", index.definition.description)
       line.add("  \(index.isAutomatic ? "automatic" : "configured"), ", .textMuted)
       let filling = index.backfill.map { "\(grouped($0.documentsIndexed)) of \(grouped($0.documentsTotal))" }
@@ -90,13 +90,16 @@ struct ExplanationDialog {
       switch item {
       case .create:
         ("make the index", panel.explanation?.suggestedIndexes.map(\.description).joined(separator: ", ") ?? "")
-      case .automatic: ("make indexes when needed", frame.state.indexes.areMadeWhenNeeded ? "on" : "off")
+      case .automatic: ("make indexes when needed", frame.state.storage.indexes.areMadeWhenNeeded ? "on" : "off")
       case .deleteAll:
-        ("delete all indexes", frame.state.indexes.states.isEmpty ? "" : grouped(frame.state.indexes.states.count))
+        (
+          "delete all indexes",
+          frame.state.storage.indexes.states.isEmpty ? "" : grouped(frame.state.storage.indexes.states.count)
+        )
       case .again: ("measure again", "")
       }
     line.cell(title, isPossible ? .text : .textMuted, width: 26)
-    line.add(detail, item == .automatic && frame.state.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
+    line.add(detail, item == .automatic && frame.state.storage.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
     return line
   }
 
