@@ -172,7 +172,6 @@ struct EngineStatusTests {
       _ = try await handle.local
       #expect(await outages.next() ?? nil == .connecting)
       let stream = try #require(await test.backend.writes.next())
-      test.backend.opensWrites.withLock { $0 = true }
       stream.fail(gone)
 
       let offline = try await test.status { $0.onlineState == .offline }
@@ -180,6 +179,7 @@ struct EngineStatusTests {
       #expect(await outages.next() ?? nil == .failed(gone))
 
       let next = try #require(await test.backend.writes.next())
+      await next.send(.opened(streamToken: [1]))
       _ = await next.request()
       let answered = try await test.status { $0.onlineState != .offline }
       #expect(answered.onlineState == .unknown)
