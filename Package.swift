@@ -562,8 +562,8 @@ let package = Package(
       "HearthTests",
       [
         "FirestoreTesting", "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync",
-        "LocalSockets",
+        "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSQLite",
+        "FirestoreSync", "LocalSockets",
       ]),
     tests("HearthTestingTests", ["Hearth", "HearthTesting"]),
     tests("ArticleTests", ["FirestoreTesting", "Hearth", "HearthTesting", log]),

@@ -2,6 +2,7 @@
 import ClientTesting
 import FirestoreBackend
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreTesting
 import Foundation
 import Hearth
@@ -25,12 +26,18 @@ struct StorageTests {
     try await db.terminate()
   }
 
-  /// Leaves a document in the data and in the cache. Nothing of the client is left, so that the data can be deleted.
+  /// Leaves a document in the data and in the cache.
   private func fill(_ app: FirestoreApp) async throws {
     let db = Firestore.firestore(app: app)
     try await db.document("cities/LA").setData([:])
     #expect(try await db.collection("cities").getDocuments().count == 1)
     try await db.terminate()
+  }
+
+  /// Deletes the data as soon as this process has released it, a moment after the last client has ended.
+  private func deleteData() async throws {
+    while DirectoryLock.isHeld(folder.path + "/backend") { await Task.yield() }
+    try FileManager.default.removeItem(atPath: folder.path + "/backend")
   }
 
   @Test("A write that was queued for one backend is not sent to another that is given the same cache")
@@ -58,7 +65,7 @@ struct StorageTests {
   func replacedData() async throws {
     let app = app(.embedded(directory: folder.path))
     try await queue("cities/SF", app)
-    try FileManager.default.removeItem(atPath: folder.path + "/backend")
+    try await deleteData()
     do {
       let left = Firestore.firestore(app: app)
       #expect(try await left.persistenceFailure?.code == .failedPrecondition)
@@ -68,7 +75,7 @@ struct StorageTests {
     }
 
     try await fill(app)
-    try FileManager.default.removeItem(atPath: folder.path + "/backend")
+    try await deleteData()
     let second = Firestore.firestore(app: app)
     #expect(try await second.persistenceFailure == nil)
     #expect(try await second.collection("cities").getDocuments(source: .cache).isEmpty)
