@@ -36,14 +36,7 @@ struct WallCommand: AsyncParsableCommand {
       Example: hearth wall --listen orders --listen users
       """)
 
-  @Option(help: ArgumentHelp("A collection or document to listen to; repeatable.", valueName: "path"))
-  var listen: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Open the listeners of a file, as the dashboard's \"listeners: save to a file\" writes it; repeatable.",
-      valueName: "file"))
-  var listeners: [String] = []
+  @OptionGroup var listened: ListenOptions
 
   @Flag(help: "Print the figures as JSON, one object a second, and open no screen.")
   var json = false
@@ -60,21 +53,14 @@ struct WallCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     if timeout != nil, !json { throw ValidationError("--timeout ends --json; q ends the screen.") }
-    if json, listen.isEmpty, listeners.isEmpty, isCloud {
-      throw ValidationError(
-        "--json would read all of a real database; name what to listen to with --listen or --listeners.")
-    }
+    if json { try listened.check(storage) }
   }
-
-  private var isCloud: Bool { storage.remote.cloud || storage.remote.credentials != nil }
 
   @MainActor
   mutating func run() async throws {
     let paths = Paths.ofProcess
     let locations = storage.locations(paths)
-    let (files, problems) = try ListenerFile.definitions(of: listeners, in: locations.database)
-    let queries = try listen.map { Query(path: try DataPath.any($0)) }
-    let definitions = queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) } + files
+    let (definitions, problems) = try listened.definitions(in: locations.database)
     if json {
       AllocatorArenas.limit()
       let preferences = Preferences.read(paths)
@@ -92,7 +78,7 @@ struct WallCommand: AsyncParsableCommand {
     options.listeners = definitions
     options.isWall = true
     options.faults = disturbance.faults
-    options.listensToRoot = definitions.isEmpty && !isCloud
+    options.listensToRoot = definitions.isEmpty && !storage.remote.isCloud
     try await start.run(options)
   }
 }
