@@ -229,6 +229,23 @@ import Testing
     }
   }
 
+  @Test("A private copy is read after its folder is deleted, however late, and takes no commit")
+  func privateCopy() async throws {
+    let folder = TemporaryFolder()
+    do { try await makeBackend(.directory(folder.path)).commit(set("c/a", ["v": 1])) }
+    var configuration = BackendConfiguration(location: .directory(folder.path), now: TestClock().now)
+    configuration.isPrivateCopy = true
+    let backend = try LocalBackend(configuration)
+    try FileManager.default.removeItem(atPath: folder.path)
+    await backend.lookAtFiles()
+
+    // The first read of a database writes its name.
+    #expect(try await backend.read("c/a")["v"] == 1)
+    let refusal = await #expect(throws: RPCStatus.self) { try await backend.commit(set("c/b", [:])) }
+    #expect(refusal?.code == .failedPrecondition)
+    #expect(try await backend.read("c/a")["v"] == 1)
+  }
+
   @Test("A quota or a limit of file sizes is a full disk")
   func full() {
     for code in [ENOSPC, EDQUOT, EFBIG] {

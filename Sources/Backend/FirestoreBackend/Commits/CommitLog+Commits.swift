@@ -36,6 +36,10 @@ extension CommitLog {
   /// - Returns: a result for each order. `refused` is for the mutations' fault; then, as after any error, none of them
   ///   was applied. Pruning after a commit never makes it fail.
   mutating func commit(_ orders: [CommitOrder]) -> [Result<CommitOutcome, StoreError>] {
+    if configuration.isPrivateCopy {
+      let refusal = StoreError.refused(.failedPrecondition, "This data is a copy, and only read.")
+      return orders.map { _ in .failure(refusal) }
+    }
     do throws(StoreError) {
       return try commitTogether(orders)
     } catch {

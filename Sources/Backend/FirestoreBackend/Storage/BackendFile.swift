@@ -17,7 +17,8 @@ struct BackendFile: ~Copyable {
   private let directory: StoreDirectory?
   private let files: DatabaseFiles?
   private let report: @Sendable (String) -> Void
-  /// The watch on the files, which notices if they are moved or deleted; `nil` for a backend in memory.
+  /// The watch on the files, which notices if they are moved or deleted; `nil` for a backend in memory and for a private
+  /// copy.
   let openFiles: OpenFiles?
   /// The damage that was met first.
   private let damage = Mutex<StoreError?>(nil)
@@ -43,10 +44,13 @@ struct BackendFile: ~Copyable {
       throw error.kind == .corrupt ? Self.naming(error, held.files) : error
     }
     files = held.files
-    openFiles = OpenFiles(
-      held.files,
-      consequence: "nothing is written any more, and what was written is gone when this process ends. Save what can "
-        + "still be read from it, end it, and put the data back.")
+    openFiles =
+      configuration.isPrivateCopy
+      ? nil
+      : OpenFiles(
+        held.files,
+        consequence: "nothing is written any more, and what was written is gone when this process ends. Save what can "
+          + "still be read from it, end it, and put the data back.")
     openFiles?.watch { [report] loss in report(loss.message) }
     directory = consume held
   }

@@ -4,14 +4,13 @@ import FirestoreBackend
 import FirestoreSQLite
 import Foundation
 import Glibc
-import Synchronization
 
 /// Data on a file system that is mounted read-only, such as a failing disk or a snapshot. Neither the lock nor SQLite's log
 /// can be opened there, so commands that read use a copy:
 /// ```
 /// folder ──copy──► a private temporary folder ──open──► backend, then the folder is deleted
 /// ```
-/// The open files can still be read, and the backend refuses every write because its folder is gone.
+/// The open files can still be read, whenever the process ends, and the backend refuses every commit.
 package enum ReadOnlyDisk {
   /// Whether a folder with data lies on a read-only file system.
   package static func holds(_ folder: String) -> Bool {
@@ -35,18 +34,9 @@ package enum ReadOnlyDisk {
         throw StoreError(.notWritable, "\(folder)/\(name) cannot be copied to \(copy): \(error.localizedDescription)")
       }
     }
-    let remarks = OpeningRemarks()
-    let backend = try LocalBackend(
-      BackendConfiguration(location: .directory(copy), now: { .now }, report: { remarks.report($0) }))
-    remarks.end()
-    return backend
-  }
-
-  /// The remarks about the data while it is opened. Those after it are about the deleted copy.
-  private final class OpeningRemarks: Sendable {
-    private let isOver = Atomic(false)
-
-    func report(_ text: String) { if !isOver.load(ordering: .relaxed) { StandardError.remark(text) } }
-    func end() { isOver.store(true, ordering: .relaxed) }
+    var configuration = BackendConfiguration(
+      location: .directory(copy), now: { .now }, report: { StandardError.remark($0) })
+    configuration.isPrivateCopy = true
+    return try LocalBackend(configuration)
   }
 }
