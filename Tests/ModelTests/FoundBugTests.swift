@@ -68,6 +68,29 @@ import Testing
 
   // MARK: Results that start from a target's documents
 
+  @Test("A write within a full limit hides documents behind it, until the user changes")
+  func pendingWriteWithinTheLimit() async throws {
+    let collecting = ModelClient.Setup(
+      isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 1)
+    func merge(_ value: Int64) -> Mutation {
+      Mutation(
+        key: key("rooms/r1/msgs/m0"), operation: .patch(["a": .integer(value)], FieldMask([FieldPath("a")])),
+        precondition: .exists(true))
+    }
+
+    let failure = try await fails(
+      [collecting, collecting],
+      [
+        .backendWrite([set("rooms/r1/msgs/m0", ["n": .integer(0)])]), .write(1, [set("msgs/m1", ["a": .integer(4)])]),
+        .backendWrite([set("rooms/r1/msgs/m1", ["a": .integer(1)])]), .listen(0, query: 20, ListenerOptions()),
+        .write(0, [set("msgs/m1", ["a": .integer(3)])]), .write(0, [merge(1)]), .comeToRest,
+        .backendWrite([set("rooms/r1/msgs/m0", ["a": .integer(3)])]), .write(0, [merge(2)]),
+        .deliver(0, .watch, count: 2), .changeUser(0, 2),
+      ])
+
+    #expect(failure == nil)
+  }
+
   private let recent = ModelClient.Setup(
     isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 100)
 

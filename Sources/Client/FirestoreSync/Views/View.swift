@@ -165,11 +165,12 @@ struct View: Sendable {
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
-  /// Whether the limit is full with the help of documents that the backend has not named for this query: pending ones.
-  /// Documents outside may then match without being known to the backend, unseen and so not in limbo.
+  /// Whether the limit is full with the help of pending writes: of documents that the backend has not named for this
+  /// query, or that it would put in another place. Documents outside may then belong to the result once these writes are
+  /// rejected or the user changes; they are unseen, and so not in limbo.
   var hidesDocuments: Bool {
     guard let limit = viewed.query.limit, documents.count == limit else { return false }
-    return !documents.allSatisfy { syncedKeys.contains($0.key) }
+    return !mutatedKeys.isEmpty || !documents.allSatisfy { syncedKeys.contains($0.key) }
   }
 
   /// The last document inside a full limit.
