@@ -495,8 +495,8 @@ let package = Package(
     testsWithOracles(
       "FirestoreGRPCTests",
       [
-        "FirestoreTesting", "ClientTesting", "ServerTesting", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
-        "FirestoreGRPC",
+        "FirestoreTesting", "ChildProcesses", "ClientTesting", "ServerTesting", "FirestoreModel", "FirestoreQuery",
+        "FirestoreProtocol", "FirestoreGRPC",
         .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -7,9 +7,11 @@ import Testing
 extension EndToEndTests.OfPages {
   @Suite(.serialized) struct ReadmeTests {
     private let surroundings: Surroundings
+    private let port: ReservedPort
 
     init() throws {
       surroundings = try Surroundings()
+      port = try ReservedPort()
       let programs = URL(filePath: Surroundings.hearth).deletingLastPathComponent().path
       surroundings.environment["PATH"] = programs + ":" + (surroundings.environment["PATH"] ?? "/usr/bin:/bin")
     }
@@ -20,7 +22,7 @@ extension EndToEndTests.OfPages {
     func commands(_ page: String) async throws {
       let blocks = try ReadmeBlock.all(of: page).filter { $0.place == nil }
       for block in blocks {
-        let run = try await bash(block.script(port: try FreePort.find()))
+        let run = try await bash(block.script(port: port.number))
         #expect(run.status == 0, "\(page), the block of line \(block.line): \(run.output)")
         #expect(!run.output.isEmpty, "\(page), the block of line \(block.line) shows nothing")
       }
@@ -43,7 +45,7 @@ extension EndToEndTests.OfPages {
       }
       #expect(steps.count == 3)
       for step in steps {
-        let run = try await bash(step.replacing("8085", with: "\(try FreePort.find())"))
+        let run = try await bash(step.replacing("8085", with: "\(port.number)"))
         #expect(run.status == 0 && !run.output.isEmpty, "\(step): \(run.output)")
       }
       #expect(try await bash("hearth rules test firestore.rules cases.jsonl").output.contains("10"))
@@ -58,7 +60,7 @@ extension EndToEndTests.OfPages {
       let setting = try #require(job.lines.last?.firstMatch(of: /env: {(FIRESTORE_EMULATOR_HOST): "(.*)"}/))
       let script = (["export \(setting.1)=\(setting.2)"] + steps).joined(separator: "\n")
         .replacing("npm test", with: "hearth set cities/SF state=CA; hearth count cities; kill $!; wait $!")
-        .replacing("8080", with: "\(try FreePort.find())")
+        .replacing("8080", with: "\(port.number)")
       let run = try await bash(script)
       #expect(run.status == 0 && run.output.hasSuffix("\n1\n"), "\(run.output)")
 
@@ -101,23 +103,5 @@ extension EndToEndTests.OfPages {
       let output = try await ChildProcess.all(process.output)
       return (try await process.exitStatus(), String(output.suffix(2_000)))
     }
-  }
-}
-
-/// A port of the loopback device that nobody listens on.
-private enum FreePort {
-  static func find() throws -> Int {
-    let socket = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
-      guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
-      return bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
-    }
-    guard isBound else { throw Failure("no free port: \(String(cString: strerror(errno)))") }
-    return Int(address.sin_port.bigEndian)
   }
 }

@@ -201,8 +201,9 @@ extension EndToEndTests.InTmux {
     func firstContact() async throws {
       let (servers, surroundings) = (try Surroundings(), try Surroundings())
       let data = ["--data", servers.folder.path + "/served"]
-      var server = try await ServeProcess(servers, data)
-      let (port, address) = (server.port, server.address)
+      let port = try ReservedPort()
+      var server = try await ServeProcess(servers, data, port: port.number)
+      let address = server.address
       _ = try await HeadlessRun(["set", "cities/SF", "{\"name\": \"San Francisco\"}", "--emulator", address], servers)
       kill(server.process.id, SIGTERM)
       #expect(try await server.process.exitStatus() == 0)
@@ -212,17 +213,20 @@ extension EndToEndTests.InTmux {
         $0.text.contains("OFFLINE") && $0.text.contains("not listed") && $0.text.contains("refuses the connection")
           && $0.text.contains("retry in")
       }
-      server = try await ServeProcess(servers, data, port: port)
+      server = try await ServeProcess(servers, data, port: port.number)
       try await hearth.wait("San Francisco")
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
+      withExtendedLifetime(port) {}
     }
 
     @Test("Without its server the dashboard opens from the cache, says why, and goes online when the server is there")
     func opensOffline() async throws {
       let surroundings = try Surroundings()
-      var server = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/served"])
-      let (port, address) = (server.port, server.address)
+      let port = try ReservedPort()
+      var server = try await ServeProcess(
+        surroundings, ["--data", surroundings.folder.path + "/served"], port: port.number)
+      let address = server.address
       _ = try await HeadlessRun(
         ["set", "cities/SF", "{\"name\": \"San Francisco\"}", "--emulator", address], surroundings)
       do {
@@ -238,11 +242,13 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "the cached document and the reason") {
         $0.text.contains("San Francisco") && $0.text.contains("OFFLINE") && $0.text.contains("refuses the connection")
       }
-      server = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/served"], port: port)
+      server = try await ServeProcess(
+        surroundings, ["--data", surroundings.folder.path + "/served"], port: port.number)
       try await hearth.keys("3", "r")
       try await hearth.wait("ONLINE")
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
+      withExtendedLifetime(port) {}
     }
   }
 }

@@ -32,9 +32,11 @@ struct ScriptedServer: RegistrableRPCService {
   }
 
   /// Serves while `body` runs.
-  func run(_ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void) async throws {
+  func run(
+    port: Int = 0, _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
+  ) async throws {
     let transport = HTTP2ServerTransport.Posix(
-      address: .ipv4(host: "127.0.0.1", port: 0), transportSecurity: .plaintext)
+      address: .ipv4(host: "127.0.0.1", port: port), transportSecurity: .plaintext)
     try await withGRPCServer(transport: transport, services: [self]) { server in
       let address = try await server.listeningAddress
       guard let port = address?.ipv4?.port else { throw RPCStatus(.internal, "The server has no port.") }
