@@ -35,8 +35,8 @@ package struct BackendConfiguration: Sendable {
 
   /// Called when a database is first named; the status that it returns is the answer in place of the database.
   package var objection: @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
-  /// Whether the directory is a copy that this process alone knows and may delete while it is open: commits are refused
-  /// with `failedPrecondition`, and nobody watches over the files.
+  /// Whether the directory is a copy that this process alone knows and may delete while it is open. A private copy
+  /// refuses commits with `failedPrecondition`, and its files are not looked at again.
   package var isPrivateCopy = false
 
   /// The default size of the page cache, which holds the upper pages of a million documents.
