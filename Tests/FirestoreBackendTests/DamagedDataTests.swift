@@ -229,6 +229,30 @@ import Testing
     }
   }
 
+  @Test("Data whose folder was deleted ends without touching the data that was begun in its place")
+  func begunInItsPlace() async throws {
+    let folder = TemporaryFolder()
+    var old: LocalBackend? = try makeBackend(.directory(folder.path))
+    try await old?.commit(set("c/old", ["v": 1]))
+    try FileManager.default.removeItem(atPath: folder.path)
+    let new = try makeBackend(.directory(folder.path))
+    try await new.commit(set("c/new", ["v": 1]))
+    let names = ["/backend.sqlite3", "/backend.sqlite3-wal", "/backend.sqlite3-shm", "/backend.sqlite3.open"]
+    func numbers() -> [Int?] {
+      names.map { name in
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.path + name)
+        return attributes?[.systemFileNumber] as? Int
+      }
+    }
+    let before = numbers()
+    #expect(!before.contains(nil))
+
+    old = nil
+
+    #expect(numbers() == before)
+    #expect(try await new.read("c/new")["v"] == 1)
+  }
+
   @Test("A private copy is read after its folder is deleted, however late, and takes no commit")
   func privateCopy() async throws {
     let folder = TemporaryFolder()

@@ -56,9 +56,14 @@ struct BackendFile: ~Copyable {
   }
 
   deinit {
-    openFiles?.end()
+    var isInPlace = true
+    if let openFiles {
+      do throws(StoreError) { try openFiles.check(at: .max) } catch { isInPlace = false }
+      openFiles.end()
+    }
     connection.close()
-    if let files { OpenMark(files).remove() }
+    // Another backend may have the path by now, and a mark of its own.
+    if isInPlace, let files { OpenMark(files).remove() }
   }
 
   static let name = "backend.sqlite3"
