@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 package import Dashboard
+package import DashboardModel
 import DashboardView
 import FirestoreModel
 package import Scenarios
@@ -19,7 +20,7 @@ package struct FrameRequest: Sendable {
   /// Played in place of the shop.
   package var scenario: [ScenarioStep]?
   /// A moment of a recorded session, in place of the shop.
-  package var recorded: DashboardState?
+  @Boxed package var recorded: DashboardState?
   /// Pressed one after the other when the moment has come, as the keymap writes them.
   package var keys: [Key] = []
   /// Played behind the keys.

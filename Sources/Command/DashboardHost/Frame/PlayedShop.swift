@@ -28,7 +28,7 @@ package struct PlayedShop {
 
   package static let database = DatabaseID(project: "demo-shop")
 
-  var state: DashboardState
+  @Boxed var state: DashboardState
   private var shop = DemoShop(seed: 7)
   var now = Timestamp(seconds: 1_772_453_040)
   /// The documents as the backend has them, and as listeners see them.

@@ -14,9 +14,9 @@ import TerminalCanvas
 package final class RecordingRedactor: Sendable {
   private struct States {
     /// The state after the original actions.
-    var original: DashboardState
+    @Boxed var original: DashboardState
     /// The state after the redacted actions.
-    var redacted: DashboardState
+    @Boxed var redacted: DashboardState
   }
 
   package let header: RecordingHeader

@@ -14,7 +14,7 @@ package struct DashboardSession: Sendable {
   }
 
   /// The present.
-  package private(set) var live: DashboardState
+  @Boxed package private(set) var live: DashboardState
   package private(set) var log: SessionLog
   private var moment = Moment.present
   /// The playback of a replayed session; `nil` for a running one.

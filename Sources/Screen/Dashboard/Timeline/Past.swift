@@ -11,9 +11,9 @@ struct Past: Sendable {
 
   private(set) var position: Int
   /// The state as it was.
-  private(set) var state: DashboardState
+  @Boxed private(set) var state: DashboardState
   /// The state as it is shown.
-  var shown: DashboardState
+  @Boxed var shown: DashboardState
   /// Whether the arrangement of the screen is the viewer's, no longer the recorded one.
   var isArranged: Bool
   /// The messages to the viewer, by the clock of the present.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A large value behind one reference, copied when it is changed while others refer to it.
+///
+/// The compiler writes code that copies each field of a value for every type that contains the value. For a state with
+/// hundreds of fields that is 60 KB a type; a reference is one count.
+@propertyWrapper package struct Boxed<Value: Sendable>: Sendable {
+  /// Unchecked, as for the buffers of the standard library: `value` is changed only through a unique reference, so no
+  /// other thread can read it at that time.
+  private final class Storage: @unchecked Sendable {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var storage: Storage
+
+  package init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+
+  package var wrappedValue: Value {
+    get { storage.value }
+    _modify {
+      if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.value) }
+      yield &storage.value
+    }
+  }
+}
