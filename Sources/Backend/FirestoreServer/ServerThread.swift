@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreModel
+package import FirestoreService
 package import NIOCore
 import NIOPosix
 
@@ -20,5 +23,200 @@ package enum ServerThread {
   package static let pause: @Sendable () async -> Void = {
     // A thread that lives as long as the process refuses no task.
     try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
+  }
+}
+
+/// The commits that arrive in one turn of the connections' thread, on whatever connections. They are done together when
+/// all that had arrived was read: in one transaction of the log, each atomically by itself, and each is answered after
+/// the whole transaction is stored. Used on that thread only.
+package final class CommitTurn: Sendable {
+  package typealias Answer = (Result<[UInt8], RPCStatus>) -> Void
+
+  /// The number of commits that are enough for one transaction: with more, others would wait, and little would be saved.
+  private static let most = 64
+
+  private struct State {
+    var orders: [CommitOrder] = []
+    var answers: [Answer] = []
+    var isScheduled = false
+  }
+
+  private let service: FirestoreService
+  private let state: NIOLoopBoundBox<State>
+
+  /// - Parameters:
+  ///   - service: its backend runs on the loop.
+  ///   - loop: the connections' thread.
+  package init(_ service: FirestoreService, on loop: any EventLoop) {
+    self.service = service
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  /// - Parameter answer: called with the response's message once the commit is stored, or refused.
+  package func add(_ order: CommitOrder, answer: @escaping Answer) {
+    state.value.orders.append(order)
+    state.value.answers.append(answer)
+    if state.value.orders.count >= Self.most { return commit() }
+    if state.value.isScheduled { return }
+    state.value.isScheduled = true
+    state.eventLoop.assumeIsolated().execute {
+      self.state.value.isScheduled = false
+      self.commit()
+    }
+  }
+
+  private func commit() {
+    let (orders, answers) = (state.value.orders, state.value.answers)
+    if orders.isEmpty { return }
+    (state.value.orders, state.value.answers) = ([], [])
+    for (answer, result) in zip(answers, service.commitAtOnce(orders)) { answer(result) }
+  }
+}
+
+/// A listener's stream on any carrier.
+package protocol Delivering: AnyObject {
+  /// Sends the waiting messages, or as many as one step of the backend gives; then schedules itself again for the rest.
+  func deliver()
+}
+
+/// The streams that have something to deliver at the next turns of the connections' thread, in order: one task for all
+/// streams that a commit wakes, as long as it takes no longer than others may wait. Streams that are left then wait
+/// until the thread has looked at its sockets. Used on that thread only.
+package final class DeliveryTurn: Sendable {
+  /// The delay of the next turn. A task that is merely enqueued runs before the sockets are looked at, which the thread
+  /// does when it has nothing to do until later.
+  private static let pause = TimeAmount.microseconds(100)
+  /// The longest time of a turn, about a step of the backend.
+  static let longest = TimeAmount.milliseconds(2)
+
+  private struct State {
+    var waiting: CircularBuffer<any Delivering> = []
+    var isScheduled = false
+  }
+
+  /// The connections' thread.
+  var loop: any EventLoop { state.eventLoop }
+
+  private let state: NIOLoopBoundBox<State>
+  private let now: @Sendable () -> NIODeadline
+
+  /// - Parameters:
+  ///   - loop: the connections' thread.
+  ///   - now: tells how long a turn takes.
+  package init(_ loop: any EventLoop, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+    self.now = now
+  }
+
+  package func schedule(_ call: any Delivering) {
+    state.value.waiting.append(call)
+    if state.value.isScheduled { return }
+    state.value.isScheduled = true
+    state.eventLoop.assumeIsolated().execute { self.deliver() }
+  }
+
+  private func deliver() {
+    let end = now() + Self.longest
+    while let call = state.value.waiting.popFirst() {
+      call.deliver()
+      if now() >= end { break }
+    }
+    if state.value.waiting.isEmpty {
+      state.value.isScheduled = false
+    } else {
+      state.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { self.deliver() }
+    }
+  }
+}
+
+/// Sends what a connection's streams write in one turn of its thread together: as one piece and with one system call,
+/// at the end of what was read, or at the next turn for what was written by itself. A change that a hundred streams are
+/// told costs one call instead of a hundred; an answer does not wait.
+package final class TurnFlushHandler: ChannelDuplexHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias OutboundIn = ByteBuffer
+  package typealias OutboundOut = ByteBuffer
+
+  /// Beyond this nothing is gained by waiting.
+  private static let mostBytes = 256 << 10
+  /// The size up to which copying bytes costs less than handing them on by themselves.
+  private static let copiedBytes = 8 << 10
+
+  private var isReading = false
+  private var isOwed = false
+  private var isScheduled = false
+  private var bytes = 0
+  /// The bytes that were not handed on yet, and the promises of their writes.
+  private var piece = ByteBuffer()
+  private var promises: [EventLoopPromise<Void>] = []
+
+  package init() {}
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    isReading = true
+    context.fireChannelRead(data)
+  }
+
+  package func channelReadComplete(context: ChannelHandlerContext) {
+    context.fireChannelReadComplete()
+    isReading = false
+    flushIfOwed(context)
+  }
+
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let part = unwrapOutboundIn(data)
+    let count = part.readableBytes
+    bytes += count
+    if count > Self.copiedBytes {
+      handOn(context)
+      return context.write(data, promise: promise)
+    }
+    piece.writeImmutableBuffer(part)
+    if let promise { promises.append(promise) }
+    if piece.readableBytes >= Self.mostBytes { handOn(context) }
+  }
+
+  package func flush(context: ChannelHandlerContext) {
+    isOwed = true
+    if bytes >= Self.mostBytes { return flushIfOwed(context) }
+    if isReading || isScheduled { return }
+    isScheduled = true
+    context.eventLoop.assumeIsolated().execute {
+      self.isScheduled = false
+      self.flushIfOwed(context)
+    }
+  }
+
+  package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    flushIfOwed(context)
+    handOn(context)
+    context.close(mode: mode, promise: promise)
+  }
+
+  package func handlerRemoved(context: ChannelHandlerContext) {
+    for promise in promises { promise.fail(ChannelError.ioOnClosedChannel) }
+    (promises, piece) = ([], ByteBuffer())
+  }
+
+  private func flushIfOwed(_ context: ChannelHandlerContext) {
+    guard isOwed else { return }
+    isOwed = false
+    bytes = 0
+    handOn(context)
+    context.flush()
+  }
+
+  /// Writes the gathered bytes, in the place of the writes that they came by.
+  private func handOn(_ context: ChannelHandlerContext) {
+    if piece.readableBytes == 0, promises.isEmpty { return }
+    let (whole, promises) = (piece, promises)
+    // An idle connection keeps no buffer.
+    (piece, self.promises) = (ByteBuffer(), [])
+    if promises.count > 1 {
+      promises[0].futureResult.whenComplete { result in
+        for promise in promises.dropFirst() { promise.completeWith(result) }
+      }
+    }
+    context.write(wrapOutboundOut(whole), promise: promises.first)
   }
 }

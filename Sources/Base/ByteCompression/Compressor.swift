@@ -1,5 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A kind of compressed file that is read and written here.
+package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
+  case gzip, zstd
+
+  /// The ending of a file's name, such as `.gz`.
+  package var fileExtension: String {
+    switch self {
+    case .gzip: ".gz"
+    case .zstd: ".zst"
+    }
+  }
+
+  /// The first bytes of every file in this format.
+  package var magic: [UInt8] {
+    switch self {
+    case .gzip: [0x1F, 0x8B]
+    case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
+    }
+  }
+
+  /// The number of bytes at the start of a file that suffice to tell its format.
+  package static let magicLength = 4
+
+  /// Creates the format whose magic bytes begin a sequence; `nil` if there is none.
+  package init?(magic bytes: some Sequence<UInt8>) {
+    guard let format = Self.allCases.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
+    self = format
+  }
+
+  /// Creates the format that the ending of a file's name promises; `nil` if there is none.
+  package init?(fileName: String) {
+    let name = fileName.lowercased()
+    guard let format = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
+    self = format
+  }
+}
+
+/// The reason why bytes cannot be compressed or decompressed.
+package struct CompressionError: Error, Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// Input in another format, or changed since it was written.
+    case damaged
+    /// Input that ends before its format says so.
+    case truncated
+    /// Input that needs more memory to decompress than is allowed.
+    case tooLarge
+    /// A lack of memory.
+    case failed
+  }
+
+  package var kind: Kind
+  /// The number of compressed bytes before the failure.
+  package var offset: Int
+  /// The library's own words, such as `incorrect data check`.
+  package var reason: String
+
+  package init(_ kind: Kind, at offset: Int = 0, _ reason: String) {
+    self.kind = kind
+    self.offset = offset
+    self.reason = reason
+  }
+}
+
 /// Compresses bytes piece by piece, into one member or frame. The same bytes become the same bytes again: no time is in
 /// them, and no name.
 package final class Compressor {
@@ -48,4 +111,80 @@ protocol ByteEncoder: AnyObject {
   func step(
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>, isLast: Bool
   ) throws(CompressionError) -> (step: CodingStep, isDone: Bool)
+}
+
+/// A decompressor that takes compressed bytes piece by piece and holds those that were appended and not yet read. Files
+/// of several members or frames are read to their end.
+package final class Decompressor {
+  package let format: CompressionFormat
+  private let decoder: any ByteDecoder
+  private var input: [UInt8] = []
+  /// The number of bytes at the start of `input` that the decoder has read.
+  private var start = 0
+  /// The number of compressed bytes that the decoder has read in total.
+  package private(set) var consumed = 0
+
+  /// - Throws: `failed`.
+  package init(_ format: CompressionFormat) throws(CompressionError) {
+    self.format = format
+    decoder =
+      switch format {
+      case .gzip: try GzipDecoder()
+      case .zstd: try ZstdDecoder()
+      }
+  }
+
+  package func append(_ bytes: [UInt8]) {
+    input.removeFirst(start)
+    start = 0
+    input += bytes
+  }
+
+  /// - Returns: the next bytes; none if more input is needed.
+  /// - Throws: `damaged`, `tooLarge`.
+  package func next(atMost count: Int) throws(CompressionError) -> [UInt8] {
+    while true {
+      if start == input.count, !decoder.mayHoldOutput { return [] }
+      var step = CodingStep()
+      var failure: CompressionError?
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { output, initialized in
+        input[start...].withUnsafeBufferPointer { input in
+          do throws(CompressionError) { step = try decoder.step(input, output) } catch { failure = error }
+        }
+        initialized = step.written
+      }
+      start += step.read
+      consumed += step.read
+      if var failure {
+        failure.offset = consumed
+        throw failure
+      }
+      if !bytes.isEmpty { return bytes }
+      if step.read == 0 { return [] }
+    }
+  }
+
+  /// Notes that no more input will come.
+  /// - Throws: `truncated`.
+  package func finish() throws(CompressionError) {
+    if !decoder.isComplete { throw CompressionError(.truncated, at: consumed, "unexpected end of file") }
+  }
+}
+
+/// The numbers of bytes that a coder read and wrote in one step.
+struct CodingStep {
+  var read = 0
+  var written = 0
+}
+
+/// A format's decoder.
+protocol ByteDecoder: AnyObject {
+  /// Whether the data is complete if it ends here.
+  var isComplete: Bool { get }
+  /// Whether the decoder may have output without more input.
+  var mayHoldOutput: Bool { get }
+  /// Reads as much input and writes as much output as the two buffers allow.
+  func step(
+    _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>
+  ) throws(CompressionError) -> CodingStep
 }

@@ -2,8 +2,100 @@
 import FirestoreClientState
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreServer
+import Glibc
 import Synchronization
+
+extension DataKeeper {
+  /// The needs of a thread that stays attached.
+  struct Attached: Sendable {
+    fileprivate let welcome: SharingLine.Welcome
+    fileprivate let line: OwnerLine
+    fileprivate let socket: DataSocket
+    fileprivate var attachment: Attachment
+    /// The bytes that came behind the welcome.
+    fileprivate var received: [UInt8]
+  }
+
+  /// The times in milliseconds: between two questions to the owner for a sign of life, until a silent owner is looked
+  /// at as possibly stopped, and until an owner that is not stopped counts as silent; it may be in the middle of
+  /// something long.
+  private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
+
+  /// - Returns: `nil` if the data is not wanted any more.
+  func attach(
+    _ welcome: SharingLine.Welcome, _ line: OwnerLine, _ received: [UInt8], _ socket: DataSocket?
+  ) -> Attached? {
+    guard let socket else { return nil }
+    let attachment = Attachment(welcome, over: socket)
+    let isWanted = change { state in
+      state.way = .attached(attachment)
+      state.reason = nil
+      state.generation += 1
+      state.instance = welcome.instance
+      state.line = line
+    }
+    if !isWanted { return nil }
+    return Attached(welcome: welcome, line: line, socket: socket, attachment: attachment, received: received)
+  }
+
+  /// Stays attached until the owner is gone, or this process lets the data go. While the owner does not answer there is
+  /// no way, and its calls have ended. Blocks.
+  func stay(_ attached: Attached) {
+    var attached = attached
+    let (owner, line) = (attached.welcome.owner, attached.line)
+    var asked: ContinuousClock.Instant?
+    defer { detach(attached.attachment) }
+    while true {
+      switch line.next(&attached.received, within: asked == nil ? Self.interval : Self.stopPatience) {
+      case .end: return
+      case .line(let news):
+        asked = nil
+        if attached.attachment.isOver {
+          guard let again = attach(attached.welcome, line, attached.received, attached.socket) else { return }
+          attached = again
+        }
+        if case .here(let members) = news {
+          change { $0.others = members.filter { $0.process != self.member.process && $0 != owner } }
+        }
+        if case .refusal(let reason) = news { change { $0.refusal = reason } }
+      case .silence:
+        if attached.attachment.isOver { continue }
+        guard let since = asked else {
+          asked = .now
+          if !line.send(.question) { return }
+          continue
+        }
+        let isLong = ContinuousClock.now - since > .milliseconds(Int(Self.patience))
+        if isLong || ProcessState.isStopped(owner.process) { suspend(attached.attachment) }
+      }
+    }
+  }
+
+  private func detach(_ attachment: Attachment) {
+    change { state in
+      state.way = nil
+      state.reason = nil
+      state.generation += 1
+      state.line = nil
+      state.others = []
+    }
+    // Callers from now on wait for the next way.
+    attachment.end()
+  }
+
+  /// Ends the calls on an owner that does not answer, with the reason.
+  private func suspend(_ attachment: Attachment) {
+    let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
+    change { state in
+      state.way = nil
+      state.reason = reason
+      state.generation += 1
+    }
+    attachment.end()
+  }
+}
 
 /// The way to data that another process has open, as long as that process serves it.
 final class Attachment: Sendable {
@@ -49,5 +141,72 @@ final class Attachment: Sendable {
     }
     if datastores.isEmpty { return }
     Task { for datastore in datastores { await datastore.close() } }
+  }
+}
+
+/// The connection on which a process that is attached hears of the owner: it ends with the owner, however that ends.
+/// Used by one thread, which it blocks; `cut` may come from any.
+final class OwnerLine: Sendable {
+  enum News {
+    case line(SharingLine)
+    /// No line came within the time.
+    case silence
+    /// The owner is gone, or sends a line that no owner sends.
+    case end
+  }
+
+  private let descriptor: CInt
+
+  /// - Parameter descriptor: the connection, closed with this value.
+  init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// - Returns: false if the owner is gone.
+  @discardableResult func send(_ line: SharingLine) -> Bool {
+    let bytes = Array(line.text.utf8)
+    // A full buffer means that the owner does not read; the line, a question, is dropped.
+    return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)) >= 0
+      || errno == EAGAIN
+  }
+
+  /// Has the reader find the end of the line.
+  func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+  /// Waits for the next line.
+  /// - Parameters:
+  ///   - received: the bytes of the line that have come before.
+  ///   - milliseconds: the time to wait; negative to wait for ever.
+  func next(_ received: inout [UInt8], within milliseconds: CInt) -> News {
+    while true {
+      if let end = received.firstIndex(of: 0x0A) {
+        let line = SharingLine(received[..<end])
+        received.removeSubrange(...end)
+        return line.map { .line($0) } ?? .end
+      }
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let count = poll(&entry, 1, milliseconds)
+      if count < 0, errno == EINTR { continue }
+      if count == 0 { return .silence }
+      var bytes = [UInt8](repeating: 0, count: 4_096)
+      let length = recv(descriptor, &bytes, bytes.count, 0)
+      if length < 0, errno == EINTR { continue }
+      guard length > 0, received.count <= SharingLine.maximumBytes else { return .end }
+      received += bytes[..<length]
+    }
+  }
+}
+
+/// The system's information about a process.
+enum ProcessState {
+  /// Whether a signal has stopped it, as Ctrl-Z does.
+  static func isStopped(_ process: Int32) -> Bool {
+    let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 512)
+    let count = read(descriptor, &bytes, bytes.count)
+    guard count > 0, let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return false }
+    return [UInt8(ascii: "T"), UInt8(ascii: "t")].contains(bytes[end + 2])
   }
 }

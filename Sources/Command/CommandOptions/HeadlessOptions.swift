@@ -4,6 +4,7 @@ package import CommandOutput
 package import FirestoreModel
 import FirestoreText
 import Foundation
+import Synchronization
 
 /// The options of every command without a screen.
 package struct HeadlessOptions: ParsableArguments {
@@ -58,4 +59,21 @@ package struct TimeLimitOptions: ParsableArguments {
   }
 
   package init() {}
+}
+
+/// The reason why options were refused, with an exit status of its own: the parser itself passes on only the text.
+package final class ParsingFailure: Sendable {
+  @TaskLocal package static var current: ParsingFailure?
+
+  private let told = Mutex<CommandFailure?>(nil)
+
+  package var failure: CommandFailure? { told.withLock { $0 } }
+
+  package init() {}
+
+  /// - Returns: the error that `validate` throws.
+  package static func told(_ failure: CommandFailure) -> any Error {
+    current?.told.withLock { $0 = $0 ?? failure }
+    return ValidationError(failure.message)
+  }
 }

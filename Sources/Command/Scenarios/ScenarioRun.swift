@@ -211,3 +211,133 @@ package struct ScenarioRun: Sendable {
     CommandFailure(status, "\(name), line \(step.line), \(step.text): \(reason)")
   }
 }
+
+// Steps that change how a client works, and bundles.
+
+extension ScenarioRun {
+  func apply(_ setting: ClientSetting, to client: ScenarioClient, _ step: ScenarioStep) async throws {
+    do throws(RPCStatus) {
+      switch setting {
+      case .clock(let time): client.opened.plan.clock.value = time
+      case .index(let index):
+        let known = try await client.engine.indexes().filter { !$0.isAutomatic }.map(\.definition)
+        try await client.engine.setIndexes(known.filter { $0 != index } + [index])
+      case .automaticIndexes(let isOn): client.engine.setIndexAutoCreation(isOn)
+      case .noIndexes: client.engine.deleteAllIndexes()
+      case .evict(let scope): _ = try await client.engine.evict(scope)
+      case .load: preconditionFailure("A bundle is the stage's.")
+      }
+    } catch { throw failure(step, error.message) }
+  }
+
+  func load(_ bytes: [UInt8], by client: ScenarioClient, _ step: ScenarioStep) async throws {
+    do throws(RPCStatus) { try await client.engine.loadBundle(bytes) } catch { throw failure(step, error.message) }
+  }
+
+  /// Makes a bundle at the server's side, as of now.
+  func bytes(of bundle: ScenarioBundle, _ step: ScenarioStep) async throws -> [UInt8] {
+    do throws(RPCStatus) {
+      let now = SnapshotVersion(world.now)
+      var writer = BundleWriter(world.database)
+      switch bundle.contents {
+      case .result(let query):
+        try writer.append(Bundle.NamedQuery(name: bundle.name, query: query, readTime: now))
+        for document in try await world.server.runQuery(query.target) {
+          try writer.append(document, readTime: now, queries: [bundle.name])
+        }
+      case .documents(let documents, let queries):
+        for (name, query) in queries {
+          try writer.append(Bundle.NamedQuery(name: name, query: query, readTime: now))
+        }
+        for (key, fields) in documents {
+          let state: Document.State = fields.map { .found(DocumentData($0)) } ?? .missing
+          let document = Document(key: key, version: now, state: state)
+          try writer.append(
+            document, readTime: now, queries: queries.filter { $0.query.matches(document) }.map(\.name))
+        }
+      }
+      return try writer.bytes(id: bundle.name, createTime: now)
+    } catch { throw failure(step, error.message) }
+  }
+}
+
+extension Value {
+  /// The value with estimates in place of the times that the server is still to set; `nil` without such times.
+  var withEstimates: Value? {
+    switch self {
+    case .serverTimestamp(let time): return .timestamp(time.localWriteTime)
+    case .map(var fields):
+      var isEstimated = false
+      for entry in fields.entries {
+        guard let estimated = entry.value.withEstimates else { continue }
+        fields[entry.name] = estimated
+        isEstimated = true
+      }
+      return isEstimated ? .map(fields) : nil
+    // Arrays have none.
+    default: return nil
+    }
+  }
+}
+
+// The checks after the last step.
+
+extension ScenarioRun {
+  /// Waits for the answers to all writes, so that the end of the scenario loses no write and misses no rejection.
+  /// - Throws: for writes without an answer, writes that were not sent, and failures that no step expected.
+  func finish(_ stage: ScenarioStage) async throws {
+    for client in stage.all where client.isOnline {
+      let done = try await before(ScenarioStep.patience) {
+        try await client.engine.waitForPendingWrites()
+        return ScenarioEvent(kind: .acknowledged)
+      }
+      if done != nil { continue }
+      let count = await tellQueue(of: client, "has no answer")
+      throw CommandFailure(
+        .tryAgain, "\(name): \(count.writes) not answered within \(ScenarioStep.patience)\(Self.kept(client)).")
+    }
+    for client in stage.all {
+      for event in client.events.rest {
+        if let failure = event.failure { throw CommandFailure(Self.status(of: event), failure) }
+      }
+    }
+    for client in stage.all where !client.isOnline {
+      let count = await tellQueue(of: client, "was not sent")
+      if count > 0 { throw CommandFailure(.failure, "\(name): \(count.writes) not sent\(Self.kept(client)).") }
+    }
+  }
+
+  private static func kept(_ client: ScenarioClient) -> String {
+    client.opened.keepsCache ? "; the cache keeps what is in its queue" : " and lost"
+  }
+
+  /// Reports each write that waits.
+  /// - Returns: the number of waiting writes.
+  private func tellQueue(of client: ScenarioClient, _ what: String) async -> Int {
+    guard let status = await client.engine.statusNow() else { return 0 }
+    for write in status.pendingWrites {
+      let words = write.mutations.map { "\($0.operation.verb) \($0.key.path)" }.joined(separator: ", ")
+      let reason = write.lastError.map { " (\($0))" } ?? ""
+      let owner = client.name.map { " of \($0)" } ?? ""
+      note("write #\(write.id.rawValue)\(owner), \(words), \(what)\(reason).")
+    }
+    return status.waitingWrites
+  }
+}
+
+extension Int {
+  /// `1 write was`, `2 writes were`
+  fileprivate var writes: String { "\(self) write\(self == 1 ? " was" : "s were")" }
+}
+
+extension Mutation.Operation {
+  /// The operation's verb in a scenario.
+  fileprivate var verb: String {
+    switch self {
+    case .set: "set"
+    case .patch: "update"
+    case .delete: "delete"
+    case .verify: "verify"
+    }
+  }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
-import FirestoreRules
+package import FirestoreRules
 import Synchronization
 
 /// Reads the identity of a caller from the header `authorization`: a token of Firebase Authentication, which is a JSON
@@ -184,4 +184,12 @@ package final class TokenReader: Sendable {
   private static func refused(_ reason: String) -> RPCStatus {
     RPCStatus(.unauthenticated, "Request had invalid authentication credentials. \(reason)")
   }
+}
+
+/// The identity behind a call, by its `authorization` (PROTOCOL §5.5).
+package enum Caller: Sendable, Hashable {
+  /// An administrator, whom rules do not concern.
+  case owner
+  /// A user of an app; `nil` for one who is not signed in.
+  case user(RulesUser?)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
 
 /// Security rules that were compiled and decide on requests.
 package final class Ruleset: Sendable {
@@ -59,5 +60,116 @@ package final class Ruleset: Sendable {
       position: program.sources[program.files[id]].position(expression.range),
       values: coverage.values(of: id),
       children: expression.kind.parts.map { node($0, coverage) })
+  }
+}
+
+/// A file of security rules, as the client sent it.
+package struct RulesFile: Sendable, Hashable {
+  package var name: String
+  package var content: String
+
+  package init(name: String, content: String) {
+    self.name = name
+    self.content = content
+  }
+}
+
+/// A stretch of a file of rules.
+package struct RulesPosition: Sendable, Hashable {
+  /// The index of the file in the ruleset.
+  package var file: Int
+  /// Counted from 1.
+  package var line: Int
+  /// Counted from 1, in UTF-16 code units.
+  package var column: Int
+  /// The offsets in the file at which the stretch begins and ends (exclusive), counted from 0 in UTF-16 code units.
+  package var currentOffset: Int
+  package var endOffset: Int
+
+  package init(file: Int, line: Int, column: Int, currentOffset: Int, endOffset: Int) {
+    self.file = file
+    self.line = line
+    self.column = column
+    self.currentOffset = currentOffset
+    self.endOffset = endOffset
+  }
+}
+
+/// An error or a warning about a file of rules.
+package struct RulesIssue: Error, Sendable, Hashable {
+  package var fileName: String
+  /// Counted from 1.
+  package var line: Int
+  /// Counted from 1, in UTF-16 code units.
+  package var column: Int
+  /// The offsets at which the wrong text begins and ends (exclusive), counted from 0 in UTF-16 code units.
+  package var currentOffset: Int
+  package var endOffset: Int
+  package var message: String
+  /// Whether the rules cannot be used; a warning otherwise.
+  package var isError: Bool
+
+  package init(
+    fileName: String, line: Int, column: Int, currentOffset: Int, endOffset: Int, message: String, isError: Bool = true
+  ) {
+    self.fileName = fileName
+    self.line = line
+    self.column = column
+    self.currentOffset = currentOffset
+    self.endOffset = endOffset
+    self.message = message
+    self.isError = isError
+  }
+}
+
+/// The result of trying one `allow` statement.
+package struct RulesOutcome: Sendable, Hashable {
+  package enum Result: Sendable, Hashable {
+    case isTrue
+    case isFalse
+    /// A condition that could not be evaluated, with the reason and the place.
+    case failed(message: String, line: Int, column: Int)
+  }
+
+  /// The line of the statement, counted from 1.
+  package var line: Int
+  package var column: Int
+  package var result: Result
+  /// The values of the condition's parts, as far as they are told.
+  package var values: [SeenValue]
+
+  package init(line: Int, column: Int, result: Result, values: [SeenValue] = []) {
+    self.line = line
+    self.column = column
+    self.result = result
+    self.values = values
+  }
+}
+
+/// The decision about a request, with its causes.
+package struct RulesVerdict: Sendable {
+  package var isAllowed: Bool
+  /// The statements that were tried, in their order.
+  package var outcomes: [RulesOutcome]
+  /// The line of the statement that allowed; of a denial the last that was tried, `nil` when none matched.
+  package var decidingLine: Int?
+  /// The reason for the denial, in the words of Google's emulator; empty when the request is allowed.
+  package var denial: String
+  /// The documents that the decision looked at with `get` and `exists`, each once; a change of one may change the
+  /// decision.
+  package var read: [DocumentKey]
+  /// The number of documents that this decision was the first to read for the request, each counted once.
+  package var accesses: Int
+
+  package init(
+    isAllowed: Bool, outcomes: [RulesOutcome] = [], decidingLine: Int? = nil, denial: String = "",
+    read: [DocumentKey] = [], accesses: Int = 0
+  ) {
+    self.isAllowed = isAllowed
+    self.outcomes = outcomes
+    self.decidingLine = decidingLine
+    self.denial = denial
+    self.read = read
+    self.accesses = accesses
   }
 }

@@ -86,3 +86,16 @@ package struct ClientStatus: Codable, Sendable {
   /// The connection's failure in words; `nil` if the connection is as the user or the program wants it.
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }
+
+/// The reason why the data or the cache is not where the user expects it.
+package struct StorageNotice: Codable, Hashable, Sendable {
+  /// A few words for the header: `IN MEMORY: cache locked`; `nil` for a notice that need not be there.
+  package var badge: String?
+  /// The event, and the remedy.
+  package var message: String
+
+  package init(badge: String? = nil, message: String) {
+    self.badge = badge
+    self.message = message
+  }
+}

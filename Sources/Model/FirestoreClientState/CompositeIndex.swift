@@ -46,3 +46,72 @@ extension CompositeIndex: CustomStringConvertible {
     return (isGroup ? "collection group " : "") + collectionID + ": " + list.joined(separator: ", ")
   }
 }
+
+/// The entries that Cloud Firestore needs in the indexes of a collection before it answers one alternative of a query:
+/// first the fields that the alternative fixes, in any order, then those of the result's order.
+package struct IndexNeed: Hashable, Sendable {
+  package let collectionID: String
+  /// Whether the query reads all collections of that id.
+  package let isGroup: Bool
+  /// The fixed fields: the array that is searched, then the fields with equalities.
+  package let fixed: [CompositeIndex.Field]
+  package let order: [CompositeIndex.Field]
+
+  /// The single index that is enough.
+  package var index: CompositeIndex {
+    CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
+  }
+
+  /// The needs of a query: one for each alternative (of an OR) that the fields' own indexes do not answer.
+  package static func all(of target: Target) -> [IndexNeed] {
+    if target.isDocumentTarget { return [] }
+    guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
+    var needs: [IndexNeed] = []
+    for conditions in Filter.and(target.filters).disjunctions {
+      let need = IndexNeed(conditions, target.orderBy, of: id, isGroup: target.collectionGroup != nil)
+      if let need, !needs.contains(need) { needs.append(need) }
+    }
+    return needs
+  }
+
+  /// Fails if the fields' own indexes, which are of single collections, are enough.
+  private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
+    var taken: Set<FieldPath> = []
+    func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
+    let arrays = conditions.filter { $0.op == .arrayContains || $0.op == .arrayContainsAny }.map(\.path).filter(new)
+    let equal = conditions.filter { $0.op == .equal || $0.op == .in }.map(\.path).filter(new)
+    fixed =
+      arrays.map { CompositeIndex.Field(path: $0, kind: .contains) }
+      + equal.map { CompositeIndex.Field(path: $0, kind: .ascending) }
+    order = orderBy.filter { new($0.path) }.map {
+      CompositeIndex.Field(path: $0.path, kind: $0.direction == .descending ? .descending : .ascending)
+    }
+    (collectionID, self.isGroup) = (id, isGroup)
+    let isMerged = order.isEmpty || fixed.isEmpty && order.count == 1
+    if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
+  }
+
+  /// Whether these indexes answer the alternative together: each has some of the fixed fields, in any order, and then
+  /// the whole order; every fixed field is in one of them.
+  ///
+  /// An index is not read backwards: Google's page on index types has an index for each direction, and a `limitToLast`,
+  /// which reverses the order, fails without an index of its own, even by `__name__`
+  /// (firebase.google.com/docs/firestore/query-data/index-overview, github.com/firebase/flutterfire/issues/4398).
+  package func isMet(by indexes: [CompositeIndex]) -> Bool {
+    var open = Set(fixed.map(\.path))
+    var isOrdered = order.isEmpty
+    for index in indexes where index.collectionID == collectionID && index.isGroup == isGroup {
+      let (leading, rest) = (index.fields.dropLast(order.count), Array(index.fields.suffix(order.count)))
+      guard index.fields.count >= order.count, rest == order,
+        leading.allSatisfy({ field in fixed.contains { $0.path == field.path && $0.isArray == field.isArray } })
+      else { continue }
+      isOrdered = true
+      open.subtract(leading.map(\.path))
+    }
+    return isOrdered && open.isEmpty
+  }
+}
+
+extension CompositeIndex.Field {
+  fileprivate var isArray: Bool { kind == .contains }
+}

@@ -112,3 +112,159 @@ package struct Bound: Codable, Hashable, Sendable {
     self.isInclusive = isInclusive
   }
 }
+
+extension Query {
+  /// The explicit orderings, then every inequality field not among them in field order, then `__name__`; implied
+  /// orderings take the direction of the last explicit one (PROTOCOL §3.7).
+  package var orderBy: [OrderBy] {
+    var result = explicitOrderBy
+    let direction = explicitOrderBy.last?.direction ?? .ascending
+    var ordered = Set(explicitOrderBy.map(\.path))
+    let inequalities = Set(filters.flatMap(\.fieldFilters).filter(\.op.isInequality).map(\.path))
+    for path in inequalities.sorted() where !path.isDocumentID && ordered.insert(path).inserted {
+      result.append(OrderBy(path, direction))
+    }
+    if !ordered.contains(.documentID) { result.append(OrderBy(.documentID, direction)) }
+    return result
+  }
+
+  /// The target with which the backend is asked for this query.
+  package var target: Target {
+    switch limitType {
+    case .first:
+      Target(
+        path: path, collectionGroup: collectionGroup, filters: filters, orderBy: orderBy, limit: limit, start: start,
+        end: end)
+    case .last:
+      Target(
+        path: path, collectionGroup: collectionGroup, filters: filters,
+        orderBy: orderBy.map { OrderBy($0.path, $0.direction.reversed) }, limit: limit, start: end, end: start)
+    }
+  }
+
+  /// Compares two documents in the query's total order: its orderings, ending with the key.
+  package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
+}
+
+extension Target {
+  package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
+
+  /// The query whose target this is, for reading it from the cache or running it at the backend.
+  package var query: Query {
+    Query(
+      path: path, collectionGroup: collectionGroup, filters: filters, explicitOrderBy: orderBy, limit: limit,
+      start: start, end: end)
+  }
+
+  /// Whether every document of the collection or group matches, limit aside.
+  package var matchesWholeCollection: Bool {
+    filters.isEmpty && start == nil && end == nil && orderBy.allSatisfy(\.path.isDocumentID)
+  }
+}
+
+extension [OrderBy] {
+  /// Compares two documents that have all ordering fields; a missing field sorts first.
+  package func compare(_ left: Document, _ right: Document) -> Ordering {
+    for order in self {
+      let ordering: Ordering
+      if order.path.isDocumentID {
+        ordering = left.key.path.compare(right.key.path)
+      } else {
+        ordering = Self.compare(left[order.path], right[order.path])
+      }
+      if ordering != .equal { return order.direction == .descending ? ordering.reversed : ordering }
+    }
+    return .equal
+  }
+
+  static func compare(_ left: Value?, _ right: Value?) -> Ordering {
+    switch (left, right) {
+    case (let left?, let right?): left.compare(right)
+    case (nil, nil): .equal
+    case (nil, _): .ascending
+    case (_, nil): .descending
+    }
+  }
+}
+
+extension Bound {
+  /// Whether the document comes at or after the bound, which is a start.
+  func admitsFollowing(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Bool {
+    let ordering = compare(fields, of: key, orderBy)
+    return isInclusive ? ordering != .descending : ordering == .ascending
+  }
+
+  /// Whether the document comes at or before the bound, which is an end.
+  func admitsPreceding(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Bool {
+    let ordering = compare(fields, of: key, orderBy)
+    return isInclusive ? ordering != .ascending : ordering == .descending
+  }
+
+  /// The bound's order relative to the document, by the leading orderings that it has values for.
+  private func compare(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Ordering {
+    for (value, order) in zip(values, orderBy) {
+      var ordering = Ordering.equal
+      if order.path.isDocumentID {
+        if let bound = value.referencedKey { ordering = bound.path.compare(key.path) }
+      } else if let stored = fields.find(order.path)?.compare(value) {
+        ordering = stored.reversed
+      }
+      if order.direction == .descending { ordering = ordering.reversed }
+      if ordering != .equal { return ordering }
+    }
+    return .equal
+  }
+}
+
+extension Query {
+  /// A stable text, the same for equal queries, by which events are ordered and caches named.
+  package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
+}
+
+extension Target {
+  /// A stable text, one per target, which is its key in caches.
+  package var canonicalID: String {
+    var text = Self.escaped(path.text)
+    if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
+    if !filters.isEmpty { text += "|where:" + filters.map(\.canonicalText).joined(separator: ",") }
+    text += "|order:"
+    text += orderBy.map { order in
+      order.path.canonicalText + (order.direction == .ascending ? " asc" : " desc")
+    }
+    .joined(separator: ",")
+    if let limit { text += "|limit:\(limit)" }
+    if let start { text += "|start\(start.isInclusive ? "At" : "After"):" + start.values.canonicalText }
+    if let end { text += "|end\(end.isInclusive ? "At" : "Before"):" + end.values.canonicalText }
+    return text
+  }
+}
+
+extension Target {
+  /// Escapes the bar that separates the parts, since ids may hold it.
+  private static func escaped(_ text: String) -> String {
+    if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "|" || scalar == "\\" { escaped += "\\" }
+      escaped.unicodeScalars.append(scalar)
+    }
+    return escaped
+  }
+}
+
+extension Filter {
+  fileprivate var canonicalText: String {
+    switch self {
+    case .field(let filter): filter.path.canonicalText + " \(filter.op.rawValue) " + [filter.value].canonicalText
+    case .and(let filters): "and(" + filters.map(\.canonicalText).joined(separator: ",") + ")"
+    case .or(let filters): "or(" + filters.map(\.canonicalText).joined(separator: ",") + ")"
+    }
+  }
+}
+
+extension [Value] {
+  /// The wire bytes in hexadecimal: exact for every type.
+  fileprivate var canonicalText: String {
+    Hexadecimal.text(WireWriter.message { writer in for value in self { writer.field(1) { $0.value(value) } } })
+  }
+}

@@ -85,3 +85,109 @@ package struct QueryLine {
       column: cursor.column, "Expected where, order by, limit or last here, found \"\(found)\".\(hint)")
   }
 }
+
+/// The order of a query as people type it: `total desc, name`. A field is reversed by `total desc`, `total:desc` or
+/// `-total`; one with such signs in its name stands in back-quotes.
+package enum OrderText {
+  /// Reads fields with commas between them, at least one.
+  package static func parse(_ text: String) throws(TextError) -> [OrderBy] {
+    let cursor = TextCursor(text)
+    var orders: [OrderBy] = []
+    var start = 0
+    var isQuoted = false
+    var position = 0
+    while position <= cursor.scalars.count {
+      let scalar = position < cursor.scalars.count ? cursor.scalars[position] : ","
+      if position == cursor.scalars.count || scalar == "," && !isQuoted {
+        if let order = try order(cursor, start..<position) { orders.append(order) }
+        start = position + 1
+      } else if scalar == "\\", isQuoted {
+        position = min(position + 1, cursor.scalars.count - 1)
+      } else if scalar == "`" {
+        isQuoted.toggle()
+      }
+      position += 1
+    }
+    if orders.isEmpty { throw TextError(column: 1, "Expected a field, as in total desc.") }
+    return orders
+  }
+
+  /// - Returns: `nil` for white space.
+  private static func order(_ cursor: TextCursor, _ range: Range<Int>) throws(TextError) -> OrderBy? {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    func trim() {
+      while start < end, cursor.scalars[start].properties.isWhitespace { start += 1 }
+      while end > start, cursor.scalars[end - 1].properties.isWhitespace { end -= 1 }
+    }
+    trim()
+    if start == end { return nil }
+    let column = start + 1
+    let isReversed = cursor.scalars[start] == "-"
+    if isReversed { start += 1 }
+    var direction: OrderBy.Direction?
+    if end > start, cursor.scalars[end - 1] != "`",
+      let mark = cursor.scalars[start..<end].lastIndex(where: { $0 == ":" || $0.properties.isWhitespace })
+    {
+      direction = try self.direction(cursor.text(mark + 1..<end), column: mark + 2)
+      end = mark
+      trim()
+    }
+    if isReversed, direction != nil {
+      throw TextError(column: column, "A minus before the field and a direction behind it are one too many.")
+    }
+    let path = try FieldPathText.parse(cursor.text(start..<end), column: start + 1)
+    return OrderBy(path, isReversed ? .descending : direction ?? .ascending)
+  }
+
+  private static func direction(_ word: String, column: Int) throws(TextError) -> OrderBy.Direction {
+    switch word.lowercased() {
+    case "asc", "ascending": return .ascending
+    case "desc", "descending": return .descending
+    default:
+      let initial = word.lowercased().first
+      let hint = initial == "d" ? " Is desc meant?" : initial == "a" ? " Is asc meant?" : ""
+      throw TextError(column: column, "\"\(word)\" is not a direction. Expected asc or desc.\(hint)")
+    }
+  }
+}
+
+/// A position in a query's order, as `--start-at` and its like take it: the value of the first order, or a list of the
+/// values of several; behind those of all orders may stand a document's id.
+package enum CursorText {
+  package static func parse(
+    _ text: String, isInclusive: Bool, of query: Query, database: DatabaseID
+  ) throws(TextError) -> Bound {
+    let orders = query.orderBy
+    func isName(_ index: Int) -> Bool { index < orders.count && orders[index].path.isDocumentID }
+    var values: [Value]
+    var cursor = TextCursor(text)
+    cursor.skipSpace()
+    if cursor.next == "[" {
+      values = try ValueReader(database: database).list(&cursor, isName: isName)
+      cursor.skipSpace()
+      if !cursor.isAtEnd { throw TextError(column: cursor.column, "Expected nothing more after the list.") }
+    } else {
+      values = [try ValueReader(database: database, isName: isName(0)).value(of: text)]
+    }
+    if values.isEmpty { throw TextError("Expected at least one value.") }
+    if values.count > orders.count {
+      let named = orders.map(\.path.canonicalText).joined(separator: ", ")
+      throw TextError("There are \(values.count) values, but the order is only by \(named).")
+    }
+    for index in values.indices where isName(index) {
+      values[index] = try DocumentName.value(values[index], of: query, database)
+    }
+    return Bound(values: values, isInclusive: isInclusive)
+  }
+}
+
+/// The number of documents that a query returns at most.
+package enum LimitText {
+  package static func parse(_ text: String) throws(TextError) -> Int {
+    guard let limit = Int(text), (1...Query.maximumLimit).contains(limit) else {
+      let found = text.isEmpty ? "" : ", found \"\(text)\""
+      throw TextError(column: 1, "Expected a number from 1 to \(Query.maximumLimit) as the limit\(found).")
+    }
+    return limit
+  }
+}

@@ -2,6 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 import NIOCore
+import Synchronization
 
 extension GRPCDatastore {
   package func watch(
@@ -118,5 +119,80 @@ extension CallStream {
       defer { group.cancelAll() }
       try await receive()
     }
+  }
+}
+
+extension GRPCDatastore {
+  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    let request = WireWriter.message { $0.followRequest(in: database) }
+    let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.commitNews() }
+    try await call(.followCommits, request) { stream in
+      while let messages = try await stream.next() {
+        for message in messages { await deliver(try reader(message)) }
+      }
+    }
+    throw RPCStatus(.unavailable, "\(endpoint.text) ended the news of its commits.")
+  }
+}
+
+/// Reads the messages of an answer in place, in the buffers in which they came.
+struct AnswerReader<Answer: Sendable>: Sendable {
+  typealias Read = @Sendable (inout WireReader) throws(WireError) -> Answer
+
+  private let endpoint: String
+  private let read: Read
+
+  /// Makes a reader.
+  /// - Parameter endpoint: the endpoint that is named when an answer cannot be read.
+  init(_ endpoint: Endpoint, _ read: @escaping Read) {
+    self.endpoint = endpoint.text
+    self.read = read
+  }
+
+  /// Reads a message.
+  /// - Throws: `internal` for bytes that are not such a message.
+  func callAsFunction(_ message: ByteBuffer) throws(RPCStatus) -> Answer {
+    let result: Result<Answer, WireError> = message.withUnsafeReadableBytes { buffer in
+      var reader = WireReader(buffer)
+      do throws(WireError) { return .success(try read(&reader)) } catch { return .failure(error) }
+    }
+    switch result {
+    case .success(let answer): return answer
+    case .failure(let error):
+      throw RPCStatus(.internal, "The answer of \(endpoint) cannot be read: \(error.reason).")
+    }
+  }
+
+  /// Reads messages up to one that cannot be read.
+  /// - Returns: the reason for which it cannot; `nil` if all can.
+  func read(_ messages: ArraySlice<ByteBuffer>, _ take: (Answer) -> Void) -> RPCStatus? {
+    do throws(RPCStatus) {
+      for message in messages { take(try self(message)) }
+      return nil
+    } catch { return error }
+  }
+}
+
+/// Counts the bytes of the streams' messages.
+final class TrafficMeter: Sendable {
+  /// The five bytes in front of each message (gRPC over HTTP/2, "Length-Prefixed-Message").
+  static let prefix = 5
+
+  /// The bytes of one kind of stream.
+  final class Direction: Sendable {
+    private let sum = Atomic<Int>(0)
+
+    /// Counts a message of so many bytes.
+    func add(_ count: Int) { sum.wrappingAdd(count + TrafficMeter.prefix, ordering: .relaxed) }
+
+    var total: Int { sum.load(ordering: .relaxed) }
+  }
+
+  let watchSent = Direction(), watchReceived = Direction(), writeSent = Direction(), writeReceived = Direction()
+
+  var traffic: DatastoreTraffic {
+    DatastoreTraffic(
+      watch: DatastoreTraffic.Bytes(sent: watchSent.total, received: watchReceived.total),
+      write: DatastoreTraffic.Bytes(sent: writeSent.total, received: writeReceived.total))
   }
 }

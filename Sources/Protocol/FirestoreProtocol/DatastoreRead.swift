@@ -197,3 +197,78 @@ extension Datastore {
     try await read(PipelineExecution(pipeline: pipeline))
   }
 }
+
+/// The time as of which documents are read, and the fields that are read.
+package struct ReadView: Hashable, Sendable {
+  /// The read time, as far back as the backend goes; `nil` for the newest documents.
+  package var time: SnapshotVersion?
+  /// The fields to read; `nil` for all, and none of them for names and versions alone.
+  package var projection: FieldMask?
+
+  package init(at time: SnapshotVersion? = nil, projection: FieldMask? = nil) {
+    self.time = time
+    self.projection = projection
+  }
+
+  /// The newest documents as a whole.
+  package static let latest = ReadView()
+  /// The newest documents without their fields.
+  package static let names = ReadView(projection: FieldMask([]))
+
+  /// The documents with only the fields of this view.
+  package func shown(_ documents: [Document]) -> [Document] {
+    guard let projection else { return documents }
+    return documents.map { document in
+      guard case .found(let data) = document.state else { return document }
+      var shown = document
+      // A view without fields needs no decoding.
+      let fields = projection.paths.isEmpty ? Fields() : data.fields.projected(to: projection)
+      shown.state = .found(DocumentData(fields))
+      return shown
+    }
+  }
+}
+
+/// A request for the documents at any depth below a path, in the order of their keys: of a collection with everything
+/// below it, of everything below a document, or of a whole database. One query that names no collection (PROTOCOL
+/// §3.7).
+package struct DescendantsRequest: Hashable, Sendable {
+  package var path: ResourcePath
+  /// The last document that was given, after which to go on; `nil` to begin.
+  package var last: DocumentKey?
+  package var limit: Int
+  package var view: ReadView
+
+  package init(_ path: ResourcePath, limit: Int, _ view: ReadView = .latest) {
+    self.path = path
+    self.limit = limit
+    self.view = view
+  }
+
+  /// Changes the request to ask for the documents after those that were given.
+  package mutating func pass(_ documents: [Document]) {
+    limit -= documents.count
+    if let key = documents.last?.key { last = key }
+  }
+
+  /// The query, whose path is the document below which it searches, or the root.
+  package func target(in database: DatabaseID) -> Target {
+    let isCollection = path.isCollection && !path.isRoot
+    var (start, end): (Bound?, Bound?) = (nil, nil)
+    if isCollection {
+      // The range begins with the least key in the collection, and ends with the least key in the next possible one.
+      start = Bound(values: [.reference(database, Self.firstKey(in: path))], isInclusive: true)
+      let next = path.parent.appending(path.last + "\0")
+      end = Bound(values: [.reference(database, Self.firstKey(in: next))], isInclusive: false)
+    }
+    if let last { start = Bound(values: [.reference(database, last)], isInclusive: false) }
+    return Target(
+      path: isCollection ? path.parent : path, filters: [], orderBy: [OrderBy(.documentID)], limit: limit, start: start,
+      end: end)
+  }
+
+  /// The least key in a collection: ids that are numbers sort before all others, by their numbers.
+  private static func firstKey(in collection: ResourcePath) -> DocumentKey {
+    DocumentKey(unchecked: collection.appending("__id\(Int64.min)__"))
+  }
+}

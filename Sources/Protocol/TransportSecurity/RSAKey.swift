@@ -48,3 +48,105 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
   package var description: String { "(hidden)" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// A public key of RSA that checks signatures of RS256 (RFC 7518 §3.3), with OpenSSL.
+package final class RSAPublicKey: Sendable {
+  private let key: Mutex<OpaquePointer>
+
+  /// Reads a public key from PEM, which may also hold a certificate; `nil` if there is no RSA key in it.
+  package convenience init?(pem: String) {
+    guard let key = Self.parse(Array(pem.utf8)) else { return nil }
+    self.init(key)
+  }
+
+  /// Makes the key of a JSON Web Key (RFC 7518 §6.3.1) from its modulus and exponent, big-endian.
+  package convenience init?(modulus: [UInt8], exponent: [UInt8]) {
+    guard !modulus.isEmpty, !exponent.isEmpty else { return nil }
+    // SubjectPublicKeyInfo (RFC 5280 §4.1) of rsaEncryption.
+    let numbers = DER.sequence(DER.integer(modulus) + DER.integer(exponent))
+    let algorithm = DER.sequence([0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00])
+    let info = DER.sequence(algorithm + DER.element(0x03, [0] + numbers))
+    let key = info.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+      var start = bytes.baseAddress
+      return d2i_PUBKEY(nil, &start, bytes.count)
+    }
+    guard let key, EVP_PKEY_is_a(key, "RSA") == 1 else {
+      EVP_PKEY_free(key)
+      return nil
+    }
+    self.init(key)
+  }
+
+  private init(_ key: sending OpaquePointer) { self.key = Mutex(key) }
+
+  deinit { key.withLock { EVP_PKEY_free($0) } }
+
+  private static func parse(_ bytes: [UInt8]) -> sending OpaquePointer? {
+    let key = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
+      func read(_ body: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
+        guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
+        defer { BIO_free(text) }
+        return body(text)
+      }
+      // OpenSSL would ask for the password of an encrypted block on the terminal; such a block is no key instead.
+      return read { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
+        ?? read { text in
+          guard let certificate = PEM_read_bio_X509(text, nil, { _, _, _, _ in -1 }, nil) else { return nil }
+          defer { X509_free(certificate) }
+          return X509_get_pubkey(certificate)
+        }
+    }
+    ERR_clear_error()
+    guard let key, EVP_PKEY_is_a(key, "RSA") == 1 else {
+      EVP_PKEY_free(key)
+      return nil
+    }
+    return key
+  }
+
+  /// The reason why signatures by the key prove nothing; `nil` for a good key. RS256 requires 2 048 bits or more (RFC
+  /// 7518 §3.3); with an exponent of 1 the public key alone suffices to sign, and even exponents are invalid (RFC 8017
+  /// §3.1).
+  package var weakness: String? {
+    key.withLock { key in
+      let bits = EVP_PKEY_get_bits(key)
+      if bits < 2_048 { return "it has \(bits) bits, where RS256 asks for 2048 or more" }
+      var exponent: OpaquePointer?
+      guard EVP_PKEY_get_bn_param(key, "e", &exponent) == 1, let exponent else { return "its exponent cannot be read" }
+      defer { BN_free(exponent) }
+      if BN_is_odd(exponent) == 1, BN_is_one(exponent) == 0 { return nil }
+      return "its exponent is 1 or even, so that anybody can sign"
+    }
+  }
+
+  /// Whether the content was signed with the private key: PKCS #1 v1.5 over SHA-256.
+  package func isValid(_ signature: [UInt8], of content: [UInt8]) -> Bool {
+    key.withLock { key in
+      guard let context = EVP_MD_CTX_new() else { return false }
+      defer {
+        EVP_MD_CTX_free(context)
+        ERR_clear_error()
+      }
+      guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { return false }
+      return EVP_DigestVerify(context, signature, signature.count, content, content.count) == 1
+    }
+  }
+}
+
+/// DER (X.690) of the few elements that a public key consists of.
+private enum DER {
+  static func sequence(_ content: [UInt8]) -> [UInt8] { element(0x30, content) }
+
+  /// An integer that is not negative.
+  static func integer(_ bytes: [UInt8]) -> [UInt8] {
+    let digits = Array(bytes.drop { $0 == 0 })
+    return element(0x02, digits.first.map { $0 < 0x80 } == true ? digits : [0] + digits)
+  }
+
+  static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+    let count = content.count
+    if count < 0x80 { return [tag, UInt8(count)] + content }
+    let length = withUnsafeBytes(of: UInt64(count).bigEndian) { Array($0.drop { $0 == 0 }) }
+    return [tag, 0x80 | UInt8(length.count)] + length + content
+  }
+}

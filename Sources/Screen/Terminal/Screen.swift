@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import CNcurses
 import CTerminalRestore
 import Glibc
@@ -202,5 +201,26 @@ package import TerminalTheme
     let isUnicode = String(cString: nl_langinfo(nl_item(CODESET))).uppercased() == "UTF-8"
     if !isUnicode { setlocale(LC_ALL, "C.UTF-8") }
     return isUnicode
+  }
+}
+
+/// The exit status of a program with a screen, for which one task waits. The first status counts.
+@MainActor
+package final class ScreenExit {
+  package private(set) var code: Int32?
+  private var waiter: CheckedContinuation<Int32, Never>?
+
+  package init() {}
+
+  package func end(_ code: Int32) {
+    if self.code == nil { self.code = code }
+    waiter?.resume(returning: self.code ?? code)
+    waiter = nil
+  }
+
+  /// Waits for the status; returns at once where there is one.
+  package func wait() async -> Int32 {
+    if let code { return code }
+    return await withCheckedContinuation { waiter = $0 }
   }
 }

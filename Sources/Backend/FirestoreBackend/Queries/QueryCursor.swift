@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 
 /// The place up to which a query's result has been read. All of it is of one version, however long its reader takes.
 ///
@@ -106,5 +107,151 @@ extension ServedQuery {
   var isScannedInPieces: Bool {
     scope == .target && target.collectionGroup == nil && target.orderBy == [OrderBy(.documentID)] && nearest == nil
       && target.limit != 0 && !target.isDocumentTarget && KeyRange(target).keys == nil
+  }
+}
+
+/// Results in pieces, so that a client that reads slowly holds neither the backend nor its memory.
+extension LocalBackend {
+  /// Whole documents of a result that is sorted: beyond that they are looked up again.
+  private static let sortedBytes = 4 << 20
+  /// Vectors that are compared in one step on the backend's actor.
+  private static let vectors = 100
+
+  /// Begins to read a query's result.
+  package func open(_ request: ReadRequest) async throws(RPCStatus) -> QueryCursor {
+    try await open(request, at: try begin(request), holding: Self.sortedBytes)
+  }
+
+  /// Begins to read all documents of a database as they are now, in the order in which they are stored.
+  package func openAll(in database: DatabaseID) throws(RPCStatus) -> QueryCursor {
+    let query = ServedQuery(Query(path: .root).target, scope: .descendants)
+    let request = ReadRequest(query, in: database)
+    let state = QueryCursor.State.scan(after: nil, skipping: 0, needed: nil, next: nil)
+    return QueryCursor(request: request, version: try begin(request), state: state)
+  }
+
+  /// The names of a query's documents, in its order. The documents are not kept.
+  package func keys(of request: ReadRequest) async throws(RPCStatus) -> [DocumentKey] {
+    let version = try begin(request)
+    return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
+  }
+
+  /// - Parameter bytes: the size of whole documents that a sorted result may hold.
+  func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
+    let query = request.query
+    if query.isScannedInPieces {
+      let state = QueryCursor.State.scan(after: nil, skipping: query.offset, needed: query.target.limit, next: nil)
+      return QueryCursor(request: request, version: version, state: state)
+    }
+    if let search = query.nearest { return try await open(request, at: version, nearest: search, holding: bytes) }
+    var (documents, isThin) = try await ordered(query, at: version, in: request.database, holding: bytes)
+    let skipped = min(query.offset, documents.count)
+    documents.removeFirst(skipped)
+    return QueryCursor(
+      request: request, version: version, state: .sorted(documents[...], isThin: isThin, skipped: skipped))
+  }
+
+  private func open(
+    _ request: ReadRequest, at version: Int64, nearest search: NearestNeighbors, holding bytes: Int
+  ) async throws(RPCStatus) -> QueryCursor {
+    let query = request.query
+    var (nearest, skipped) = (NearestDocuments(search, query.target, holding: bytes), 0)
+    if query.needed == nil, query.offset == 0 {
+      try await forEachMatch(of: query, at: version, in: request.database) { document in
+        nearest.add(document)
+        return true
+      }
+    } else {
+      // Only the first in the query's order are looked at, so the order comes first.
+      let (documents, _) = try await ordered(query, at: version, in: request.database, holding: .max)
+      skipped = min(query.offset, documents.count)
+      var rest = documents.dropFirst(skipped)
+      while !rest.isEmpty {
+        for document in rest.prefix(Self.vectors) { nearest.add(document) }
+        rest = rest.dropFirst(Self.vectors)
+        await pause()
+        if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+      }
+    }
+    let (documents, isThin) = nearest.finish()
+    return QueryCursor(
+      request: request, version: version, state: .sorted(documents[...], isThin: isThin, skipped: skipped))
+  }
+
+  /// The next documents of a result.
+  /// - Returns: also the cursor behind them; `nil` if these are the last.
+  /// - Throws: `unavailable`, or `aborted` in a transaction, when the history no longer reaches back to its version.
+  package func read(_ cursor: QueryCursor) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
+    switch cursor.state {
+    case .scan(let position, let skipping, let needed, let next):
+      try await scan(cursor, after: position, skipping: skipping, needed: needed, next)
+    case .sorted(let documents, let isThin, let skipped):
+      try lookUp(documents, isThin: isThin, skipped: skipped, cursor)
+    }
+  }
+
+  private func scan(
+    _ cursor: QueryCursor, after start: DocumentPosition?, skipping: Int, needed: Int?, _ next: Document?
+  ) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
+    var (position, skipping, piece, collections) = (start, skipping, QueryPiece(), cursor.collections)
+    if let next { piece.append(next) }
+    while piece.documents.count != needed {
+      position = try read(cursor) { reader throws(StoreError) in
+        try reader.scanMatches(
+          of: cursor.request.query, after: position, rows: Self.slice, in: &collections
+        ) { document in
+          if skipping > 0 {
+            skipping -= 1
+            piece.skipped += 1
+            return true
+          }
+          piece.append(document)
+          return !piece.isFull && piece.documents.count != needed
+        }
+      }
+      if position == nil || piece.documents.count == needed { break }
+      if piece.isFull, let next = piece.popLast() {
+        var rest = cursor
+        rest.collections = collections
+        let left = needed.map { $0 - piece.documents.count }
+        rest.state = .scan(after: position, skipping: 0, needed: left, next: next)
+        return (piece, rest)
+      }
+      await pause()
+      if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+    }
+    return (piece, nil)
+  }
+
+  private func lookUp(
+    _ documents: ArraySlice<Document>, isThin: Bool, skipped: Int, _ cursor: QueryCursor
+  ) throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
+    var (piece, left) = (QueryPiece(), documents)
+    piece.skipped = skipped
+    func isEnough() -> Bool { piece.isFull || piece.documents.count == Self.slice }
+    if isThin {
+      try read(cursor) { reader throws(StoreError) in
+        while !isEnough(), let thin = left.popFirst() {
+          let document = try reader.document(thin.key)
+          // The distance is not stored.
+          let added = cursor.request.query.nearest?.resultField.flatMap { path in thin[path].map { (path, $0) } }
+          piece.append(added.map { document.setting($0, to: $1) } ?? document)
+        }
+      }
+    } else {
+      while !isEnough(), let document = left.popFirst() { piece.append(document) }
+    }
+    if left.isEmpty { return (piece, nil) }
+    var rest = cursor
+    rest.state = .sorted(left, isThin: isThin, skipped: 0)
+    return (piece, rest)
+  }
+
+  private func read<Result>(
+    _ cursor: QueryCursor, _ body: (DocumentReader) throws(StoreError) -> Result
+  ) throws(RPCStatus) -> Result {
+    do throws(RPCStatus) { return try read(at: cursor.version, in: cursor.request.database, body) } catch {
+      throw error.code == .failedPrecondition ? cursor.expiry ?? error : error
+    }
   }
 }

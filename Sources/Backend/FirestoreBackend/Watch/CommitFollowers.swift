@@ -1,5 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
+
+extension LocalBackend {
+  /// The least time between two news of one stream: commits in between are told together.
+  package static let followPace = Duration.milliseconds(30)
+
+  /// Tells of every commit to a database, until cancelled. The first news is that everything may have changed.
+  /// - Parameters:
+  ///   - clock: the clock of the pace.
+  ///   - deliver: takes the news; while it does, further news is gathered.
+  /// - Returns: the status with which the news ended.
+  /// - Throws: the error that `deliver` threw.
+  package nonisolated func followCommits<Failure: Error>(
+    in database: DatabaseID, clock: any Clock<Duration> = ContinuousClock(),
+    deliver: @Sendable (CommitNews) async throws(Failure) -> Void
+  ) async throws(Failure) -> RPCStatus {
+    let (id, signals) = await openFollower(in: database)
+    do throws(Failure) {
+      for await _ in signals {
+        guard let news = await takeNews(of: id) else { continue }
+        try await deliver(news)
+        // Cancelled, the stream of signals ends.
+        try? await clock.sleep(for: Self.followPace)
+      }
+    } catch {
+      await closeFollower(id)
+      throw error
+    }
+    return await closeFollower(id) ?? RPCStatus(.cancelled, "The commits are not followed any longer.")
+  }
+
+  private func openFollower(in database: DatabaseID) -> (id: CommitFollowers.ID, signals: AsyncStream<Void>) {
+    followers.open(in: database)
+  }
+
+  private func takeNews(of id: CommitFollowers.ID) -> CommitNews? { followers.take(from: id) }
+
+  @discardableResult
+  private func closeFollower(_ id: CommitFollowers.ID) -> RPCStatus? { followers.close(id) }
+}
 
 /// The streams that hear of commits, each with the news that it has not taken.
 struct CommitFollowers: Sendable {
@@ -60,5 +99,39 @@ struct CommitFollowers: Sendable {
     let follower = followers.removeValue(forKey: id)
     follower?.signal.finish()
     return follower?.end
+  }
+}
+
+/// The changes of collections that a follower has not taken: one notice each, however many commits there were.
+struct CollectionNotices: Sendable {
+  /// The greatest number of collections told apart; beyond it everything may have changed.
+  static let most = 1_000
+
+  private var notices: [ResourcePath: CollectionNotice] = [:]
+  private var isEverything: Bool
+
+  /// - Parameter isEverything: whether the first news is that everything may have changed.
+  init(isEverything: Bool = false) { self.isEverything = isEverything }
+
+  mutating func note(_ transition: DocumentTransition) {
+    if isEverything { return }
+    let path = transition.key.collection
+    guard notices.count < Self.most || notices[path] != nil else { return noteEverything() }
+    let (was, isNow) = (transition.before?.exists ?? false, transition.after.exists)
+    if was, isNow { notices[path, default: CollectionNotice(path)].changed += 1 }
+    if !was, isNow { notices[path, default: CollectionNotice(path)].created += 1 }
+    if was, !isNow { notices[path, default: CollectionNotice(path)].deleted += 1 }
+  }
+
+  mutating func noteEverything() {
+    isEverything = true
+    notices = [:]
+  }
+
+  /// - Returns: `nil` if there is no news.
+  mutating func take() -> CommitNews? {
+    defer { (notices, isEverything) = ([:], false) }
+    if isEverything { return .everything }
+    return notices.isEmpty ? nil : .collections(notices.values.sorted { $0.collection < $1.collection })
   }
 }

@@ -191,3 +191,97 @@ struct WatchSession {
     changes.append(.snapshot(SnapshotVersion(microseconds: state.version), token))
   }
 }
+
+/// Names one target of one watch stream.
+struct TargetReference: Hashable, Sendable {
+  let session: WatchSessionID
+  let target: TargetID
+}
+
+/// Finds the targets that a changed document could concern by where it lies, so that a commit costs nothing to the
+/// listeners of other collections.
+struct TargetMatcher {
+  private var byCollection: [CollectionName: Set<TargetReference>] = [:]
+  /// The path is the group's id.
+  private var byGroup: [CollectionName: Set<TargetReference>] = [:]
+  private var byDocument: [CollectionName: Set<TargetReference>] = [:]
+
+  mutating func add(_ reference: TargetReference, for target: SessionTarget, in database: Int64) {
+    forEachPlace(of: target, in: database) { table, name in table[name, default: []].insert(reference) }
+  }
+
+  mutating func remove(_ reference: TargetReference, for target: SessionTarget, in database: Int64) {
+    forEachPlace(of: target, in: database) { table, name in
+      table[name]?.remove(reference)
+      if table[name]?.isEmpty == true { table[name] = nil }
+    }
+  }
+
+  private mutating func forEachPlace(
+    of target: SessionTarget, in database: Int64,
+    _ change: (inout [CollectionName: Set<TargetReference>], CollectionName) -> Void
+  ) {
+    if let group = target.target.collectionGroup {
+      change(&byGroup, CollectionName(database: database, path: ResourcePath(group)))
+    } else if target.documents.isEmpty {
+      change(&byCollection, CollectionName(database: database, path: target.target.path))
+    } else {
+      for key in target.documents { change(&byDocument, CollectionName(database: database, path: key.path)) }
+    }
+  }
+
+  /// Every target that could match the document before or after a change; for a group perhaps one of another ancestor.
+  func forEachCandidate(_ key: DocumentKey, in database: Int64, _ body: (TargetReference) -> Void) {
+    let collection = key.collection
+    byDocument[CollectionName(database: database, path: key.path)]?.forEach(body)
+    byCollection[CollectionName(database: database, path: collection)]?.forEach(body)
+    if !byGroup.isEmpty {
+      byGroup[CollectionName(database: database, path: ResourcePath(collection.last))]?.forEach(body)
+    }
+  }
+
+  var isEmpty: Bool { byCollection.isEmpty && byGroup.isEmpty && byDocument.isEmpty }
+}
+
+/// The documents, besides the watched ones, that decide whether streams may go on.
+struct WatchDependencies {
+  private var keys: [WatchSessionID: Set<DocumentKey>] = [:]
+  private var sessions: [DatabaseID: [DocumentKey: Set<WatchSessionID>]] = [:]
+  /// The streams with a changed document among these.
+  private var concerned: Set<WatchSessionID> = []
+
+  var isEmpty: Bool { keys.isEmpty }
+
+  /// Replaces the documents that a stream depends on.
+  mutating func set(_ new: Set<DocumentKey>, of session: WatchSessionID, in database: DatabaseID) {
+    let old = keys[session] ?? []
+    for key in old.subtracting(new) {
+      sessions[database]?[key]?.remove(session)
+      if sessions[database]?[key]?.isEmpty == true { sessions[database]?[key] = nil }
+    }
+    for key in new.subtracting(old) { sessions[database, default: [:]][key, default: []].insert(session) }
+    keys[session] = new.isEmpty ? nil : new
+    if sessions[database]?.isEmpty == true { sessions[database] = nil }
+  }
+
+  mutating func forget(_ session: WatchSessionID, in database: DatabaseID) {
+    set([], of: session, in: database)
+    concerned.remove(session)
+  }
+
+  /// Notes that a document has changed.
+  /// - Returns: the streams that depend on it.
+  mutating func note(_ key: DocumentKey, in database: DatabaseID) -> Set<WatchSessionID> {
+    guard let affected = sessions[database]?[key] else { return [] }
+    concerned.formUnion(affected)
+    return affected
+  }
+
+  /// Notes that any document may have changed.
+  mutating func noteAll(in database: DatabaseID) {
+    for affected in (sessions[database] ?? [:]).values { concerned.formUnion(affected) }
+  }
+
+  /// Whether something has changed for a stream since this was last asked.
+  mutating func takeConcern(_ session: WatchSessionID) -> Bool { concerned.remove(session) != nil }
+}

@@ -1,5 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
+package import FirestoreQuery
+
+/// The documents of a database that a pipeline reads.
+package enum DocumentSelection: Hashable, Sendable {
+  case collection(ResourcePath)
+  case collectionGroup(String)
+  case database
+  /// The existing documents among these, in this order.
+  case documents([DocumentKey])
+}
+
+/// The source of a pipeline's documents. All documents read for one pipeline are of one version of the database.
+package protocol DocumentSource: Sendable {
+  /// Begins to read the selected documents, in the order of their names.
+  /// - Parameter constraints: conditions of the documents that are needed; documents that do not meet them may come
+  ///   too.
+  func open(_ selection: DocumentSelection, _ constraints: [Filter]) async throws(RPCStatus) -> any DocumentCursor
+}
+
+/// The place up to which documents have been read.
+package protocol DocumentCursor: Sendable {
+  /// The next documents, not more than memory has room for; `nil` at the end.
+  mutating func next() async throws(RPCStatus) -> [Document]?
+}
 
 /// The rows of a pipeline, slice by slice, made when they are asked for.
 protocol RowSource: Sendable {
@@ -214,5 +238,113 @@ struct UnitedRows: RowSource {
     input = HeldRows([])
     input = try await run.rows(of: other, scope)
     return try await input.next()
+  }
+}
+
+/// A row for each element of an array. A row whose value is no array stays as it is, without an index.
+struct UnnestedRows: RowSource {
+  /// A row whose elements from an index on are still to be returned.
+  private struct Unnested {
+    let row: Row
+    /// The fields of the row, shared by all rows made from it.
+    let fields: Fields
+    let bytes: Int
+    let elements: [Value]
+    var place = 0
+  }
+
+  private var input: Inflow
+  private let run: PipelineRun
+  private let unnesting: Unnesting
+  private let subqueries: [Subquery]
+  private let holding: Holding
+  private var current: Unnested?
+
+  init(_ input: any RowSource, _ run: PipelineRun, _ unnesting: Unnesting) {
+    self.input = Inflow(input, into: "unnest", run.context.work)
+    (self.run, self.unnesting, subqueries) = (run, unnesting, unnesting.value.subqueries)
+    holding = Holding("unnest", run.context.work)
+  }
+
+  mutating func next() async throws(RPCStatus) -> [Row]? {
+    var slice = Slice()
+    while !slice.isFull {
+      if let unnested = current {
+        if unnested.place < unnested.elements.count {
+          try await run.context.work.step()
+          slice.append(row(unnested, unnested.elements[unnested.place], at: unnested.place))
+          current?.place += 1
+        } else {
+          current = nil
+          holding.clear()
+        }
+        continue
+      }
+      guard let row = try await input.next() else { break }
+      let (context, value) = (run.context, unnesting.value)
+      let unnestedValue = try await run.evaluate(row, subqueries) { row throws(EvaluationError) in
+        try Evaluation(row, context).value(value)
+      }
+      let fields = row.data.fields
+      var decoded = row
+      decoded.data = DocumentData(fields)
+      let bytes = decoded.heldBytes
+      if case .array(let elements)? = unnestedValue {
+        try holding.add(bytes + Value.array(elements).memorySize)
+        current = Unnested(row: decoded, fields: fields, bytes: bytes, elements: elements)
+      } else {
+        let unnested = Unnested(row: decoded, fields: fields, bytes: bytes, elements: [])
+        slice.append(self.row(unnested, unnestedValue, at: nil))
+      }
+    }
+    return slice.result
+  }
+
+  private func row(_ unnested: Unnested, _ element: Value?, at index: Int?) -> Row {
+    var (row, fields) = (unnested.row, unnested.fields)
+    fields[unnesting.path] = element
+    if let path = unnesting.indexPath { fields[path] = index.map { .integer(Int64($0)) } ?? .null }
+    row.data = DocumentData(fields)
+    // The other fields are not measured again for each element.
+    row.assumeHeldBytes(unnested.bytes + 2 * Row.fieldBytes + (element?.memorySize ?? 0))
+    return row
+  }
+}
+
+/// Some of the rows, each with the same chance (reservoir sampling: Vitter, "Random Sampling with a Reservoir", 1985).
+struct SampledRows: RowSource {
+  private var input: Inflow
+  private let count: Int
+  private let context: EvaluationContext
+  private let holding: Holding
+  private var held: HeldRows?
+
+  init(_ input: any RowSource, _ count: Int, _ context: EvaluationContext) {
+    self.input = Inflow(input, into: "sample", context.work)
+    (self.count, self.context) = (count, context)
+    holding = Holding("sample", context.work)
+  }
+
+  mutating func next() async throws(RPCStatus) -> [Row]? {
+    if held == nil { held = HeldRows(try await sample(), holding) }
+    return held?.take()
+  }
+
+  private mutating func sample() async throws(RPCStatus) -> [Row] {
+    var (rows, seen) = ([Row](), UInt64(0))
+    while count > 0, var row = try await input.next() {
+      seen += 1
+      if rows.count < count {
+        rows.append(row)
+      } else {
+        let place = context.random() % seen
+        guard place < UInt64(count) else { continue }
+        holding.remove(rows[Int(place)].heldBytes)
+        rows[Int(place)] = row
+      }
+      try holding.add(row.heldBytes)
+    }
+    input.end()
+    return rows
   }
 }

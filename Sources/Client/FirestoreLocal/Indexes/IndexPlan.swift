@@ -94,3 +94,145 @@ struct IndexEdge {
     return code
   }
 }
+
+/// The use of one index for a query, or for one alternative of it: a range of entries in which all of its documents
+/// have one.
+///
+/// Leading fields that the conditions fix to one value make up a prefix of the keys; the next field may have bounds;
+/// what follows must be fields that every matching document has. The range may hold other documents as well, since
+/// conditions are checked again against the documents.
+struct IndexCandidate {
+  let index: IndexTable.Index
+  let range: IndexRange
+  /// Conditions that the range answers; never `!=` and `not-in`.
+  let served: [FieldFilter]
+  /// The number of leading fields that are fixed to a value.
+  let fixedCount: Int
+  /// Whether the entries are in the query's order, so that its first documents come first. Only as far as the keys
+  /// tell: documents with the same key, and orderings after the index's fields, still need sorting.
+  let isOrdered: Bool
+  /// Whether the entries have to be read backwards to come in the query's order.
+  let isReversed: Bool
+  /// Whether the range is narrower than the whole index.
+  let isBounded: Bool
+  /// Whether the range holds exactly the documents that match the whole target, so that none has to be asked.
+  let isExact: Bool
+
+  /// - Parameters:
+  ///   - conditions: the conditions that the documents of the alternative all satisfy.
+  ///   - order: the target's orderings in which its documents can differ, up to `__name__`.
+  /// - Returns: `nil` if documents that match might have no entry.
+  init?(_ index: IndexTable.Index, _ conditions: [FieldFilter], _ order: [OrderBy], _ target: Target) {
+    let fields = index.definition.fields
+    var prefix = OrderedCode()
+    var served: [FieldFilter] = []
+    var position = 0
+    while position < fields.count, let filter = conditions.first(where: { fields[position].isFixed(by: $0) }) {
+      prefix.isDescending = fields[position].kind == .descending
+      prefix.append(filter.value)
+      served.append(filter)
+      position += 1
+    }
+    let rest = fields[position...]
+    for field in rest {
+      let isPresent = order.contains { $0.path == field.path } || conditions.contains { $0.path == field.path }
+      if field.kind == .contains || !isPresent { return nil }
+    }
+
+    let directions = zip(rest, order).map { ($0.kind == .descending) == ($1.direction == .descending) }
+    isOrdered =
+      !rest.isEmpty && rest.count <= order.count && zip(rest, order).allSatisfy { $0.path == $1.path }
+      && directions.allSatisfy { $0 == directions.first }
+    isReversed = isOrdered && directions.first == false
+
+    var bounds = KeyBounds(prefix.bytes)
+    if let field = rest.first {
+      for filter in conditions where filter.path == field.path && bounds.narrow(to: filter, field.kind) {
+        served.append(filter)
+      }
+    }
+    if isOrdered {
+      // Cursors count from the first ordering, the fixed ones included.
+      let aligned = zip(rest, target.orderBy).prefix { $0.path == $1.path }.map(\.0)
+      bounds.narrow(to: target.start, aligned, isUpper: isReversed)
+      bounds.narrow(to: target.end, aligned, isUpper: !isReversed)
+    }
+    self.index = index
+    self.served = served
+    fixedCount = position
+    isBounded = bounds.isNarrowed || position > 0
+    // Values that tie have equal keys, and no others have, as long as keys are not cut.
+    isExact =
+      rest.isEmpty && served.allSatisfy { $0.op == .equal }
+      && Set(target.filters) == Set(served.map { Filter.field($0) })
+      && target.start == nil && target.end == nil && target.orderBy.allSatisfy(\.path.isDocumentID)
+      && prefix.bytes.count < FieldIndex.keyLimit
+    range = IndexRange(index: index.number, lower: bounds.lower, upper: bounds.upper)
+  }
+}
+
+extension FieldIndex.Field {
+  /// Whether the condition leaves one value for this field's part of the key.
+  fileprivate func isFixed(by filter: FieldFilter) -> Bool {
+    filter.path == path && filter.op == (kind == .contains ? .arrayContains : .equal)
+  }
+}
+
+/// The two ends of a range of keys that have a prefix in common.
+private struct KeyBounds {
+  private(set) var lower: [UInt8]
+  private(set) var upper: [UInt8]
+  private(set) var isNarrowed = false
+  private let prefix: [UInt8]
+
+  init(_ prefix: [UInt8]) {
+    self.prefix = prefix
+    if prefix.isEmpty {
+      // No key is beyond these: their first byte is the rank of a type.
+      (lower, upper) = ([0x00], [0xff])
+    } else {
+      let edge = IndexEdge(prefix, isInside: true)
+      (lower, upper) = (edge.lower, edge.upper)
+    }
+  }
+
+  /// - Returns: whether the range now answers the condition, but for keys that were cut.
+  mutating func narrow(to filter: FieldFilter, _ kind: FieldIndex.Kind) -> Bool {
+    let isDescending = kind == .descending
+    let (above, below): (Bool, Bool)
+    switch filter.op {
+    case .greaterThan, .greaterThanOrEqual: (above, below) = (true, false)
+    case .lessThan, .lessThanOrEqual: (above, below) = (false, true)
+    case .equal, .notEqual, .notIn, .in, .arrayContains, .arrayContainsAny: return false
+    }
+    var value = OrderedCode(isDescending: isDescending)
+    value.append(filter.value)
+    let isInside = filter.op == .greaterThanOrEqual || filter.op == .lessThanOrEqual
+    let edge = IndexEdge(prefix + value.bytes, isInside: isInside)
+    // The other end is that of the type: comparisons match values of one type only.
+    let rank = OrderedCode.rank(of: filter.value)
+    let end = IndexEdge(prefix + [isDescending ? ~rank : rank], isInside: true)
+    narrow(lower: above != isDescending ? edge : end, upper: below != isDescending ? edge : end)
+    return true
+  }
+
+  /// - Parameter fields: the index's fields after the prefix, which are the query's leading orderings.
+  mutating func narrow(to bound: Bound?, _ fields: [FieldIndex.Field], isUpper: Bool) {
+    guard let bound, !bound.values.isEmpty, !fields.isEmpty else { return }
+    var code = OrderedCode()
+    for (field, value) in zip(fields, bound.values) {
+      code.isDescending = field.kind == .descending
+      code.append(value)
+    }
+    // Documents that tie on the index's fields may still be inside by the orderings that follow.
+    let isInside = bound.isInclusive || bound.values.count > fields.count
+    let edge = IndexEdge(prefix + code.bytes, isInside: isInside)
+    if isUpper { narrow(lower: nil, upper: edge) } else { narrow(lower: edge, upper: nil) }
+  }
+
+  private mutating func narrow(lower: IndexEdge?, upper: IndexEdge?) {
+    isNarrowed = true
+    if let bytes = lower?.lower, self.lower.lexicographicallyPrecedes(bytes) { self.lower = bytes }
+    if let bytes = upper?.upper, bytes.lexicographicallyPrecedes(self.upper) { self.upper = bytes }
+  }
+}

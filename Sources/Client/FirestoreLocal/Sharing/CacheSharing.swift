@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import FirestoreSQLite
+package import FirestoreClientState
+package import FirestoreModel
+package import FirestoreSQLite
+import Synchronization
 
 /// One client's part in a cache that several share: which others are there, and the notices for them.
 ///
@@ -160,5 +162,80 @@ final class CacheSharing {
   func leave() throws(StoreError) {
     try tables.remove(id)
     try tell(.targets)
+  }
+}
+
+/// The clients of one cache that run on one thread, as those of a simulation: they wake each other there, in the order in
+/// which they came, in place of the kernel's news of their files.
+package final class SharedCompany: Sendable {
+  private struct Member {
+    var place: Int64
+    var wake: @Sendable () -> Void
+  }
+
+  private let members = Mutex<[Member]>([])
+
+  package init() {}
+
+  /// - Parameter place: the client's place in the directory of the cache.
+  func join(_ place: Int64, _ wake: @escaping @Sendable () -> Void) {
+    members.withLock { $0.append(Member(place: place, wake: wake)) }
+  }
+
+  func leave(_ place: Int64) { members.withLock { members in members.removeAll { $0.place == place } } }
+
+  func wakeOthers(than place: Int64) {
+    for member in members.withLock({ $0 }) where member.place != place { member.wake() }
+  }
+}
+
+/// The users besides the current one whose writes may wait in a cache that is shared.
+///
+/// Other clients show documents with these writes applied, so that their overlays follow every remote document that
+/// changes (S9), as those of the current user do. In a cache that is not shared they follow when the user changes.
+struct OtherUsers {
+  private let database: CacheDatabase
+  private let user: UserNumber
+
+  /// - Precondition: inside a transaction.
+  /// - Returns: `nil` if no write of another user waits.
+  init?(_ documents: LocalDocuments) throws(StoreError) {
+    let (database, user) = (documents.database, documents.user)
+    guard let sharing = database.sharing, sharing.hasBatches,
+      try database.connection.exists("SELECT 1 FROM users WHERE id <> ? LIMIT 1", user)
+    else { return nil }
+    self.database = database
+    self.user = user
+  }
+
+  /// The local documents of each other user whose writes wait for a document. O(users), however many writes wait.
+  func views(of collection: CollectionNumber, _ name: String) throws(StoreError) -> [LocalDocuments] {
+    var found: [LocalDocuments] = []
+    var last: UserNumber?
+    while let next = try database.mutations.user(after: last, affecting: collection, name) {
+      if next != user { found.append(LocalDocuments(database: database, user: next, hasBatches: true)) }
+      last = next
+    }
+    return found
+  }
+}
+
+extension LocalStore {
+  /// The clients that share the cache, as they said last, and which of them has the lease; `nil` for a cache that no
+  /// other can use.
+  /// - Parameter now: the time for this client, which is there.
+  package func company(at now: Timestamp) throws(StoreError) -> CacheCompany? {
+    guard let sharing = database.sharing else { return nil }
+    return try database.read { () throws(StoreError) in
+      let lease = try sharing.tables.lease()
+      let members = try sharing.tables.clients().filter { sharing.presence.isTaken($0.id) }.map { client in
+        let isSelf = client.id == sharing.id
+        return CacheCompany.Member(
+          process: sharing.presence.process(at: client.id), isSelf: isSelf, hasLease: lease?.holder == client.id,
+          usesNetwork: client.usesNetwork, isVisible: client.isVisible,
+          seen: isSelf ? now : Timestamp(microseconds: client.alive))
+      }
+      return CacheCompany(members: members, renewed: lease.map { Timestamp(microseconds: $0.time) })
+    }
   }
 }

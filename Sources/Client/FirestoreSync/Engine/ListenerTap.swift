@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
 package import FirestoreModel
+import FirestoreQuery
 import Synchronization
 
 /// The events of all listeners of an engine, for an observer outside. Bounded: events without room are counted, and the
@@ -78,5 +79,56 @@ package final class ListenerTap: Sendable {
       return true
     }
     if isNews { wake() }
+  }
+}
+
+// The listeners' states for an observer outside.
+extension SyncEngine {
+  /// Has all events of the listeners put into a tap as well, beginning with the present listeners; `nil` ends that.
+  package nonisolated func setTap(_ tap: ListenerTap?) {
+    submit { engine in
+      engine.tap = tap
+      for state in engine.core?.listenerStates ?? [] { tap?.open(state) }
+    }
+  }
+
+  /// The present listeners, without those of single reads.
+  package func listenerStates() -> [ListenerState] {
+    (core?.listenerStates ?? []).filter { !$0.options.waitForSyncWhenOnline }
+  }
+}
+
+extension SyncCore {
+  /// The listeners' states, ascending by id.
+  fileprivate var listenerStates: [ListenerState] {
+    listens.listeners.all.compactMap { listener in
+      listens.views.read(listener.view) { view in
+        var result = ListenerState.Result()
+        if listener.hasRaisedInitialEvent {
+          let snapshot = view.snapshot(causes: [])
+          result = ListenerState.Result(
+            count: snapshot.documents.count, isFromCache: snapshot.isFromCache,
+            hasPendingWrites: snapshot.hasPendingWrites)
+        }
+        return ListenerState(
+          id: listener.id.rawValue, query: view.query, options: listener.options, result: result)
+      }
+    }
+  }
+}
+
+extension SyncEngine {
+  /// An element after all listeners that one change affected have their snapshots, and one at the start.
+  package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      submit { engine in
+        guard engine.core != nil else { return continuation.finish() }
+        engine.observerCount += 1
+        let id = engine.observerCount
+        engine.syncObservers[id] = continuation
+        continuation.onTermination = { _ in self.submit { $0.syncObservers[id] = nil } }
+        continuation.yield()
+      }
+    }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreClientState
+package import FirestoreClientState
 import FirestoreModel
 
 /// The client's connection to the backend as a whole: whether the network is used, and whether the backend is there.
@@ -52,5 +52,99 @@ struct Connectivity: Sendable {
     case .start: [.schedule(.onlineTimeout, after: OnlineStateTracker.timeout)]
     case .cancel: [.cancel(.onlineTimeout)]
     }
+  }
+}
+
+/// The client's use of the network: the reasons against it, and the last failure to reach the backend.
+struct NetworkUse: Sendable {
+  /// A reason why the network is not used. It is used when there is none left.
+  enum OfflineCause: Hashable, Sendable {
+    case disabledByUser
+    /// The store failed; until it works again no message may arrive that would have to be stored.
+    case storageFailed
+    case userChanging
+    /// Another client that shares the cache has the streams.
+    case secondary
+  }
+
+  private var causes: Set<OfflineCause> = []
+  /// The last failure to reach the backend, until it answers, or the network or the user changes: also while nothing is
+  /// wanted of it.
+  private(set) var failure: RPCStatus?
+
+  var isAllowed: Bool { causes.isEmpty }
+
+  func isStopped(by cause: OfflineCause) -> Bool { causes.contains(cause) }
+
+  /// Whether pending writes are held. They are not where the streams are merely another client's, which sends them.
+  var holdsWrites: Bool { !causes.isSubset(of: [.secondary]) }
+
+  /// - Returns: whether this reason is new.
+  @discardableResult
+  mutating func stop(by cause: OfflineCause) -> Bool { causes.insert(cause).inserted }
+
+  /// - Returns: whether there was this reason.
+  @discardableResult
+  mutating func clear(_ cause: OfflineCause) -> Bool { causes.remove(cause) != nil }
+
+  mutating func failed(_ status: RPCStatus) { failure = status }
+
+  /// Forgets the last failure: the backend has answered, or is not asked any more.
+  mutating func forgetFailure() { failure = nil }
+}
+
+/// Decides when the client counts as offline: after the first failed attempt to open the watch stream, or after 10 s
+/// without an answer (SDK online_state_tracker: MAX_WATCH_STREAM_FAILURES, ONLINE_STATE_TIMEOUT_MS).
+package struct OnlineStateTracker: Sendable {
+  package static let timeout = Duration.seconds(10)
+  private static let maximumFailures = 1
+
+  package enum TimerChange: Hashable, Sendable { case none, start, cancel }
+
+  package private(set) var state = OnlineState.unknown
+  private var failures = 0
+  private var isTimerRunning = false
+
+  package init() {}
+
+  /// An attempt to open the watch stream begins.
+  package mutating func watchStreamStarted() -> TimerChange {
+    guard failures == 0 else { return .none }
+    state = .unknown
+    guard !isTimerRunning else { return .none }
+    isTimerRunning = true
+    return .start
+  }
+
+  /// The attempt failed. After having been online this only means that nothing is known any more.
+  package mutating func watchStreamFailed() -> TimerChange {
+    if state == .online {
+      state = .unknown
+      return .none
+    }
+    failures += 1
+    guard failures >= Self.maximumFailures else { return .none }
+    state = .offline
+    return stopTimer()
+  }
+
+  /// No answer within the timeout.
+  package mutating func timedOut() {
+    guard isTimerRunning else { return }
+    isTimerRunning = false
+    state = .offline
+  }
+
+  /// The state is known from elsewhere: a message arrived, or the network was switched.
+  package mutating func set(_ state: OnlineState) -> TimerChange {
+    failures = 0
+    self.state = state
+    return stopTimer()
+  }
+
+  private mutating func stopTimer() -> TimerChange {
+    guard isTimerRunning else { return .none }
+    isTimerRunning = false
+    return .cancel
   }
 }

@@ -151,3 +151,92 @@ struct WritePipeline: Sendable {
   /// Gives up a stream that waits to be opened, so that it is started anew without a backoff.
   mutating func skipBackoff() -> [SyncEffect] { stream.skipBackoff().map { [.close(.write, $0)] } ?? [] }
 }
+
+/// The answers to the current user's writes: the calls that wait for them, the last that came, and the rejected writes.
+struct WriteAnswers: Sendable {
+  private var waits = WriteWaits()
+  /// Writes that the client with the streams was asked to take back.
+  private var cancellations: Set<BatchID> = []
+  private(set) var history = WriteHistory()
+  /// The stored rejected writes of the user; `nil` until a caller asks, and after each rejection.
+  private(set) var rejected: [RejectedWrite]?
+
+  /// Notes the result of a batch that has left the queue.
+  /// - Parameters:
+  ///   - documents: the documents of the batch, if they are known.
+  ///   - delay: the time from sending to the backend's answer.
+  ///   - first: the first batch that is still pending; `nil` if none is.
+  /// - Returns: the waits that are over.
+  mutating func add(
+    _ result: Result<CommitResponse, RPCStatus>, of id: BatchID, _ documents: WrittenDocuments?, after delay: Duration?,
+    stillPending first: BatchID?
+  ) -> [PendingWritesWait] {
+    history.add(id, result, of: documents, after: delay)
+    return waits.takeDone(before: first)
+  }
+
+  // MARK: Waits
+
+  mutating func add(_ wait: PendingWritesWait, until last: BatchID) { waits.add(wait, until: last) }
+
+  /// Takes all waits, since what they wait for will not come.
+  mutating func takeWaits() -> [PendingWritesWait] { waits.takeAll() }
+
+  // MARK: Cancellations
+
+  /// The writes that the client with the streams was asked to take back, without an answer so far.
+  var awaitedCancellations: [BatchID] { cancellations.sorted() }
+
+  /// Notes that the client with the streams was asked to take a write back.
+  mutating func cancellationAsked(of id: BatchID) { cancellations.insert(id) }
+
+  /// Notes that the write was answered, or is not taken back.
+  /// - Returns: whether this client had asked to take it back.
+  @discardableResult
+  mutating func cancellationEnded(of id: BatchID) -> Bool { cancellations.remove(id) != nil }
+
+  // MARK: Rejected writes
+
+  /// Notes which rejected writes are stored.
+  mutating func rejectedWritesRead(_ writes: [RejectedWrite]) { rejected = writes }
+
+  /// Notes that others are stored now; they are read again when a caller asks.
+  mutating func rejectedWritesChanged() { rejected = nil }
+
+  /// Notes that a rejected write is not stored any more.
+  mutating func rejectedWriteLeft(_ id: BatchID) { rejected?.removeAll { $0.id == id } }
+}
+
+/// The results of the last batches that left the queue, and the backend's times to answer.
+struct WriteHistory: Sendable {
+  private static let capacity = 64
+
+  /// The results, newest last.
+  private(set) var outcomes: [WriteOutcome] = []
+  /// The times from sending to the acknowledgement, newest last.
+  private(set) var roundTrips: [Duration] = []
+  private var sequence = 0
+
+  /// - Parameters:
+  ///   - documents: the documents of the batch, if they are known.
+  ///   - after: the time from sending to the backend's answer.
+  mutating func add(
+    _ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, of documents: WrittenDocuments?, after: Duration?
+  ) {
+    sequence += 1
+    var outcome = WriteOutcome(
+      sequence: sequence, batch: batch, after: after, rejection: nil, documents: documents)
+    switch result {
+    case .success(let response):
+      outcome.commitTime = response.commitTime
+      if let after { Self.add(after, to: &roundTrips) }
+    case .failure(let status): outcome.rejection = status
+    }
+    Self.add(outcome, to: &outcomes)
+  }
+
+  private static func add<Element>(_ element: Element, to elements: inout [Element]) {
+    if elements.count == capacity { elements.removeFirst() }
+    elements.append(element)
+  }
+}

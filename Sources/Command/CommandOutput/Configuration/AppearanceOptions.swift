@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ArgumentParser
+import Foundation
+package import TerminalCanvas
 package import TerminalTheme
 
 /// Messages for the user at the start.
@@ -60,4 +62,115 @@ package struct AppearanceOptions: ParsableArguments {
   }
 
   package init() {}
+}
+
+/// The theme that the dashboard shows, and its source: the option, else the configuration, else the last choice in the
+/// picker, else the terminal's background. A theme that cannot be used is reported, and the next source taken.
+package struct ThemeChoice: Sendable {
+  package enum Source: Hashable, Sendable {
+    case option
+    case configuration(line: Int?)
+    case remembered
+    /// No choice: dark or light by the terminal's background, dark if that is unknown.
+    case terminal
+  }
+
+  package var theme: Theme
+  package var source: Source
+  /// The reasons why other themes were passed over.
+  package var problems: [String]
+  /// The brightness of the terminal's background, if it is known.
+  package var background: Theme.Variant?
+
+  /// - Throws: only for the option, which can be corrected at once.
+  package static func make(
+    option: String?, _ preferences: Preferences, background: Theme.Variant?
+  ) throws(ThemeError) -> ThemeChoice {
+    let catalog = preferences.catalog
+    let file = preferences.file
+    if let option {
+      return ThemeChoice(
+        theme: try catalog.theme(named: option).theme, source: .option, problems: [], background: background)
+    }
+    var problems: [String] = []
+    var sources: [(name: String, source: Source, place: String)] = []
+    if let name = file.theme {
+      let line = file.themeLine.map { ":\($0)" } ?? ""
+      sources.append((name, .configuration(line: file.themeLine), "\(preferences.fileName)\(line): "))
+    }
+    if let name = preferences.remembered.theme { sources.append((name, .remembered, "remembered from before: ")) }
+    for (name, source, place) in sources {
+      do throws(ThemeError) {
+        return ThemeChoice(
+          theme: try catalog.theme(named: name).theme, source: source, problems: problems, background: background)
+      } catch {
+        problems.append(error.line == nil && error.file == name ? place + error.reason : "\(error)")
+      }
+    }
+    return ThemeChoice(
+      theme: byDefault(background, catalog), source: .terminal, problems: problems, background: background)
+  }
+
+  /// Ember on dark terminals and paper on light ones, the user's own files of these names if they can be used.
+  package static func byDefault(_ background: Theme.Variant?, _ catalog: ThemeCatalog) -> Theme {
+    let name = background == .light ? "paper" : "ember"
+    for catalog in [catalog, ThemeCatalog()] {
+      // A fault of a user's file is reported with all others.
+      if let theme = try? catalog.theme(named: name).theme { return theme }
+    }
+    return Theme(slug: name, name: name, variant: .dark, foreground: .terminal, background: .terminal)
+  }
+}
+
+/// Choices made in the dashboard that hold at the next start too, unless an option or the configuration says otherwise.
+/// They are in a file of the program's own: the configuration belongs to the user.
+package struct RememberedChoices: Codable, Hashable, Sendable {
+  package var theme: String?
+  /// The commands that were run in the palette, newest last.
+  package var commands: [String]?
+
+  /// - Returns: no choices if there is no file, or one that cannot be decoded.
+  static func read(_ path: String) -> RememberedChoices {
+    guard let data = FileManager.default.contents(atPath: path) else { return RememberedChoices() }
+    // The choices are of little value: a damaged file is replaced with the next choice.
+    return (try? JSONDecoder().decode(RememberedChoices.self, from: data)) ?? RememberedChoices()
+  }
+
+  /// Replaces the file in one step.
+  /// - Throws: if it cannot be written.
+  package func write(_ path: String) throws {
+    let url = URL(filePath: path)
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    try encoder.encode(self).write(to: url, options: .atomic)
+  }
+}
+
+/// Colours for the output of commands, by the roles of the user's theme, in the terminal's own sixteen colours.
+package struct TerminalPaint: Sendable {
+  /// The theme; `nil` for no colours.
+  package let theme: Theme?
+
+  package static let none = TerminalPaint(theme: nil)
+
+  /// The colours for this process; none if `NO_COLOR` is set, the configuration wants none, or the terminal has none.
+  package static func ofProcess() -> TerminalPaint {
+    let environment = ProcessInfo.processInfo.environment
+    if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }
+    let preferences = Preferences.read(.ofProcess)
+    if preferences.file.color == .never { return .none }
+    // Faults of the user's themes are reported by the dashboard.
+    let choice = try? ThemeChoice.make(option: nil, preferences, background: nil)
+    return TerminalPaint(theme: choice?.theme)
+  }
+
+  package func text(_ text: ShownText, _ role: Role) -> ShownText {
+    guard let theme, !text.isEmpty else { return text }
+    var style = theme.resolved(role, at: .sixteen)
+    style.background = .terminal
+    let parameters = style.sgrParameters
+    return parameters == "0" ? text : "\u{1B}[\(parameters)m\(text)\u{1B}[0m"
+  }
 }

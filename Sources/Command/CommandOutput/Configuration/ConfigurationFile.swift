@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
+import FirestoreText
 import Foundation
 import Spelling
 import TOMLReading
 package import TerminalCanvas
-import TerminalTheme
+package import TerminalTheme
 
 /// `config.toml`: a user's permanent settings. A wrong setting is reported with its line; all others are used.
 package struct ConfigurationFile: Hashable, Sendable {
@@ -199,6 +200,85 @@ private struct ConfigurationReader {
       }
       let keys = list.compactMap(\.self).flatMap { $0.split(separator: " ").map(String.init) }
       file.keys.append(KeyBinding(section: section, command, keys, line: line))
+    }
+  }
+}
+
+extension ConfigurationFile {
+  /// Reads `[budget]`, or `[bill]`.
+  /// - Returns: the keys that were left out, with the reasons.
+  mutating func readInside(_ table: TOMLTable, isBudget: Bool) -> [(key: String, reason: String)] {
+    var settings = inside ?? InsideSettings()
+    defer { inside = settings }
+    return table.keys.compactMap { key in
+      guard let value = table[key] else { return nil }
+      let reason = isBudget ? settings.budget.read(value, of: key) : settings.price.read(value, of: key)
+      return reason.map { (key, $0) }
+    }
+  }
+}
+
+extension LatencyBudget {
+  /// - Returns: the reason why the value is refused; `nil` if it is taken.
+  fileprivate mutating func read(_ value: TOMLValue, of key: String) -> String? {
+    guard ["opening", "first-snapshot", "p50", "p99"].contains(key) else {
+      return "unknown budget \"\(key)\"; known are opening, first-snapshot, p50 and p99"
+    }
+    guard let text = value.string, let time = try? DurationText.parse(text, longest: .seconds(3600)) else {
+      return "\(key) must be a time in quotes, such as \"50ms\""
+    }
+    switch key {
+    case "opening": opening = time
+    case "first-snapshot": firstSnapshot = time
+    case "p50": median = time
+    default: p99 = time
+    }
+    return nil
+  }
+}
+
+extension ReadPrice {
+  /// - Returns: the reason why the value is refused; `nil` if it is taken.
+  fileprivate mutating func read(_ value: TOMLValue, of key: String) -> String? {
+    switch (key, value) {
+    case ("reads", .float(let price)) where price.isFinite && price >= 0 && price <= 1_000_000:
+      millionths = Int((price * 1_000_000).rounded())
+    case ("reads", .integer(let price)) where (0...1_000_000).contains(price): millionths = Int(price) * 1_000_000
+    case ("reads", _): return "reads must be the price of 100 000 reads, such as 0.06"
+    case ("currency", .string(let name)) where (1...8).contains(name.count): currency = name
+    case ("currency", _): return "currency must be a name of at most 8 letters in quotes"
+    case ("as-of", .string(let month)) where (1...20).contains(month.count): asOf = month
+    case ("as-of", _): return "as-of must be a date in quotes, such as \"2025-06\""
+    default: return "unknown setting \"\(key)\"; known are reads, currency and as-of"
+    }
+    return nil
+  }
+}
+
+/// The settings in a user's files. Those that only the dashboard has are read by `DashboardHost`.
+package struct Preferences: Sendable {
+  package var file: ConfigurationFile
+  package var catalog: ThemeCatalog
+  package var remembered: RememberedChoices
+  /// The reasons why themes of the user cannot be used, each as `file:line: reason`.
+  package let themeProblems: [String]
+  /// The configuration file's name in messages.
+  package let fileName: String
+
+  package static func read(_ paths: Paths) -> Preferences {
+    Preferences(
+      file: ConfigurationFile.read(paths.configurationFile, name: paths.short(paths.configurationFile)),
+      catalog: ThemeCatalog(directories: paths.themeFolders), remembered: RememberedChoices.read(paths.memoryFile),
+      paths)
+  }
+
+  init(file: ConfigurationFile, catalog: ThemeCatalog, remembered: RememberedChoices, _ paths: Paths) {
+    self.file = file
+    self.catalog = catalog
+    self.remembered = remembered
+    fileName = paths.short(paths.configurationFile)
+    themeProblems = catalog.ownSlugs.flatMap { slug in
+      catalog.check(named: slug).map { $0.errors.map { paths.short("\($0)") } } ?? []
     }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
 package import FirestoreModel
 
 /// Documents as rows of cells, with a first row of names: the path, then fields, those of maps by their paths.
@@ -76,5 +77,64 @@ extension Fields {
       if case .map(let inner) = value, !inner.isEmpty { return inner.leaves(below: parent + [name]) }
       return [FieldPath(segments: parent + [name])]
     }
+  }
+}
+
+/// A value as the text of a cell: what JSON has quotes or a `$` object for stands alone, maps and lists are JSON.
+package enum CellText {
+  /// - Parameter database: references into it are written by their path, others by their full name.
+  package static func text(_ value: Value, in database: DatabaseID) -> String {
+    switch value {
+    case .string(let text): text
+    case .timestamp(let time): time.rfc3339Text
+    case .bytes(let bytes): Base64.encode(bytes)
+    case .reference(let owner, let key): owner == database ? key.path.text : owner.name(of: key)
+    case .geoPoint(let point): "\(point.latitude),\(point.longitude)"
+    case .double(let number) where !number.isFinite:
+      number.isNaN ? "NaN" : number > 0 ? "Infinity" : "-Infinity"
+    default: DocumentJSON.line(of: value, relativeTo: database)
+    }
+  }
+}
+
+/// Cells of one row as a line.
+package enum Delimiter: Hashable, Sendable {
+  /// RFC 4180, with a comma or another character of ASCII: what holds that, a quote or the end of a line is quoted, as
+  /// is the empty text, which is not the same as nothing.
+  case quoted(UInt8)
+  /// Tabs, ends of lines and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
+  case tab
+
+  package static let comma = Delimiter.quoted(UInt8(ascii: ","))
+
+  /// - Parameter cells: `nil` for nothing.
+  package func line(_ cells: [String?]) -> String {
+    switch self {
+    case .quoted(let sign):
+      cells.map { $0.map { Self.quoted($0, sign) } ?? "" }.joined(separator: String(UnicodeScalar(sign)))
+    case .tab: cells.map { $0.map(Self.escaped) ?? "" }.joined(separator: "\t")
+    }
+  }
+
+  private static func quoted(_ text: String, _ sign: UInt8) -> String {
+    let needsQuotes = text.utf8.contains { [0x22, sign, 0x0A, 0x0D].contains($0) }
+    let hasSpace = text.utf8.first == 0x20 || text.utf8.last == 0x20
+    guard text.isEmpty || needsQuotes || hasSpace else { return text }
+    return "\"" + text.replacing("\"", with: "\"\"") + "\""
+  }
+
+  private static func escaped(_ text: String) -> String {
+    if !text.utf8.contains(where: { [0x09, 0x0A, 0x0D, 0x5C].contains($0) }) { return text }
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": escaped.append(contentsOf: "\\\\".unicodeScalars)
+      case "\t": escaped.append(contentsOf: "\\t".unicodeScalars)
+      case "\n": escaped.append(contentsOf: "\\n".unicodeScalars)
+      case "\r": escaped.append(contentsOf: "\\r".unicodeScalars)
+      default: escaped.append(scalar)
+      }
+    }
+    return String(escaped)
   }
 }

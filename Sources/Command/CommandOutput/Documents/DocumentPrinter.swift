@@ -3,6 +3,7 @@ import FirestoreJSON
 package import FirestoreModel
 package import FirestoreQuery
 import Glibc
+import TerminalCanvas
 
 /// Prints documents one after the other in a format. There is one of it: documents that wait for their columns would be
 /// copied with it.
@@ -100,5 +101,71 @@ package struct DocumentPrinter: ~Copyable {
     let names = left.prefix(8).map(\.canonicalText).joined(separator: ", ")
     let more = left.count > 8 ? " and \(left.count - 8) more" : ""
     return "\(table.count.documents). Without a column: \(names)\(more); --select chooses."
+  }
+}
+
+/// A format in which documents are printed.
+package enum DocumentFormat: Sendable {
+  /// One document as JSON, or a collection's documents as a line each.
+  case text
+  case json
+  case table
+  /// A line for each field.
+  case expanded
+  case delimited(Delimiter)
+  case template(OutputTemplate)
+}
+
+/// Documents as lines, for programs and for people.
+package enum DocumentLine {
+  /// `{"path": …, "data": …}`: what `export` writes and `import` reads.
+  package static func json(_ key: DocumentKey, _ fields: Fields, in database: DatabaseID) -> String {
+    "{\"path\": \(quoted(key.path.text)), \"data\": \(DocumentJSON.line(of: fields, relativeTo: database))}"
+  }
+
+  /// The JSON of a document that a mutation will write; fields whose values the backend computes are named.
+  package static func json(_ mutation: Mutation, in database: DatabaseID) -> String {
+    guard case .set(let fields) = mutation.operation else { return quoted(mutation.key.path.text) }
+    let line = json(mutation.key, fields, in: database)
+    if mutation.transforms.isEmpty { return line }
+    let computed = mutation.transforms.map { quoted($0.path.canonicalText) }.joined(separator: ", ")
+    return "\(line.dropLast()), \"computed\": [\(computed)]}"
+  }
+
+  /// The JSON of a document with its versions, as `get --json` prints it.
+  static func jsonWithTimes(_ document: Document, namesPath: Bool, in database: DatabaseID) -> String {
+    var members = namesPath ? ["\"path\": \(quoted(document.key.path.text))"] : []
+    if let created = document.createTime { members.append("\"createTime\": \(quoted(created.timestamp.rfc3339Text))") }
+    if let updated = document.version { members.append("\"updateTime\": \(quoted(updated.timestamp.rfc3339Text))") }
+    if document.hasPendingWrites { members.append("\"pendingWrites\": true") }
+    let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
+    members.append("\"data\": \(data)")
+    return "{\(members.joined(separator: ", "))}"
+  }
+
+  /// The path, unless it is left out, and the fields, for people.
+  package static func text(_ document: Document, namesPath: Bool = true, in database: DatabaseID) -> ShownText {
+    let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
+    return namesPath ? "\(document.key.path.text)  \(json: data)" : "\(json: data)"
+  }
+
+  /// A JSON string.
+  package static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
+}
+
+/// A document with a line for each field, those of maps by their paths.
+enum ExpandedDocument {
+  /// - Returns: the lines; the first has the title.
+  static func lines(_ document: Document, title: String, in database: DatabaseID) -> [ShownText] {
+    let fields = document.data?.fields ?? Fields()
+    let cells = fields.leaves.map { path in
+      (SafeText.sanitized(path.canonicalText), fields[path].map { CellText.text($0, in: database) } ?? "")
+    }
+    let width = cells.map { SafeText.columns(of: $0.0) }.max() ?? 0
+    return ["-[ \(title) ]-"]
+      + cells.map { name, text in
+        let space = String(repeating: " ", count: width - SafeText.columns(of: name) + 2)
+        return "\(name)\(space)\(text)"
+      }
   }
 }

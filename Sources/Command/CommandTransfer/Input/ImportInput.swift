@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CommandOutput
-import FirestoreExports
+package import FirestoreExports
+package import FirestoreJSON
+package import FirestoreModel
+import FirestoreProtocol
 import Foundation
 
 /// The documents to import, as they are read.
@@ -105,5 +108,140 @@ extension ImportInput {
     // A path that leads nowhere leads to no file.
     let attributes = try? FileManager.default.attributesOfItem(atPath: name)
     return attributes?[.type] as? FileAttributeType == .typeRegular
+  }
+}
+
+/// A document of an input file that was not imported.
+package struct Rejection: Sendable {
+  package enum Reason: Error, Sendable {
+    case unreadable(JSONError)
+    /// The error of a document in an export of Google's format.
+    case unsupported(ExportError)
+    /// - Parameter place: `line 3`
+    case refused(RPCStatus, at: String)
+  }
+
+  package let record: InputRecord
+  package let reason: Reason
+}
+
+/// Documents on their way from text to the server.
+package struct ParsedBatch: Sendable {
+  private(set) var records: [InputRecord] = []
+  private(set) var mutations: [Mutation] = []
+  var rejections: [Rejection] = []
+  private(set) var recordCount: Int
+  private(set) var end: InputPosition
+
+  init(_ batch: ImportInput.Batch, _ rules: ImportRules) {
+    recordCount = batch.records.count
+    end = batch.end
+    for record in batch.records {
+      do throws(Rejection.Reason) {
+        mutations.append(try rules.mutation(of: record))
+        records.append(record)
+      } catch {
+        rejections.append(Rejection(record: record, reason: error))
+      }
+    }
+  }
+
+  /// Drops a bad record and all that come after it.
+  mutating func keep(before bad: Rejection) {
+    let count = records.prefix { $0.place.offset < bad.record.place.offset }.count
+    records.removeLast(records.count - count)
+    mutations.removeLast(mutations.count - count)
+    rejections = []
+    recordCount = count
+    end = bad.record.start
+  }
+
+  /// - Parameter rejecting: whether to write the other documents if the server refuses single ones; else the first is
+  ///   named.
+  /// - Returns: the documents that the server refused.
+  /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern single documents.
+  func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {
+    guard try await retries.refusal(of: mutations, at: datastore) != nil else { return [] }
+    var refused: [Rejection] = []
+    for (record, mutation) in zip(records, mutations) {
+      guard let status = try await retries.refusal(of: [mutation], at: datastore) else { continue }
+      let place = record.entity == nil ? "line \(record.place.line)" : "\(mutation.key.path)"
+      let reason = Rejection.Reason.refused(status, at: place)
+      guard rejecting else { throw reason }
+      refused.append(Rejection(record: record, reason: reason))
+    }
+    return refused
+  }
+}
+
+/// The documents of an export in Google's format. Positions in it count documents.
+package struct ExportInput {
+  let name: String
+  /// The number of documents in the metadata.
+  var size: Int { reader.documents }
+  let modified: Double?
+  private var reader: ExportReader
+  private var position = InputPosition()
+  /// The reason why nothing more can be read, reported behind the documents before it.
+  private var failure: CommandFailure?
+
+  /// - Parameter path: a path that `ExportLocation` accepts.
+  init(_ path: String) throws(CommandFailure) {
+    name = path
+    if path == "-" {
+      throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.")
+    }
+    do throws(ExportError) { reader = try ExportReader(path) } catch { throw CommandFailure(export: error) }
+    // A resumed import without the time cannot see that the export changed, and goes on.
+    let attributes = try? FileManager.default.attributesOfItem(atPath: reader.location.metadata)
+    modified = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970
+  }
+
+  mutating func skip(to position: InputPosition) throws(CommandFailure) {
+    while self.position.offset < position.offset {
+      guard try nextRecord() != nil else {
+        throw CommandFailure(.badData, "\(name) is shorter than what was imported of it before.")
+      }
+    }
+  }
+
+  mutating func next() throws(CommandFailure) -> ImportInput.Batch? {
+    if let failure { throw failure }
+    var batch = ImportInput.Batch()
+    do throws(CommandFailure) {
+      while !batch.isFull, let record = try nextRecord() {
+        batch.append(record)
+        batch.end = position
+      }
+    } catch {
+      // The error is thrown at the next call, after the documents before it are on their way.
+      if batch.records.isEmpty { throw error }
+      failure = error
+    }
+    return batch.records.isEmpty ? nil : batch
+  }
+
+  private mutating func nextRecord() throws(CommandFailure) -> InputRecord? {
+    do throws(ExportError) {
+      guard let record = try reader.next() else { return nil }
+      let place = position
+      position.offset += 1
+      position.line += 1
+      return InputRecord(entity: record, place: place)
+    } catch {
+      throw CommandFailure(export: error)
+    }
+  }
+}
+
+extension CommandFailure {
+  package init(export error: ExportError) {
+    let status: ExitStatus =
+      switch error.kind {
+      case .absent: .noInput
+      case .damaged, .unsupported: .badData
+      case .unwritable: .cannotCreate
+      }
+    self.init(status, "\(error)")
   }
 }

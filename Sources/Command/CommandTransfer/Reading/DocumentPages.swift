@@ -2,6 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
+import Synchronization
 
 /// A query's result from the server, page by page, so that only one page is in memory. A limit from the end is one
 /// page.
@@ -78,5 +79,162 @@ extension FieldMask {
   /// Makes a mask without paths inside of others, which are covered already.
   package init(outermost paths: Set<FieldPath>) {
     self.init(paths.filter { path in !paths.contains { $0 != path && $0.isPrefix(of: path) } })
+  }
+}
+
+/// All documents below a path by a few queries over all collections, whose results are read as they arrive: reading
+/// collection by collection takes one request for each document, to list the collections below it.
+struct DescendantPages: Sendable {
+  /// The number of documents of one query. The embedded backend looks at all that are left for each query, and holds
+  /// the names of twice as many.
+  private static let pageSize = 40_000
+
+  let datastore: any Datastore
+  var request: DescendantsRequest
+
+  /// - Parameter projection: the fields to read; `nil` for all.
+  init(below path: ResourcePath, at datastore: any Datastore, projection: FieldMask?) {
+    self.datastore = datastore
+    request = DescendantsRequest(path, limit: Self.pageSize, ReadView(projection: projection))
+  }
+
+  /// - Returns: `false`, without any visit, for a backend that has no such query.
+  func visit(_ body: (Document) async throws -> Void) async throws -> Bool {
+    let pieces = Handoff<[Document]>()
+    let request = request
+    return try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        defer { pieces.end() }
+        return try await read(request, to: pieces)
+      }
+      do {
+        while let piece = await pieces.take() {
+          for document in piece { try await body(document) }
+        }
+      } catch {
+        pieces.end()
+        group.cancelAll()
+        throw error
+      }
+      return try await group.next() ?? true
+    }
+  }
+
+  private func read(_ first: DescendantsRequest, to pieces: Handoff<[Document]>) async throws(RPCStatus) -> Bool {
+    var (request, isFirst) = (first, true)
+    while true {
+      let asked = request
+      let progress = Progress(request)
+      do throws(RPCStatus) {
+        try await datastore.visitDescendants(request) { documents in
+          progress.pass(documents)
+          return await pieces.give(documents)
+        }
+        request = progress.request
+        if request.limit > 0 { return true }
+      } catch {
+        request = progress.request
+        let hasCome = request.last != asked.last
+        if isFirst, !hasCome, error.isAboutTheQuery { return false }
+        // A long answer may be cut off; the next request continues it.
+        guard hasCome, error.code == .unavailable || error.code == .deadlineExceeded, !Task.isCancelled else {
+          throw error
+        }
+      }
+      isFirst = false
+      request.limit = Self.pageSize
+    }
+  }
+}
+
+extension RPCStatus {
+  /// Whether the server does not take queries of this kind, but may answer others.
+  fileprivate var isAboutTheQuery: Bool { code == .unimplemented || code == .invalidArgument }
+}
+
+/// The progress of a query.
+private final class Progress: Sendable {
+  private let state: Mutex<DescendantsRequest>
+
+  init(_ request: DescendantsRequest) { state = Mutex(request) }
+
+  var request: DescendantsRequest { state.withLock { $0 } }
+
+  func pass(_ documents: [Document]) { state.withLock { $0.pass(documents) } }
+}
+
+/// Passes elements from one task to another, one at a time: the giver waits until the element before was taken.
+final class Handoff<Element: Sendable>: Sendable {
+  private struct State {
+    var element: Element?
+    var isEnded = false
+    var giver: CheckedContinuation<Void, Never>?
+    var taker: CheckedContinuation<Void, Never>?
+
+    /// Returns the waiting tasks, which then look again.
+    mutating func wake() -> [CheckedContinuation<Void, Never>] {
+      defer { (giver, taker) = (nil, nil) }
+      return [giver, taker].compactMap { $0 }
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// - Returns: `false` if elements are no longer taken.
+  func give(_ element: Element) async -> Bool {
+    while true {
+      let (isDone, isEnded, woken) = state.withLock { state in
+        if state.isEnded { return (true, true, [CheckedContinuation<Void, Never>]()) }
+        guard state.element == nil else { return (false, false, []) }
+        state.element = element
+        return (true, false, state.wake())
+      }
+      for waiting in woken { waiting.resume() }
+      if isDone { return !isEnded }
+      await wait { state, continuation in
+        guard state.element != nil, !state.isEnded else { return false }
+        state.giver = continuation
+        return true
+      }
+    }
+  }
+
+  /// - Returns: `nil` after the end.
+  func take() async -> Element? {
+    while true {
+      let (element, isEnded, woken) = state.withLock { state in
+        guard let element = state.element else {
+          return (Element?.none, state.isEnded, [CheckedContinuation<Void, Never>]())
+        }
+        state.element = nil
+        return (element, state.isEnded, state.wake())
+      }
+      for waiting in woken { waiting.resume() }
+      if let element { return element }
+      if isEnded { return nil }
+      await wait { state, continuation in
+        guard state.element == nil, !state.isEnded else { return false }
+        state.taker = continuation
+        return true
+      }
+    }
+  }
+
+  /// Ends the handoff: no more is given. An element that was given can still be taken.
+  func end() {
+    let woken = state.withLock { state in
+      state.isEnded = true
+      return state.wake()
+    }
+    for waiting in woken { waiting.resume() }
+  }
+
+  /// Waits until something has changed.
+  /// - Parameter enqueue: returns whether there is anything to wait for, and keeps the continuation if so.
+  private func wait(_ enqueue: (inout State, CheckedContinuation<Void, Never>) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      let waits = state.withLock { enqueue(&$0, continuation) }
+      if !waits { continuation.resume() }
+    }
   }
 }

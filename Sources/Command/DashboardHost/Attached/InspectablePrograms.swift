@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CommandOptions
 package import CommandOutput
 import CommandTransfer
+package import Dashboard
+import DashboardModel
+import Dispatch
+package import FirestoreBackend
+package import FirestoreClientState
+import FirestoreGRPC
 package import FirestoreInspection
 package import FirestoreModel
+import Foundation
+import Glibc
 import LocalSockets
+import Synchronization
 import TerminalCanvas
+
+package import class Hearth.Inspection
+package import enum Hearth.InspectionPermission
 
 /// The clients of this user's programs that may be watched.
 package struct InspectablePrograms {
@@ -154,5 +167,111 @@ extension InspectablePrograms {
     case ..<86_400: "\(seconds / 3600)h \(seconds % 3600 / 60)m"
     default: "\(seconds / 86_400)d \(seconds % 86_400 / 3600)h"
     }
+  }
+}
+
+/// A program whose client a dashboard shows, and the way to it.
+package struct Attachment: Sendable {
+  package var program: AttachedProgram
+  package var link: InspectionLink
+  package var greeting: InspectionGreeting
+
+  package init(
+    _ greeting: InspectionGreeting, at address: InspectionAddress, over link: InspectionLink, allowsControl: Bool
+  ) {
+    program = AttachedProgram(
+      process: greeting.process, client: address.client, name: greeting.name, allowsControl: allowsControl)
+    self.link = link
+    self.greeting = greeting
+  }
+
+  /// The program's backend, as the dashboard names it.
+  package var backend: ConnectedBackend {
+    let kind: ConnectedBackend.Kind =
+      switch greeting.backend {
+      case .embedded, .other: .embedded
+      case .emulator: .emulator
+      case .cloud: .cloud
+      }
+    return ConnectedBackend(
+      kind, project: greeting.database.project, database: greeting.database.database, host: greeting.host,
+      isTLS: greeting.isTLS)
+  }
+}
+
+/// A connection to a program that may be watched. It has one reader; unread lines wait at the program, which goes on.
+package final class InspectionLink: Sendable {
+  private let descriptor: CInt
+  private let queue = DispatchQueue(label: "hearth.inspection-link")
+  private let received = Mutex(ReceivedLines())
+
+  /// - Parameter descriptor: closed with this value.
+  init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// Waits for the next lines; `nil` when the program is gone, or after `cut`.
+  func next() async -> [[UInt8]]? {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: self.receive(within: -1)) }
+    }
+  }
+
+  /// Blocks until there is at least one line.
+  /// - Parameter milliseconds: negative to wait for good.
+  /// - Returns: `nil` also if no line came in time.
+  func receive(within milliseconds: CInt) -> [[UInt8]]? {
+    while true {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&entry, 1, milliseconds)
+      if ready < 0, errno == EINTR { continue }
+      if ready <= 0 { return nil }
+      var bytes = [UInt8](repeating: 0, count: 64 << 10)
+      let count = recv(descriptor, &bytes, bytes.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return nil }
+      let (lines, rest) = received.withLock { received in
+        (received.take(bytes[..<count]), received.count)
+      }
+      if !lines.isEmpty { return lines }
+      if rest > InspectionLine.longestNews { return nil }
+    }
+  }
+
+  /// - Returns: `false` if the program is gone, or does not read.
+  @discardableResult func send(_ value: some Encodable) -> Bool {
+    // Every value sent here can be encoded.
+    guard let bytes = try? InspectionLine.bytes(value) else { return false }
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+      }
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return false }
+      sent += count
+    }
+    return true
+  }
+
+  /// Ends the connection, which the reader notices.
+  func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
+}
+
+extension StorageOptions.Locations {
+  /// The plan by which `hearth attach` finds the client of this command, and what faults it may set there.
+  /// - Returns: `nil` unless the user allows it by `HEARTH_INSPECT=1`.
+  package func inspection(_ faults: FaultInjector = FaultInjector()) -> Inspection.Plan? {
+    let environment = ProcessInfo.processInfo.environment
+    guard InspectionPermission.isGiven(unlessSaid: false, environment) else { return nil }
+    let (kind, host, isTLS): (InspectionGreeting.BackendKind, String?, Bool) =
+      switch backend {
+      case .embedded: (.embedded, nil, false)
+      case .remote(let remote): (isCloud ? .cloud : .emulator, remote.endpoint.text, remote.endpoint.isTLS)
+      }
+    let greeting = InspectionGreeting(
+      process: getpid(), name: ProgramName.ofProcess, database: database, backend: kind, host: host, isTLS: isTLS,
+      since: .now)
+    return Inspection.Plan(folder: InspectionFolder(environment), greeting: greeting, faults: faults)
   }
 }

@@ -121,3 +121,71 @@ extension Mutation {
     }
   }
 }
+
+extension ClientBridge {
+  /// Writes the result of the field editor; if another client changed the same fields, the user is asked first.
+  package func write(_ edit: FieldEdit) {
+    inOrder { bridge in
+      let key: DocumentKey
+      switch edit.subject {
+      case .document(let changed): key = changed
+      case .documentToCreate(let made): key = made
+      case .newDocument(let collection):
+        guard let made = DocumentKey(collection.appending(AutomaticID.make())) else {
+          return bridge.emit(.notice(.error, "\(collection.text) is not a collection"))
+        }
+        key = made
+      }
+      guard let mutation = edit.mutation(of: key) else { return bridge.emit(.notice(.info, "Nothing was changed.")) }
+      if case .document = edit.subject {
+        switch DocumentEdit.standing(of: edit, mutation, now: try await bridge.engine.cachedDocument(key)) {
+        case .alone: break
+        case .beside(let others): bridge.emit(.notice(.info, DocumentEdit.notice(about: others)))
+        case .conflict(let conflict): return bridge.emit(.editConflict(conflict))
+        }
+      }
+      try await bridge.commit([mutation])
+      switch edit.subject {
+      case .newDocument, .documentToCreate: bridge.emit(.created(key))
+      case .document: break
+      }
+    }
+  }
+}
+
+/// Answers to writes, for the other clients of a screen.
+extension ClientBridge {
+  /// Tells the answer to a write with what its author saw. An answer may overtake the note of that: then it is told when
+  /// the write's own work is over, and so is its conflict.
+  func tellAnswer(_ outcome: WriteOutcome) {
+    if let seen = seen[outcome.batch] { return tell(outcome, seen) }
+    guard let lastWrite else { return }
+    request { bridge in
+      await lastWrite.value
+      guard let seen = bridge.seen[outcome.batch] else { return }
+      bridge.tell(outcome, seen)
+      if outcome.rejection == nil, let time = outcome.commitTime {
+        bridge.tellConflicts(of: outcome.batch, appliedAt: time)
+      } else {
+        bridge.forgetSeen(with: outcome.batch)
+      }
+    }
+  }
+
+  private func tell(_ outcome: WriteOutcome, _ seen: SeenContents) {
+    // A write that was taken back here has no answer of the server.
+    if outcome.rejection?.endsWriteHere == true { return }
+    let existed = seen.contents.compactMapValues { contents -> Bool? in
+      switch contents {
+      case .fields: true
+      case .absent: false
+      case .unknown: nil
+      }
+    }
+    emit(
+      .answered(
+        AnsweredWrite(
+          batch: outcome.batch, mutations: seen.mutations, commitTime: outcome.commitTime,
+          refusal: outcome.rejection?.code, existed: existed)))
+  }
+}

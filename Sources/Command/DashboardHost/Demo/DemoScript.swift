@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CommandOutput
+import Dashboard
 import DashboardModel
+import DashboardView
+import FirestoreModel
 import FirestoreText
+package import Foundation
 package import TerminalCanvas
+import TerminalTheme
 
 /// Keys, pauses and captions that a dashboard goes through by itself, for demos and recordings of the screen.
 package struct DemoScript: Sendable {
@@ -55,4 +60,88 @@ package struct DemoScript: Sendable {
     }
     return script
   }
+}
+
+extension Session {
+  /// Presses the keys of a script, each at its time, and shows its captions, until its end or until cancelled.
+  func play(_ script: DemoScript, clock: any Clock<Duration>) async {
+    for step in script.steps {
+      switch step {
+      // Only a dashboard that closes ends the sleep early.
+      case .pause(let time): guard (try? await clock.sleep(for: time)) != nil else { return }
+      case .key(let key): apply(.input(.key(key), at: .now))
+      case .caption(let text): apply(.caption(text, at: .now))
+      case .quit: perform([.terminal(.quit(code: 0))])
+      }
+    }
+  }
+}
+
+/// A recording of the screen without a terminal: a script on the made-up shop, by the clock of its own, so that the same
+/// script is the same bytes each time.
+package struct ScriptedCast {
+  /// The pause after which the clock of an offline shop is drawn again.
+  private static let idle: Int64 = 500
+
+  private(set) var shop: PlayedShop
+  private let start: Timestamp
+  private let theme: Theme
+  private let depth: ColorDepth
+  private var shown: String?
+  private(set) var items: [Cast.Item] = []
+
+  /// - Parameter shop: the shop at the moment at which the script begins.
+  init(_ shop: PlayedShop, theme: Theme, depth: ColorDepth) {
+    self.shop = shop
+    self.shop.answersKeys = true
+    (self.theme, self.depth, start) = (theme, depth, shop.now)
+    let date = Date(timeIntervalSince1970: TimeInterval(shop.now.seconds))
+    items = [.header(shop.state.size, date, term: "xterm-256color")]
+  }
+
+  /// Plays a script to its end.
+  mutating func play(_ script: DemoScript) {
+    draw()
+    for step in script.steps {
+      switch step {
+      case .pause(let time): pass(time)
+      case .key(let key): shop.press([key])
+      case .caption(let text):
+        shop.apply(.caption(text, at: shop.now))
+        if !text.isEmpty { items.append(.marker(seconds: seconds, text)) }
+      case .quit: return
+      }
+      draw()
+    }
+  }
+
+  /// Lets the shop go on for a while.
+  private mutating func pass(_ time: Duration) {
+    let end = shop.now + time
+    while shop.now < end {
+      let left = Int64(clamping: (end - shop.now).wholeMicroseconds / 1000)
+      if left <= Self.idle || !shop.isOnline {
+        shop.wait(milliseconds: max(1, min(left, Self.idle)))
+      } else {
+        shop.happen()
+      }
+      shop.apply(.tick(shop.now))
+      draw()
+    }
+  }
+
+  private var seconds: Double { Double(shop.now.microseconds - start.microseconds) / 1_000_000 }
+
+  /// Adds a frame, if the screen has changed.
+  private mutating func draw() {
+    let text = view(shop.state).ansiText(in: theme, at: depth)
+    if text == shown { return }
+    let rows = text.split(separator: "\n").joined(separator: "\r\n")
+    let beginning = shown == nil ? "\u{1B}[2J\u{1B}[?25l" : ""
+    items.append(.frame(seconds: seconds, Array("\(beginning)\u{1B}[H\(rows)".utf8)))
+    shown = text
+  }
+
+  /// The lines of the file.
+  package func data() throws -> Data { try items.reduce(into: Data()) { $0 += try $1.line } }
 }

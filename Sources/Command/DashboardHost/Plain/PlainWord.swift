@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+package import CommandOutput
 package import DashboardModel
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
+import FirestoreText
+import Scenarios
 
 /// A line that a user types to a dashboard without a screen.
 package enum PlainWord: Sendable {
@@ -141,5 +145,98 @@ struct PlainEvents: Sendable {
   mutating func takeSurprise() -> PlainEvent? {
     defer { unread = [] }
     return unread.first { $0.kind != .synced }
+  }
+}
+
+/// Reads a line that is typed to `hearth plain`: a step of a scenario, or a word of its own.
+package struct PlainWordParser: Sendable {
+  private let database: DatabaseID
+
+  package init(database: DatabaseID) { self.database = database }
+
+  /// - Returns: `nil` for an empty line and a comment.
+  /// - Throws: the reason why the line is neither, in one sentence.
+  package func word(_ line: String) throws(CommandFailure) -> PlainWord? {
+    let line = String(line.trimming())
+    if line.isEmpty || line.hasPrefix("#") { return nil }
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    if words.count == 1, let own = Self.own(words[0]) { return own }
+    if let subject = PlainSubject(rawValue: words[0]), words.dropFirst() == [] || words.dropFirst() == ["--json"] {
+      return .tell(subject, asJSON: words.count == 2)
+    }
+    switch (words[0], words.count) {
+    case ("follow", 2) where words[1] == "requests": return .followRequests(asJSON: false)
+    case ("follow", 3) where words[1...] == ["requests", "--json"]: return .followRequests(asJSON: true)
+    case ("document", _): return try Self.document(line)
+    case ("drop", 2): return .drop(try Self.batch(words[1]))
+    case ("aside", 2): return .perform([.setWriteAside(try Self.batch(words[1]))])
+    case ("again", 2): return .perform([.resend(try Self.batch(words[1]))])
+    case ("stop", 2...): return .stop(words.dropFirst().joined(separator: " "))
+    default: break
+    }
+    guard let step = try steps(line).first else { return nil }
+    guard let word = step.client == nil ? Self.word(step.action) : nil else {
+      throw CommandFailure(
+        .usage, "\(words[0]) … is a step of scenarios ('hearth play') in this form, and no word here.")
+    }
+    return word
+  }
+
+  /// The word that does what a step does; `nil` for steps that scenarios alone have.
+  private static func word(_ action: ScenarioStep.Action) -> PlainWord? {
+    switch action {
+    case .goOffline: .perform([.setNetwork(enabled: false)])
+    case .goOnline: .perform([.setNetwork(enabled: true)])
+    case .fault(let change): .fault(change)
+    case .listen(let query, nil, ListenerOptions()): .listen(query)
+    case .write(let mutation): .write(mutation)
+    case .expect(let pattern, let limit):
+      if let kind = PlainEvent.Kind(rawValue: pattern.kind.rawValue), pattern.listener == nil, pattern.code == nil {
+        .expect(PlainEvent.Pattern(kind: kind, path: pattern.path), within: limit)
+      } else {
+        nil
+      }
+    case .expectNothing(nil, let limit): .expectNothing(within: limit)
+    default: nil
+    }
+  }
+
+  private static func own(_ word: String) -> PlainWord? {
+    switch word {
+    case "undo": .perform([.undo()])
+    case "redo": .perform([.redo()])
+    case "retry": .perform([.retryNow])
+    case "help": .help
+    case "quit": .quit
+    default: nil
+    }
+  }
+
+  /// Reads `document PATH`, and `--json` behind it; an id may have blanks.
+  private static func document(_ line: String) throws(CommandFailure) -> PlainWord {
+    var path = line.dropFirst("document".count).trimming()
+    let asJSON = path == "--json" || path.hasSuffix(" --json")
+    if asJSON { path = path.dropLast("--json".count).trimming() }
+    if path.isEmpty { throw CommandFailure(.usage, "document needs the path of one, as in document cities/SF.") }
+    return .document(try DataPath.document(String(path)), asJSON: asJSON)
+  }
+
+  private static func batch(_ text: String) throws(CommandFailure) -> BatchID {
+    let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+    guard let number = Int64(digits), number > 0 else {
+      throw CommandFailure(.usage, "\(text) is no number of a write; queue tells them, as #3.")
+    }
+    return BatchID(number)
+  }
+
+  private func steps(_ line: String) throws(CommandFailure) -> [ScenarioStep] {
+    do throws(CommandFailure) {
+      return try ScenarioParser(database: database).steps(line, of: "words")
+    } catch {
+      let reason = error.message.replacing("words, line 1, ", with: "").replacing("words, line 1: ", with: "")
+      let isUnknown = reason.contains("is not a step")
+      throw CommandFailure(
+        .usage, isUnknown ? "\(line.split(separator: " ").first ?? "") is no word here; help tells them." : reason)
+    }
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandOutput
 import Dashboard
 import DashboardModel
 import DashboardView
+import FirestoreClientState
 import FirestoreModel
 import Foundation
+import Terminal
 import TerminalCanvas
 import TerminalTheme
 
@@ -62,5 +65,59 @@ struct Shot {
   private func frame(_ canvas: Canvas) -> String {
     let rows = canvas.ansiText(in: theme, at: depth).split(separator: "\n", omittingEmptySubsequences: true)
     return "\u{1B}[?25l\u{1B}[H" + rows.joined(separator: "\r\n")
+  }
+}
+
+/// Files with what the screen shows.
+extension Session {
+  /// Writes the screen, or its last seconds, to a new file that only the user may read.
+  /// - Parameter fields: the fields whose values are left out, separated by commas, or `all`; `nil` for none.
+  func takeShot(_ file: String, without fields: String?) throws(CommandFailure) {
+    let path = Self.expanded(file)
+    guard let format = Shot.Format(ofFile: path) else {
+      let ends = Shot.Format.allCases.map { ".\($0.rawValue)" }.joined(separator: ", ")
+      throw CommandFailure(.usage, "\(file): the name says what is written. Let it end with one of \(ends).")
+    }
+    try Self.requireNew(path)
+    let theme: Theme
+    do { theme = try preferences.catalog.theme(named: state.screen.theme).theme } catch {
+      throw CommandFailure(.configuration, options.paths.short("\(error)"))
+    }
+    let backend = state.configuration.backend
+    let clock = TimeText.clock(state.past?.time ?? state.now, offset: state.configuration.utcOffset)
+    let hidden = fields.map { " without \($0)" } ?? ""
+    let shot = Shot(theme: theme, depth: screen.depth, caption: "hearth: \(backend.project), \(clock)\(hidden)")
+    let redacted = try fields.map { (fields) throws(CommandFailure) in try part(without: fields) }
+    let text: String
+    if format == .cast {
+      let part = redacted ?? dashboard.part(since: dashboard.live.now.advanced(seconds: -Int64(Shot.span)))
+      do { text = try shot.cast(of: part, until: dashboard.live.now) } catch {
+        throw CommandFailure(.software, "\(file): the cast cannot be encoded: \(error)")
+      }
+    } else {
+      text = shot.text(of: redacted.map { view($0.end) } ?? view(shownStage), as: format)
+    }
+    try TextFile.write(text, to: path, mode: 0o600)
+    // History and values are those of one client; a picture is of the whole screen.
+    let whose = stage.isShared && (format == .cast || fields != nil) ? " of \(stage.focused.name)" : ""
+    notify(.info, "\(file) has \(format == .cast ? "the last \(Shot.span) seconds" : "the screen")\(whose)\(hidden).")
+  }
+
+  /// The session from its start, without the values of some fields.
+  private func part(without fields: String) throws(CommandFailure) -> SessionPart {
+    guard options.replay == nil, state.past == nil else {
+      throw CommandFailure(
+        .usage, "Values are left out of the present only: esc leads there, redact does it to a file.")
+    }
+    guard let all = dashboard.log.all else {
+      throw CommandFailure(
+        .failure, "The session is too old for that: its start is not kept any more, so nothing was written.")
+    }
+    let redaction = Redaction(fields)
+    let header = RecordingHeader(start: all.base.now, size: all.base.size, configuration: all.base.configuration)
+    let redactor = RecordingRedactor(redaction, header)
+    let actions = all.actions.flatMap(redactor.redacted)
+    try redaction.account.check(redaction.names)
+    return SessionPart(from: redactor.header.initialState, actions)
   }
 }

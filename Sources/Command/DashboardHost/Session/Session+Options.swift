@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
 package import CommandOptions
 package import CommandOutput
 import Dashboard
 package import DashboardModel
 package import FirestoreBackend
 package import FirestoreClientState
+import FirestoreModel
+import FirestoreText
 
 extension Session {
   /// The options of one run of the dashboard.
@@ -72,5 +75,68 @@ extension Session {
     case recording(ReplayRequest)
     /// A scenario that is played.
     case scenario(LiveScenario)
+  }
+}
+
+/// The faults that a command begins with.
+package struct FaultOptions: ParsableArguments {
+  @Option(
+    name: .customLong("fault"),
+    help: ArgumentHelp(
+      "Begin with this fault between the client and its backend: \"latency 200ms\", \"loss 10%\", \"next write "
+        + "drop-ack\", \"down watch\"; repeatable. The manual's page testing lists them.",
+      valueName: "words"),
+    transform: FaultOptions.parse)
+  package var faults: [FaultChange] = []
+
+  package init() {}
+
+  private static func parse(_ text: String) throws -> FaultChange {
+    let change: FaultChange
+    do throws(TextError) { change = try FaultText.parse(text) } catch { throw ValidationError("\(error)") }
+    if let objection = change.objectionOfClients { throw ValidationError(objection) }
+    return change
+  }
+}
+
+extension FaultInjector {
+  /// A network that begins with faults, which were checked.
+  package convenience init(seed: UInt64 = 0, _ changes: [FaultChange]) {
+    self.init(seed: seed)
+    // Words that mean nothing to a client are refused where they are read.
+    for change in changes { try? perform(change) }
+  }
+}
+
+extension StorageOptions.Locations {
+  /// The options with which another command reaches the same data, as they are typed in a shell; `nil` where none does,
+  /// since the data is in this process's memory.
+  var reachingOptions: String? {
+    var options: [String] = []
+    if let connection { return Self.quoted(["-C", connection.name]) }
+    let reached = BackendConnection.name(self)
+    switch (backend, reached.kind) {
+    case (.embedded(nil), _): return nil
+    case (.embedded(let folder?), _): if isDataNamed { options += ["--data", folder] }
+    case (.remote, .cloud): options.append("--cloud")
+    case (.remote, _):
+      // TLS takes a file of certificates or credentials too.
+      guard let host = reached.host, !reached.isTLS else { return nil }
+      options += ["--emulator", host]
+    }
+    if database.project != "hearth" { options += ["--project", database.project] }
+    if reached.database != "(default)" { options += ["--database", reached.database] }
+    return Self.quoted(options)
+  }
+
+  /// The words as a shell takes them.
+  private static func quoted(_ words: [String]) -> String {
+    words.map { word in
+      let isPlain = word.utf8.allSatisfy { byte in
+        let character = Character(Unicode.Scalar(byte))
+        return byte < 0x80 && (character.isLetter || character.isNumber || "-_./:@%+=,".contains(character))
+      }
+      return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+    }.joined(separator: " ")
   }
 }

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import CommandTransfer
+import DashboardHost
+import DataCommands
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreText
 import Foundation
+import Glibc
+import Spelling
 
 /// A command with a backslash, which concerns the shell itself and not the data.
 enum BackslashCommand: String, CaseIterable {
@@ -92,5 +103,175 @@ enum BackslashCommand: String, CaseIterable {
   static var list: [String] {
     let width = allCases.map(\.usage.form.count).max() ?? 0
     return allCases.map { $0.usage.form.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.usage.text }
+  }
+}
+
+extension ShellSession {
+  func run(backslash name: String, _ rest: String, at place: String) async -> Int32 {
+    do {
+      guard let command = BackslashCommand(name: name) else {
+        let names = BackslashCommand.allCases.map(\.rawValue)
+        let hint = NearestName.suggestion(for: name, among: names.filter { $0.count > 1 }).map {
+          " Did you mean \\\($0)?"
+        }
+        throw CommandFailure(.usage, "there is no \\\(name).\(hint ?? " \\? shows what there is.")")
+      }
+      return try await run(command, rest, at: place)
+    } catch {
+      return CommandRun.report(error, at: place, arguments: [])
+    }
+  }
+
+  private func run(_ command: BackslashCommand, _ rest: String, at place: String) async throws -> Int32 {
+    // The system's shell splits its own words.
+    let words = command == .system ? [] : try Self.words(rest, of: command)
+    switch command {
+    case .help:
+      let others = "Everything else is a command: get, set, count, watch, …; \\h lists them."
+      let lines = BackslashCommand.list + ["", others, "TAB completes, ctrl-r searches."]
+      try OutputFile.print(lines.map { ShownText($0) }.asLines())
+    case .commandHelp: return await run(["help"] + words, at: place)
+    case .connect: try await connect(words)
+    case .connections: return await run(["connections"], at: place)
+    case .describe: return await run(["ls"] + words, at: place)
+    case .timing: isTiming = try Self.flag(words, of: command, isTiming, "Timing", quietly: options.isQuiet)
+    case .expanded:
+      surroundings.isExpanded = try Self.flag(
+        words, of: command, surroundings.isExpanded, "Expanded display", quietly: options.isQuiet)
+    case .edit: return try await edit()
+    case .watch: return try await watch(words)
+    case .copy: return try await copy(words, at: place)
+    case .file:
+      guard let file = words.first else {
+        throw CommandFailure(.usage, "\\i needs the name of a file.")
+      }
+      return try await run(file: UserPath.absolute(file))
+    case .output: try redirect(to: words.first)
+    case .history:
+      for entry in history?.entries ?? [] { try OutputFile.print(data: entry + "\n") }
+    case .system: return try SystemCommand.run(rest)
+    case .quit: end()
+    }
+    return 0
+  }
+
+  /// - Throws: for words that would be ignored: a backslash command takes its whole line.
+  static func words(_ text: String, of command: BackslashCommand) throws(CommandFailure) -> [String] {
+    let statements: [ShellText.Statement]
+    do throws(ShellText.Failure) {
+      statements = try ShellText.statements(in: text)
+    } catch {
+      throw CommandFailure(.usage, error.reason)
+    }
+    guard let first = statements.first else { return [] }
+    guard statements.count == 1, case .command(let words, _) = first else {
+      throw CommandFailure(
+        .usage, "\\\(command.rawValue) takes its whole line: what follows the ; belongs into a line of its own.")
+    }
+    if let limit = command.largestCount, words.count > limit {
+      throw CommandFailure(
+        .usage, "\\\(command.rawValue) does not take \"\(words[limit])\". It is \(command.usage.form).")
+    }
+    return words
+  }
+
+  /// The value of a switch after its command, which is reported.
+  private static func flag(
+    _ words: [String], of command: BackslashCommand, _ before: Bool, _ name: String, quietly isQuiet: Bool
+  ) throws(CommandFailure) -> Bool {
+    let flag: Bool
+    switch words.first?.lowercased() {
+    case nil: flag = !before
+    case "on": flag = true
+    case "off": flag = false
+    case let other?: throw CommandFailure(.usage, "\\\(command.rawValue) \(other): expected on or off.")
+    }
+    if !isQuiet { StandardError.write("\(name) is \(flag ? "on" : "off").") }
+    return flag
+  }
+
+  /// Changes to another backend; commands with backend options of their own still use those. A server that does not
+  /// answer is refused.
+  private func connect(_ words: [String]) async throws {
+    if !words.isEmpty {
+      let before = surroundings.storage
+      let storage = words == ["-"] ? try former() : try Self.storage(words)
+      try await check(storage.locations(options.paths))
+      (surroundings.storage, lastStorage) = (storage, before)
+    }
+    if !options.isQuiet || words.isEmpty { StandardError.write(ShownText(whereabouts)) }
+  }
+
+  private func former() throws(CommandFailure) -> StorageOptions {
+    guard let lastStorage else {
+      throw CommandFailure(.usage, "\\c -: this is where commands have gone from the start.")
+    }
+    return lastStorage
+  }
+
+  /// The options that a single word stands for: a place, or the name of a connection.
+  private static func arguments(_ words: [String]) throws(CommandFailure) -> [String] {
+    guard words.count == 1, !words[0].hasPrefix("-") else { return words }
+    let place = PlaceText(words[0])
+    guard let database = place.database else { return ["--connection", words[0]] }
+    if place.path != nil || place.time != nil {
+      throw CommandFailure(.usage, "\\c goes to a database: leave out what is behind it in \(words[0]).")
+    }
+    return database.options
+  }
+
+  private static func storage(_ words: [String]) throws -> StorageOptions {
+    let arguments = try arguments(words)
+    let failure = ParsingFailure()
+    do {
+      return try ParsingFailure.$current.withValue(failure) { try StorageOptions.parse(arguments) }
+    } catch {
+      let text = StorageOptions.message(for: error)
+      throw failure.failure ?? CommandFailure(.usage, "\\c: \(text)")
+    }
+  }
+
+  /// - Throws: the reason why a server does not answer. A refusal of permission counts as an answer.
+  private func check(_ locations: StorageOptions.Locations) async throws {
+    guard !locations.backend.isEmbedded else { return }
+    do {
+      try await surroundings.run { _ = try await locations.connect().datastore.listCollectionIDs(below: .root) }
+    } catch let status as RPCStatus where status.code != .permissionDenied {
+      throw CommandFailure(ExitStatus(status), "\\c: \(status.message) Commands go where they went before.")
+    } catch is RPCStatus {
+      return
+    }
+  }
+
+  /// Has the user edit the text that was run last, and runs the result.
+  private func edit() async throws -> Int32 {
+    let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+    let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    // A folder that stays behind is among the temporary ones, for this user alone.
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "commands.hearth")
+    let before = lastText.hasSuffix("\n") || lastText.isEmpty ? lastText : lastText + "\n"
+    try Data(before.utf8).write(to: file)
+    let status = try SystemCommand.run(editor.command(for: file.path))
+    if let reason = editor.failure(status) {
+      throw CommandFailure(.failure, reason.replacing("nothing was written", with: "nothing was run"))
+    }
+    let text = try DocumentArgument.text(ofFile: file.path)
+    if text.trimming().isEmpty { return 0 }
+    lastText = text
+    history?.add(String(text.trimming()))
+    return await run(text, from: .file("the editor"))
+  }
+
+  /// The backend and database that commands use, in a sentence.
+  var whereabouts: String {
+    let locations = surroundings.storage.locations(options.paths)
+    let name = locations.connection.map { "\($0.name): " } ?? ""
+    var marks = locations.marks
+    if options.isReadOnly, !locations.isReadOnly { marks.append("read-only") }
+    let place = "\(name)\(locations.place(options.paths)), \(locations.database.project)/\(locations.database.database)"
+    return ([place] + marks).joined(separator: ", ") + "."
   }
 }

@@ -93,3 +93,121 @@ struct DocumentAccess {
     return RuleDocument(documents.stored(key), in: database)
   }
 }
+
+extension Evaluator {
+  func property(_ name: FieldPath, of whole: RuleValue) throws(RuleFailure) -> RuleValue {
+    switch whole {
+    case .map(let map):
+      guard let value = map.value(name) else { throw .undefinedProperty(name.first) }
+      return value
+    case .path: throw .undefinedProperty(name.first)
+    case .null: throw .nullValue
+    default: throw .type(received: whole.typeName, expected: "map,path")
+    }
+  }
+
+  mutating func element(of whole: RuleValue, at index: RuleValue) throws(RuleFailure) -> RuleValue {
+    switch (whole, index) {
+    case (.map(let map), .string(let name)):
+      guard let value = map.value(named: name) else { throw .undefinedProperty(name) }
+      return value
+    case (.list(let values), .int(let place)):
+      try requireAll(values)
+      guard values.indices.contains(Int(clamping: place)) else { throw .index(place, size: values.count) }
+      return values[Int(place)]
+    case (.path(let path), .int(let place)):
+      guard path.segments.indices.contains(Int(clamping: place)) else { throw .index(place, size: path.segments.count) }
+      return .string(path.segments[Int(place)])
+    case (.path, .string(let name)): throw .undefinedProperty(name)
+    case (.string(let text), .int(let place)):
+      try work(text.utf8.count / 16)
+      let units = text.utf16
+      guard place >= 0, place < units.count else { throw .index(place, size: units.count) }
+      return .string(Self.text(units, Int(place)..<Int(place) + 1))
+    case (.null, _): throw .nullValue
+    case (.map, _): throw .operation(received: "map[\(index.typeName)]", expected: ["map[string]"])
+    case (.list, _), (.string, _), (.path, _):
+      throw .operation(received: "\(whole.typeName)[\(index.typeName)]", expected: ["\(whole.typeName)[int]"])
+    default: throw .unknownFunction("[]")
+    }
+  }
+
+  mutating func slice(_ whole: Expression.ID, _ lower: Expression.ID?, _ upper: Expression.ID?) throws(RuleFailure)
+    -> RuleValue
+  {
+    let whole = try value(whole)
+    let size: Int
+    switch whole {
+    case .list(let values):
+      try requireAll(values)
+      size = values.count
+    case .path(let path): size = path.segments.count
+    case .string(let text):
+      try work(text.utf8.count / 16)
+      size = text.utf16.count
+    case .null: throw .nullValue
+    default: throw .unknownFunction("[:]")
+    }
+    let from = try lower.map { id throws(RuleFailure) in try place(id) } ?? 0
+    let to = try upper.map { id throws(RuleFailure) in try place(id) } ?? Int64(size)
+    if from > to { throw .range(from, to) }
+    // The first element and the last one must exist, so that a range can be empty only between two elements.
+    guard (0..<Int64(size)).contains(from) else { throw .index(from, size: size) }
+    guard (1...Int64(size)).contains(to) else { throw .index(to - 1, size: size) }
+    let range = Int(from)..<Int(to)
+    switch whole {
+    case .list(let values): return .list(Array(values[range]))
+    case .path(let path): return .path(RulePath(segments: Array(path.segments[range])))
+    case .string(let text): return .string(Self.text(text.utf16, range))
+    default: return .null
+    }
+  }
+
+  private mutating func place(_ id: Expression.ID) throws(RuleFailure) -> Int64 {
+    let value = try value(id)
+    guard case .int(let place) = value else { throw .type(received: value.typeName, expected: "int") }
+    return place
+  }
+
+  private static func text(_ units: String.UTF16View, _ range: Range<Int>) -> String {
+    let start = units.index(units.startIndex, offsetBy: range.lowerBound)
+    let end = units.index(start, offsetBy: range.count)
+    return String(decoding: units[start..<end], as: UTF16.self)
+  }
+
+  /// Whether a list, set or map contains a value or name: `element in whole`.
+  mutating func contains(_ whole: RuleValue, _ element: RuleValue) throws(RuleFailure) -> Bool {
+    switch (whole, element) {
+    case (.null, _): throw .nullValue
+    case (.constraint(let constraint), _):
+      try requireKnown(element)
+      if constraint.provesContaining(element) { return true }
+      throw .notKnown
+    case (.list(let values), _):
+      try requireKnown(element)
+      try requireKnown(whole)
+      try work(values.count + (values.count == 0 ? 0 : whole.weight))
+      return values.contains { $0.isIdentical(to: element, .strict) }
+    case (.set(let set), _):
+      try requireKnown(element)
+      try work(element.weight)
+      return set.contains(element)
+    case (.map(let map), .string(let name)):
+      if map.value(named: name) != nil { return true }
+      if !map.isComplete { throw .notKnown }
+      return false
+    case (.map, _):
+      throw .operation(received: "map.in(\(element.typeName))", expected: ["map.in(string)"])
+    default: throw .unknownFunction("in")
+    }
+  }
+
+  func requireKnown(_ value: RuleValue) throws(RuleFailure) {
+    if isProof, !value.isKnown { throw .notKnown }
+  }
+
+  /// Throws `notKnown` for a list whose number of elements is left open; single elements may be.
+  func requireAll(_ values: [RuleValue]) throws(RuleFailure) {
+    if isProof, values.contains(where: \.isOpenEnd) { throw .notKnown }
+  }
+}

@@ -86,3 +86,73 @@ struct Program: Sendable {
   /// The outermost blocks of `service cloud.firestore`.
   var roots: [Int] = []
 }
+
+extension Program {
+  /// Whether each function takes nothing, looks at documents, and depends on nothing else of the request than its user
+  /// and database: its result then stands until a document changes. There are no circles of calls.
+  var steadyFunctions: [Bool] {
+    var known: [Steadiness?] = Array(repeating: nil, count: functions.count)
+    return functions.indices.map { place in
+      let steadiness = steadiness(of: place, &known)
+      return functions[place].parameters.isEmpty && steadiness.isSteady && steadiness.looksAtDocuments
+    }
+  }
+
+  private struct Steadiness {
+    var isSteady = true
+    var looksAtDocuments = false
+  }
+
+  private func steadiness(of function: Int, _ known: inout [Steadiness?]) -> Steadiness {
+    if let known = known[function] { return known }
+    var found = Steadiness()
+    var pending = functions[function].bindings + [functions[function].result]
+    while let id = pending.popLast() {
+      let kind = expressions[id].kind
+      pending += kind.parts
+      switch kind {
+      case .function(let called, _):
+        let inner = steadiness(of: called, &known)
+        found.isSteady = found.isSteady && inner.isSteady
+        found.looksAtDocuments = found.looksAtDocuments || inner.looksAtDocuments
+      case .builtin(.get, _), .builtin(.exists, _): found.looksAtDocuments = true
+      // Functions that look at what a commit is about to do.
+      case .builtin(.getAfter, _), .builtin(.existsAfter, _): found.isSteady = false
+      case .capture(let place): if place > 0 { found.isSteady = false }
+      case .requestProperty(let property): if property != .auth { found.isSteady = false }
+      case .request, .resource, .field, .name, .undefined, .call, .unknownCall: found.isSteady = false
+      case .constant, .local, .property, .index, .slice, .not, .negated, .and, .or, .operation, .isType, .conditional,
+        .list, .map, .path, .builtin, .method:
+        break
+      }
+    }
+    known[function] = found
+    return found
+  }
+}
+
+/// A list that never changes, in memory that never moves: looking at a part of an element counts no references to the
+/// rest.
+///
+/// Sending it to another thread is safe, which the compiler cannot see for a pointer: the memory is written once, by
+/// `init`, before another thread can have the list; after that it is only read, and its elements are `Sendable`. The
+/// list cannot be copied, so it has one owner, and `deinit` frees the memory when no reader is left.
+struct FixedList<Element: Sendable>: ~Copyable, @unchecked Sendable {
+  private let elements: UnsafeMutableBufferPointer<Element>
+
+  init(_ list: [Element]) {
+    elements = .allocate(capacity: list.count)
+    _ = elements.initialize(from: list)
+  }
+
+  deinit {
+    elements.deinitialize()
+    elements.deallocate()
+  }
+
+  var indices: Range<Int> { elements.indices }
+
+  subscript(place: Int) -> Element {
+    @inline(__always) _read { yield elements[place] }
+  }
+}

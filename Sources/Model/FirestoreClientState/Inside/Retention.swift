@@ -34,3 +34,27 @@ package struct Retention: Codable, Hashable, Sendable {
   /// Whether both say the same kind of thing about the same query.
   package func replaces(_ other: Retention) -> Bool { target == other.target && kind.isOfSameKind(as: other.kind) }
 }
+
+/// The part of a cache that is to leave by hand.
+package enum EvictionScope: Codable, Hashable, Sendable {
+  /// The documents of all collections, and the knowledge of those that do not exist.
+  case everything
+  /// A document, or the documents directly in a collection, with the knowledge of those that do not exist.
+  case path(ResourcePath)
+  /// The documents that match a query as the server had them, its limit aside.
+  case matching(Query)
+  /// The knowledge alone that documents do not exist: of a collection, of one document, or of all for `nil`.
+  case tombstones(ResourcePath?)
+
+  /// The path that is meant; `nil` for all, and for a collection group.
+  package var path: ResourcePath? {
+    switch self {
+    case .everything: nil
+    case .path(let path): path
+    case .matching(let query): query.collectionGroup == nil ? query.path : nil
+    case .tombstones(let path): path
+    }
+  }
+
+  package var isTombstones: Bool { if case .tombstones = self { true } else { false } }
+}

@@ -80,3 +80,173 @@ extension Value {
     }
   }
 }
+
+extension Value: Hashable {
+  package static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.boolean(let left), .boolean(let right)): left == right
+    case (.integer(let left), .integer(let right)): left == right
+    case (.double(let left), .double(let right)): left.isIdentical(to: right)
+    case (.timestamp(let left), .timestamp(let right)): left == right
+    case (.serverTimestamp(let left), .serverTimestamp(let right)): left.localWriteTime == right.localWriteTime
+    case (.string(let left), .string(let right)): left.equalsUTF8(right)
+    case (.bytes(let left), .bytes(let right)): left == right
+    case (.reference(let leftDatabase, let left), .reference(let rightDatabase, let right)):
+      leftDatabase == rightDatabase && left == right
+    case (.geoPoint(let left), .geoPoint(let right)):
+      left.latitude.isIdentical(to: right.latitude) && left.longitude.isIdentical(to: right.longitude)
+    case (.array(let left), .array(let right)): left == right
+    case (.vector(let left), .vector(let right)):
+      left.count == right.count && zip(left, right).allSatisfy { $0.isIdentical(to: $1) }
+    case (.map(let left), .map(let right)): left == right
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(typeRank)
+    switch self {
+    case .null: break
+    case .boolean(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.identityBits)
+    case .timestamp(let value): hasher.combine(value)
+    case .serverTimestamp(let value): hasher.combine(value.localWriteTime)
+    case .string(let value): value.hashUTF8(into: &hasher)
+    case .bytes(let value): hasher.combine(value)
+    case .reference(let database, let key):
+      hasher.combine(database)
+      hasher.combine(key)
+    case .geoPoint(let value):
+      hasher.combine(value.latitude.identityBits)
+      hasher.combine(value.longitude.identityBits)
+    case .array(let values): hasher.combine(values)
+    case .vector(let values): for value in values { hasher.combine(value.identityBits) }
+    case .map(let fields): hasher.combine(fields)
+    }
+  }
+
+  /// Whether the backend takes the values for equal in filters and array transforms (PROTOCOL §3.2, §3.7): integer 1
+  /// equals double 1.0 and 0.0 equals -0.0, also inside maps and arrays. That is, the values tie in the total order.
+  package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
+}
+
+extension Double {
+  /// Whether both are NaN, or the same number with the same sign of zero.
+  fileprivate func isIdentical(to other: Double) -> Bool { identityBits == other.identityBits }
+
+  /// The bits, with all NaNs taken for one.
+  var identityBits: UInt64 { isNaN ? Double.nan.bitPattern : bitPattern }
+}
+
+extension String {
+  /// Hashes the UTF-8 bytes, consistent with `equalsUTF8`.
+  package func hashUTF8(into hasher: inout Hasher) {
+    hasher.combine(withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) })
+  }
+}
+
+extension Fields: Hashable {
+  package static func == (left: Fields, right: Fields) -> Bool {
+    left.count == right.count
+      && zip(left.entries, right.entries).allSatisfy { $0.name.equalsUTF8($1.name) && $0.value == $1.value }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    for entry in entries {
+      entry.name.hashUTF8(into: &hasher)
+      hasher.combine(entry.value)
+    }
+  }
+}
+
+/// A value of a BSON type, which newer clients write as a map with one entry of a reserved name. This package treats it
+/// as that map, except that it has its own place in the total order (firebase-js-sdk, `TypeOrder`).
+enum BSONValue {
+  case minimumKey
+  case timestamp(seconds: Int64, increment: Int64)
+  case binary([UInt8])
+  case objectID(String)
+  case regularExpression(pattern: String, options: String)
+  case maximumKey
+  /// A 32-bit integer, or a decimal as the nearest double.
+  case number(Value)
+
+  init?(_ fields: Fields) {
+    guard fields.count == 1, fields.entries[0].name.utf8.starts(with: "__".utf8) else { return nil }
+    let (name, value) = fields.entries[0]
+    switch (name, value) {
+    case ("__min__", .null): self = .minimumKey
+    case ("__max__", .null): self = .maximumKey
+    case ("__int__", .integer): self = .number(value)
+    case ("__decimal128__", .string(let text)): self = .number(.double(Double(text) ?? .nan))
+    case ("__oid__", .string(let text)): self = .objectID(text)
+    case ("__binary__", .bytes(let bytes)): self = .binary(bytes)
+    case ("__request_timestamp__", .map(let parts)):
+      guard case .integer(let seconds)? = parts["seconds"], case .integer(let increment)? = parts["increment"] else {
+        return nil
+      }
+      self = .timestamp(seconds: seconds, increment: increment)
+    case ("__regex__", .map(let parts)):
+      guard case .string(let pattern)? = parts["pattern"], case .string(let options)? = parts["options"] else {
+        return nil
+      }
+      self = .regularExpression(pattern: pattern, options: options)
+    default: return nil
+    }
+  }
+
+  /// The rank in the total order, on the scale of `Value.typeRank`, between or equal to the other ranks.
+  var typeRank: Int {
+    switch self {
+    case .minimumKey: 1
+    case .number: 4
+    case .timestamp: 7
+    case .binary: 13
+    case .objectID: 15
+    case .regularExpression: 17
+    case .maximumKey: 23
+    }
+  }
+
+  /// The values that order two values of one type, the most significant first.
+  var parts: [Value] {
+    switch self {
+    case .minimumKey, .maximumKey: []
+    case .number(let number): [number]
+    case .timestamp(let seconds, let increment): [.integer(seconds), .integer(increment)]
+    case .binary(let bytes): [.bytes(bytes)]
+    case .objectID(let text): [.string(text)]
+    case .regularExpression(let pattern, let options): [.string(pattern), .string(options)]
+    }
+  }
+}
+
+extension Value {
+  var bson: BSONValue? { if case .map(let fields) = self { BSONValue(fields) } else { nil } }
+
+  /// The name of the BSON type in pipelines; `nil` for a value of another type.
+  package var bsonType: String? {
+    switch bson {
+    case .minimumKey?: "min_key"
+    case .maximumKey?: "max_key"
+    case .number(.integer)?: "int32"
+    case .number?: "decimal128"
+    case .timestamp?: "request_timestamp"
+    case .binary?: "bytes"
+    case .objectID?: "object_id"
+    case .regularExpression?: "regex"
+    case nil: nil
+    }
+  }
+
+  /// The number by which the value is ordered, also for a BSON type; `nil` for other types.
+  package var orderedNumber: Value? {
+    switch self {
+    case .integer, .double: self
+    default: if case .number(let number)? = bson { number } else { nil }
+    }
+  }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 import Foundation
+import TransportSecurity
 
 extension Credentials {
   /// The application's default credentials, as Google's clients find them: the named file, else the file of
@@ -137,5 +138,134 @@ enum MetadataServer {
           + "(HTTP \(response.status)).")
     }
     return try TokenResponse.token(in: response, from: url, at: now)
+  }
+}
+
+/// The key of a service account. It signs its own tokens, which Google's APIs take in place of fetched ones.
+struct ServiceAccountKey: Sendable {
+  /// The audience of a token for Google's Firestore.
+  static let audience = "https://firestore.googleapis.com/"
+  /// The seconds for which a token is valid; Google refuses more.
+  static let lifetime: Int64 = 3600
+
+  let email: String
+  private let keyID: String?
+  private let key: RSAKey
+
+  /// Reads a key.
+  /// - Throws: `unauthenticated` for a key that is not RSA in PEM.
+  init(email: String, keyID: String?, pem: Secret, file: String) throws(RPCStatus) {
+    guard let key = RSAKey(pem: pem.revealed) else {
+      throw RPCStatus(
+        .unauthenticated,
+        "The \"private_key\" in \(file) is not an RSA key in PEM. Download the key of \(email) again, as JSON.")
+    }
+    self.email = email
+    self.keyID = keyID
+    self.key = key
+  }
+
+  /// A JSON Web Token (RFC 7519), signed with RS256.
+  /// - Parameters:
+  ///   - audience: the only server that should accept the token.
+  ///   - now: seconds since 1970.
+  func token(for audience: String, at now: Int64) throws(RPCStatus) -> AccessToken {
+    let expiry = now + Self.lifetime
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Encoding texts and whole numbers cannot fail.
+    guard let header = try? encoder.encode(Header(alg: "RS256", typ: "JWT", kid: keyID)),
+      let claims = try? encoder.encode(Claims(iss: email, sub: email, aud: audience, iat: now, exp: expiry)),
+      case let content = header.base64URL + "." + claims.base64URL,
+      let signature = key.signature(of: Data(content.utf8))
+    else { throw RPCStatus(.unauthenticated, "The key of \(email) cannot sign. Download it again, as JSON.") }
+    return AccessToken(secret: Secret(content + "." + signature.base64URL), expiry: expiry)
+  }
+
+  private struct Header: Encodable {
+    var alg: String
+    var typ: String
+    var kid: String?
+  }
+
+  private struct Claims: Encodable {
+    var iss: String
+    var sub: String
+    var aud: String
+    var iat: Int64
+    var exp: Int64
+  }
+}
+
+extension Data {
+  /// The base64url text (RFC 4648 §5) without padding.
+  fileprivate var base64URL: String {
+    base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+      .replacingOccurrences(of: "=", with: "")
+  }
+}
+
+/// The credentials that `gcloud auth application-default login` stores: a token that is exchanged for short-lived ones.
+struct AuthorizedUser: Sendable {
+  static let tokenURL = "https://oauth2.googleapis.com/token"
+
+  private let clientID: String
+  private let clientSecret: Secret
+  private let refreshToken: Secret
+  private let url: HTTPURL
+  private let file: String
+
+  init(
+    clientID: String, clientSecret: Secret, refreshToken: Secret, tokenURL: String?, file: String
+  ) throws(RPCStatus) {
+    guard let url = HTTPURL(tokenURL ?? Self.tokenURL) else {
+      throw RPCStatus(.unauthenticated, "The \"token_uri\" in \(file) is not an http address.")
+    }
+    self.clientID = clientID
+    self.clientSecret = clientSecret
+    self.refreshToken = refreshToken
+    self.url = url
+    self.file = file
+  }
+
+  func fetchToken(at now: Int64) async throws(RPCStatus) -> AccessToken {
+    let form = [
+      ("client_id", clientID), ("client_secret", clientSecret.revealed), ("grant_type", "refresh_token"),
+      ("refresh_token", refreshToken.revealed),
+    ]
+    let body = form.map { $0.0 + "=" + HTTPURL.formEncoded($0.1) }.joined(separator: "&")
+    let response = try await HTTPRequest(
+      method: .post, url: url, headers: [("content-type", "application/x-www-form-urlencoded")], body: body
+    ).perform()
+    if response.status == 200 { return try TokenResponse.token(in: response, from: url, at: now) }
+    // Servers may refuse without JSON: the status then has to say enough.
+    let answer = try? JSONDecoder().decode(Refusal.self, from: Data(response.body))
+    let reason = [answer?.error, answer?.error_description].compactMap { $0 }.joined(separator: ": ")
+    // An error of the server passes; a refusal does not.
+    throw RPCStatus(
+      response.status >= 500 ? .unavailable : .unauthenticated,
+      "\(url.host) refused the refresh token in \(file) (\(reason.isEmpty ? "HTTP \(response.status)" : reason)). "
+        + "Run \"gcloud auth application-default login\" again"
+        + (answer?.error == "invalid_grant" ? ", and check this machine's clock." : "."))
+  }
+
+  private struct Refusal: Decodable {
+    var error: String?
+    var error_description: String?
+  }
+}
+
+/// The answer that grants a token.
+struct TokenResponse: Decodable {
+  var access_token: String
+  var expires_in: Int64
+
+  static func token(in response: HTTPResponse, from url: HTTPURL, at now: Int64) throws(RPCStatus) -> AccessToken {
+    // The decoder's error would quote the answer, which may hold a token.
+    guard let granted = try? JSONDecoder().decode(Self.self, from: Data(response.body)) else {
+      throw RPCStatus(.unavailable, "\(url.host) answered the request for a token with something that is none.")
+    }
+    let lifetime = min(max(granted.expires_in, 0), 1 << 31)
+    return AccessToken(secret: Secret(granted.access_token), expiry: now + lifetime)
   }
 }

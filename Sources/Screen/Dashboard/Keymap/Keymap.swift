@@ -67,3 +67,169 @@ package enum KeyReference {
     text + String(repeating: " ", count: max(2, width - text.count))
   }
 }
+
+extension Keymap {
+  /// This keymap with a user's bindings.
+  ///
+  /// A binding that names no command or no key, or a key that has another meaning in the same place, is left out, and
+  /// the command keeps its keys; all others are taken. Of two bindings for the same key the first is taken.
+  package func remapped(_ bindings: [KeyBinding]) -> (keymap: Keymap, problems: [KeyProblem]) {
+    var problems: [KeyProblem] = []
+    var wanted: [Int: [Key]] = [:]
+    for (index, binding) in bindings.enumerated() {
+      do throws(KeyProblem) { wanted[index] = try keys(of: binding, &problems) } catch { problems.append(error) }
+    }
+    while true {
+      let bound = commands(bound: wanted, bindings)
+      guard let (index, problem) = conflict(in: bound, bindings) else {
+        let all = bound.map(\.command)
+        let keymap = Keymap(commands: all.filter { !$0.keys.isEmpty }, unbound: all.filter(\.keys.isEmpty))
+        return (keymap, problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+      }
+      problems.append(problem)
+      wanted[index] = nil
+    }
+  }
+
+  /// A command, with the index of the binding that its keys come from.
+  private typealias Bound = (command: Command, binding: Int?)
+
+  private func commands(bound wanted: [Int: [Key]], _ bindings: [KeyBinding]) -> [Bound] {
+    (commands + unbound).map { command in
+      // A binding for one pane takes precedence over one for all.
+      let index = wanted.keys.filter { bindings[$0].means(command) }.max { one, two in
+        (bindings[one].section == nil ? 0 : 1, one) < (bindings[two].section == nil ? 0 : 1, two)
+      }
+      return (index.flatMap { wanted[$0] }.map { command.bound(to: $0) } ?? command, index)
+    }
+  }
+
+  /// The last binding that takes a key from another command, with the message about it.
+  private func conflict(in bound: [Bound], _ bindings: [KeyBinding]) -> (Int, KeyProblem)? {
+    var found: (Int, KeyProblem)?
+    for (place, one) in bound.enumerated() {
+      for other in bound[..<place] {
+        guard let index = [one.binding, other.binding].compactMap(\.self).max(), index >= found?.0 ?? 0,
+          one.command.context.overlaps(other.command.context),
+          one.command.name != other.command.name || one.command.context == other.command.context,
+          let key = one.command.keys.first(where: other.command.keys.contains)
+        else { continue }
+        let holder = one.binding == index ? other.command : one.command
+        let reason =
+          "\(bindings[index].name): \(key) means \(holder.name) there (\(holder.help)); give that other keys too"
+        found = (index, KeyProblem(line: bindings[index].line, reason: reason))
+      }
+    }
+    return found
+  }
+
+  private func keys(of binding: KeyBinding, _ problems: inout [KeyProblem]) throws(KeyProblem) -> [Key] {
+    let all = commands + unbound
+    func problem(_ reason: String, _ hint: String = "") -> KeyProblem {
+      KeyProblem(line: binding.line, reason: "\(binding.name): \(reason)\(hint)")
+    }
+    let sections = Set(all.compactMap(\.context.section))
+    if let section = binding.section, !sections.contains(section) {
+      throw problem("no part of the screen is called \(section)", Self.hint(section, sections.sorted()))
+    }
+    let meant = all.filter(binding.means)
+    guard !meant.isEmpty else {
+      if let elsewhere = all.first(where: { $0.name == binding.command })?.context.section {
+        throw problem("no such command there; it is one of [keys.\(elsewhere)]")
+      }
+      let names = all.filter { $0.context.section == binding.section || binding.section == nil }.map(\.name)
+      throw problem("there is no such command", Self.hint(binding.command, names))
+    }
+    let isDialog = meant.contains { if case .overlay = $0.context { true } else { false } }
+    var keys: [Key] = []
+    for text in binding.keys {
+      if let key = Key(text), !isDialog || key.typedCharacter == nil {
+        keys.append(key)
+      } else if Key(text) != nil {
+        problems.append(problem("\(text) is text or a choice in dialogs; use a key with ctrl- or alt-, or f1 to f12"))
+      } else {
+        problems.append(
+          problem("\"\(text)\" is no key; write a character, space, enter, ctrl-x, alt-x, f5 or the like"))
+      }
+    }
+    if keys.isEmpty, !binding.keys.isEmpty { throw problem("it keeps its own keys") }
+    if keys.isEmpty, ["interrupt", "cancel", "accept", "palette"].contains(binding.command) {
+      throw problem("it cannot do without a key")
+    }
+    return keys
+  }
+
+  /// The name that was probably meant, behind a message.
+  static func hint(_ name: String, _ names: [String]) -> String {
+    let near = names.filter { $0.hasPrefix(name) || name.hasPrefix($0) || $0.contains(name) }
+    return near.first.map { "; did you mean \($0)?" } ?? "; 'hearth keys' lists them"
+  }
+}
+
+extension KeyBinding {
+  fileprivate func means(_ command: Command) -> Bool {
+    guard command.name == self.command else { return false }
+    if let section { return command.context.section == section }
+    if case .overlay = command.context { return false }
+    return true
+  }
+}
+
+/// The reason why a binding was refused.
+package struct KeyProblem: Error, Hashable, Sendable {
+  package var line: Int?
+  package var reason: String
+}
+
+extension KeyContext {
+  /// The name of the context behind `keys.` in a configuration file: the title in small letters, with dashes; `nil` for
+  /// the whole screen.
+  package var section: String? {
+    switch self {
+    case .always, .screen: nil
+    case .past, .replay, .scenario, .pane, .requests, .overlay:
+      title.lowercased().split(separator: " ").joined(separator: "-")
+    }
+  }
+
+  /// Whether one key press can mean both a command of this context and one of the other.
+  func overlaps(_ other: KeyContext) -> Bool {
+    switch (self, other) {
+    case (.always, _), (_, .always): true
+    case (.screen, .pane), (.pane, .screen), (.screen, .requests), (.requests, .screen): true
+    default: self == other
+    }
+  }
+}
+
+/// Encodes a keymap as the keys that differ from the standard ones.
+extension Keymap: Codable {
+  private struct Binding: Codable {
+    var context: String
+    var command: String
+    var keys: [Key]
+
+    func means(_ command: Command) -> Bool { command.name == self.command && command.context.title == context }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    let standard = Keymap.standard.commands + Keymap.standard.unbound
+    let changed = (commands + unbound).filter { command in
+      standard.first { $0.name == command.name && $0.context == command.context }?.keys != command.keys
+    }
+    try changed.map { Binding(context: $0.context.title, command: $0.name, keys: $0.keys) }.encode(to: encoder)
+  }
+
+  /// Decodes a keymap; commands that this program does not have are left out.
+  package init(from decoder: any Decoder) throws {
+    let bindings = try [Binding](from: decoder)
+    if bindings.isEmpty {
+      self = .standard
+      return
+    }
+    let all = (Keymap.standard.commands + Keymap.standard.unbound).map { command in
+      bindings.first { $0.means(command) }.map { command.bound(to: $0.keys) } ?? command
+    }
+    self.init(commands: all.filter { !$0.keys.isEmpty }, unbound: all.filter(\.keys.isEmpty))
+  }
+}

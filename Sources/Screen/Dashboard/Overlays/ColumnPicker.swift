@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import DashboardModel
+package import DashboardModel
 package import FirestoreModel
+import TerminalCanvas
 
 /// The fields of a collection, from which the user chooses those shown beside its documents.
 package struct ColumnPicker: Sendable {
@@ -53,5 +54,52 @@ extension DashboardState {
     if browser.result != nil { return "the columns of a result are its query's: esc leads back to the tree" }
     guard let path = selectedCollection else { return "no collection is selected" }
     return browser.statistics[path]?.documentCount ?? 0 == 0 ? "no document of \(path.text) was seen yet" : nil
+  }
+}
+
+extension DashboardState {
+  /// The columns of a collection that fit now: the same in every row of it.
+  package func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
+    let isLarge = layout.layoutClass == .large
+    let width = layout.content(of: .collections).width
+    let marks = Self.documentFlags + Self.pendingMark(layout) + (timeColumn(layout) == nil ? 0 : Self.timeWidth + 2)
+    let room = width - documentLead(of: path, layout) - marks - (isLarge ? 0 : 1)
+    return (browser.columns[path] ?? TreeColumns()).fitting(
+      room: room, wanted: isLarge ? 2 : 1, takesOthers: layout.isWide)
+  }
+
+  /// The column at which the ids of a collection begin: one step further to the right than the collection, behind a
+  /// sign for folding.
+  func documentLead(of path: ResourcePath, _ layout: Layout) -> Int {
+    1 + min(path.count * 2, layout.content(of: .collections).width / 2) + 2
+  }
+
+  /// The columns kept free at the right for source letter, cache flag, sign of a change and listeners. The pending mark
+  /// has room beside them, so that the values stay in columns.
+  package static let documentFlags = 4
+
+  /// The columns of the time of the last change, or of the creation where that is the order: on wide screens.
+  package static let timeWidth = 10
+  /// The columns of the tree from which there is room for times beside values.
+  private static let leastWithTimes = 62
+
+  /// The columns of the mark of a pending write with its batch.
+  package static func pendingMark(_ layout: Layout) -> Int { layout.layoutClass == .large ? 7 : 3 }
+
+  /// The column at which the times begin in the tree; `nil` where they are not shown.
+  package func timeColumn(_ layout: Layout) -> Int? {
+    let width = layout.content(of: .collections).width
+    guard layout.isWide, width >= Self.leastWithTimes else { return nil }
+    return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
+  }
+
+  /// The time of a document's last change, or of its creation where that is the order: `12:04:17`, and of another day
+  /// the date.
+  package func timeText(of document: Document) -> String {
+    let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
+    guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }
+    let offset = configuration.utcOffset
+    let isToday = TimeText.isSameDay(time, now, offset: offset)
+    return isToday ? TimeText.clock(time, offset: offset) : String(TimeText.date(time).prefix(Self.timeWidth))
   }
 }

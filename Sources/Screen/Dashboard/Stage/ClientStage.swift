@@ -160,3 +160,191 @@ package struct ClientStage: Sendable {
     happen(.input(.mouse(moved), at: time), to: members[index].number)
   }
 }
+
+/// Clients that come and go, and the focus between them.
+extension ClientStage {
+  mutating func perform(_ change: StageEffect, at time: Timestamp) {
+    switch change {
+    case .add(let name, let user): add(name, user, at: time)
+    case .remove(let name): remove(name, at: time)
+    case .focus(let name): if let index = members.firstIndex(where: { $0.name == name }) { focusIndex = index }
+    case .focusNext: focusIndex = (focusIndex + 1) % members.count
+    case .toggleZoom: isZoomed.toggle()
+    case .scenario(let control): perform(control)
+    }
+  }
+
+  /// Opens a client beside the others. It has the focus, and listens to what the client with the focus listens to.
+  private mutating func add(_ name: String, _ user: String?, at time: Timestamp) {
+    guard members.count < StageFacts.mostClients, !members.contains(where: { $0.name == name }) else { return }
+    let model = focused.session.live
+    var configuration = model.configuration
+    configuration.hasCoach = false
+    configuration.beginsWithWall = false
+    configuration.commandHistory = model.commandHistory
+    configuration.theme = model.screen.theme
+    configuration.isMouseOn = model.screen.isMouseOn
+    configuration.isLinkSlow = model.screen.isLinkSlow
+    if let user { configuration.backend.user = user }
+    lastNumber += 1
+    let member = Member(
+      number: ClientNumber(lastNumber), name: name, user: configuration.backend.user,
+      session: DashboardSession(DashboardState(configuration, size: size, now: time)))
+    members.append(member)
+    focusIndex = members.count - 1
+    turn.opened.append(member)
+    tellFacts(at: time)
+    // The places are known now, so that windows are asked for in their size.
+    arrange(at: time)
+    turn.effects += DashboardState.initialEffects.map { OfClient(member.number, $0) }
+    happen(.open(model.listenerDefinitions, at: time), to: member.number)
+  }
+
+  /// Ends a client. The first one stays: it leaves with the program.
+  private mutating func remove(_ name: String, at time: Timestamp) {
+    guard let index = members.firstIndex(where: { $0.name == name }), index > 0 else { return }
+    let client = members.remove(at: index).number
+    conflicts.forget(client)
+    turn.effects.removeAll { $0.client == client }
+    turn.closed.append(client)
+    if focusIndex >= index { focusIndex -= 1 }
+    if !isShared {
+      isZoomed = false
+      focusIndex = 0
+    }
+    tellFacts(at: time)
+    arrange(at: time)
+  }
+
+  // MARK: What each knows of the others
+
+  /// Tells a client what it knows of the others, if that has changed.
+  mutating func tellFacts(to client: ClientNumber? = nil, at time: Timestamp) {
+    for member in members where client == nil || member.number == client {
+      let facts = isShared ? StageFacts(own: member.name, clients: members.map(\.facts)) : nil
+      guard member.session.live.stage != facts else { continue }
+      happen(.staged(facts, at: time), to: member.number)
+    }
+  }
+
+  /// Takes a client off that could not be opened, and says why.
+  package mutating func giveUp(_ client: ClientNumber, because reason: String, at time: Timestamp) -> Turn {
+    turn = Turn()
+    guard let name = self[client]?.name else { return turn }
+    remove(name, at: time)
+    happen(.client(.notice(.error, "\(name): \(reason)"), at: time), to: focused.number)
+    return turn
+  }
+}
+
+extension ClientStage.Member {
+  fileprivate var facts: StageFacts.Client {
+    let state = session.live
+    return StageFacts.Client(
+      name: name, user: user, unsent: state.writes.waiting + state.writes.rejected.count,
+      isDurable: state.network.isDurable)
+  }
+}
+
+/// The clients of a scenario, which are there from the start, below a strip that tells how far it has come.
+extension ClientStage {
+  /// - Parameters:
+  ///   - names: the names of the clients, at most as many as a screen has room for.
+  ///   - configuration: the settings that all of them share.
+  package init(
+    playing play: ScenarioPlay, _ names: [String], _ configuration: DashboardConfiguration, size: Size,
+    at time: Timestamp
+  ) {
+    var configuration = configuration
+    configuration.attached = AttachedProgram(ofScenario: play.name)
+    configuration.hasCoach = false
+    configuration.beginsWithWall = false
+    configuration.reachingOptions = nil
+    let session = DashboardSession(DashboardState(configuration, size: size, now: time))
+    self.init(session)
+    members = names.prefix(StageFacts.mostClients).enumerated().map { index, name in
+      Member(number: ClientNumber(index + 1), name: name, user: nil, session: session)
+    }
+    lastNumber = members.count
+    self.play = play
+    tellFacts(at: time)
+    arrange(at: time)
+  }
+
+  /// News of the scenario.
+  package enum ScenarioNews: Sendable {
+    /// A step begins.
+    case begun(ScenarioPlay.Step)
+    case finished(after: Duration, caption: String?)
+    case ended(ScenarioPlay.Ending, after: Duration? = nil)
+    case notice(String)
+  }
+
+  /// Takes news of the scenario; each step has a line in the feeds of all clients.
+  package mutating func note(_ news: ScenarioNews, at time: Timestamp) {
+    turn = Turn()
+    switch news {
+    case .begun(let step): mark("line \(step.line)  \(step.text)", at: time)
+    case .finished(let elapsed, let caption): play?.finish(after: elapsed, caption: caption)
+    case .notice(let text): play?.notice = text
+    case .ended(let ending, let elapsed):
+      play?.end(ending, after: elapsed)
+      if case .failed(let reason) = ending { mark("failed: \(reason)", at: time) } else { mark("passed", at: time) }
+    }
+    arrange(at: time)
+  }
+
+  private mutating func mark(_ text: String, at time: Timestamp) {
+    for member in members { happen(.client(.marked(text), at: time), to: member.number) }
+  }
+
+  mutating func perform(_ control: ScenarioControl) {
+    guard var play else { return }
+    if play.perform(control) { turn.scenario.append(.next) }
+    if control == .again { turn.scenario.append(.again) }
+    self.play = play
+  }
+
+  /// The rows of the strip about the scenario; none without one.
+  package var strip: Rect {
+    guard play != nil else { return .zero }
+    let height =
+      switch size.height {
+      case 56...: 8
+      case 36...: 5
+      case 24...: 3
+      case 16...: 2
+      default: min(1, size.height / 2)
+      }
+    return Rect(x: 0, y: 0, width: size.width, height: height)
+  }
+}
+
+extension AttachedProgram {
+  package init(ofScenario name: String) {
+    self.init(process: 0, name: name, allowsControl: false)
+    isScenario = true
+  }
+
+  var isOfScenario: Bool { isScenario == true }
+}
+
+/// The number of a client on the screen. No other client ever gets it, not even one of the same name.
+package struct ClientNumber: Hashable, Comparable, Sendable {
+  package let rawValue: Int
+
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+
+  package static func < (left: ClientNumber, right: ClientNumber) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// An action or an effect of one of several clients.
+package struct OfClient<Item: Sendable>: Sendable {
+  package var client: ClientNumber
+  package var item: Item
+
+  package init(_ client: ClientNumber, _ item: Item) {
+    self.client = client
+    self.item = item
+  }
+}

@@ -2,6 +2,7 @@
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 import TerminalCanvas
 
 /// One of several clients on a screen.
@@ -42,5 +43,118 @@ extension DashboardState {
     feed.note(.conflict, at: now)
     feed.countEvents(at: now)
     toast(.warning, "conflict with \(conflict.other) in \(conflict.key.path.text)")
+  }
+}
+
+/// The words behind `client` in the palette: `bob`, `add bob user uid`, `remove bob`.
+enum ClientWords {
+  static let hint = "bob; add bob; add bob user uid; remove bob"
+
+  static func meaning(of text: String, _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
+    let words = text.split(separator: " ").map(String.init)
+    if state.isInScenario, words.first == "add" || words.first == "remove" {
+      throw TextError(column: 1, "scenario: its steps alone open and end clients")
+    }
+    switch words.first {
+    case "add": return try add(words, state)
+    case "remove": return try remove(words, state)
+    case let name?:
+      guard words.count == 1 else {
+        throw TextError(column: 1, "it is a client's name alone, or add or remove before it")
+      }
+      try require(name, column: 1, state)
+      return CommandArgument.Meaning(account: "let the keys act on the client \(name)") { _ in
+        [.stage(.focus(name: name))]
+      }
+    case nil: throw TextError(column: 1, hint)
+    }
+  }
+
+  private static func add(_ words: [String], _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
+    guard words.count == 2 || words.count == 4 && words[2] == "user" else {
+      throw TextError(column: 5, "name the client, and perhaps its user: add bob, add bob user uid")
+    }
+    let name = words[1]
+    try StageName.check(name, column: 5)
+    let user = words.count == 4 ? words[3] : nil
+    if let user { try StageName.check(user: user, column: 11 + name.count) }
+    let names = names(state)
+    if names.contains(name) {
+      let what = name == names[0] ? "the client that hearth began with" : "a client that is there already"
+      throw TextError(column: 5, "\(name) is \(what); choose another name")
+    }
+    if names.count >= StageFacts.mostClients {
+      throw TextError(
+        column: 1, "there are \(names.count) clients, and no screen has room for more: client remove NAME ends one")
+    }
+    if user != nil, state.configuration.backend.kind == .cloud {
+      throw TextError(
+        column: 6 + name.count,
+        "Cloud Firestore takes signed users only, and no key of one is known here: leave out user")
+    }
+    let account = "open a client \(name)" + (user.map { " as \($0)" } ?? "") + ", with a cache and a plug of its own"
+    return CommandArgument.Meaning(account: account) { _ in [.stage(.add(name: name, user: user))] }
+  }
+
+  private static func remove(_ words: [String], _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
+    guard words.count == 2 else { throw TextError(column: 8, "name the client that is to end: remove bob") }
+    let name = words[1]
+    try require(name, column: 8, state)
+    if name == names(state)[0] {
+      throw TextError(column: 8, "\(name) is the client that hearth began with, and ends with it: q quits")
+    }
+    return CommandArgument.Meaning(account: "end the client \(name)") { $0.askToRemove(name) }
+  }
+
+  private static func require(_ name: String, column: Int, _ state: DashboardState) throws(TextError) {
+    let names = names(state)
+    guard !names.contains(name) else { return }
+    let there = names.count == 1 ? "there is \(names[0]) alone" : "there are \(names.joined(separator: ", "))"
+    throw TextError(column: column, "no client is called \(name): \(there); add \(name) would open it")
+  }
+
+  /// The texts that can be typed, given what is there.
+  static func completions(_ text: String, _ state: DashboardState) -> [String] {
+    let names = names(state)
+    return names.filter { $0 != state.stage?.own && names.count > 1 } + ["add "]
+      + names.dropFirst().map { "remove \($0)" }
+  }
+
+  private static func names(_ state: DashboardState) -> [String] {
+    state.stage?.clients.map(\.name) ?? [StageFacts.firstName]
+  }
+}
+
+/// `bob`, the name of a client in commands: a letter, then letters, digits, `-` and `_`.
+enum StageName {
+  static let longest = 12
+  /// The words that stand where a name could.
+  static let words = ["add", "remove"]
+
+  static func check(_ name: String, column: Int = 1) throws(TextError) {
+    func isLetter(_ character: Character) -> Bool { character.isASCII && character.isLetter }
+    guard let first = name.first, isLetter(first),
+      name.allSatisfy({ isLetter($0) || $0.isASCII && $0.isNumber || $0 == "-" || $0 == "_" }),
+      name.count <= longest
+    else {
+      throw TextError(
+        column: column,
+        "a client's name is a letter and then letters, digits, - or _, \(longest) in all at most: bob, phone-2")
+    }
+    if words.contains(name) {
+      throw TextError(column: column, "\(name) is a word of this command; another name tells the client apart from it")
+    }
+  }
+
+  /// The longest user that is taken.
+  private static let longestUser = 128
+
+  /// A uid, as Firebase Authentication has them.
+  static func check(user: String, column: Int) throws(TextError) {
+    guard !user.isEmpty, user.count <= longestUser,
+      user.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
+    else {
+      throw TextError(column: column, "a user is a uid of 1 to \(longestUser) signs without blanks")
+    }
   }
 }

@@ -175,3 +175,52 @@ package struct DashboardPreferences: Codable, Sendable {
     self.inside = inside
   }
 }
+
+extension DashboardState {
+  mutating func adopt(_ preferences: DashboardPreferences) {
+    configuration.themes = preferences.themes
+    configuration.keymap = preferences.keymap
+    configuration.glyphs = preferences.glyphs
+    configuration.inside = preferences.inside
+    screen.adopt(preferences)
+  }
+
+  /// The reason why a read-only dashboard refuses a command.
+  var readOnlyReason: String {
+    let backend = configuration.backend
+    if let name = backend.name, backend.isReadOnly == true { return "read-only: the connection \(name) is" }
+    return "read-only: hearth was started with --readonly"
+  }
+
+  /// The effects that change no data; a message tells if others were dropped. Commands refuse earlier, with the same
+  /// reason; this is for effects that a command overlooks.
+  mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
+    let allowed = effects.filter { !$0.isWrite }
+    if allowed.count < effects.count { toast(.warning, readOnlyReason) }
+    return allowed
+  }
+}
+
+extension Effect {
+  /// Whether the effect changes documents or pending writes.
+  var isWrite: Bool {
+    switch self {
+    case .client(.write), .client(.edit), .client(.cancelWrite), .client(.setWriteAside), .client(.undo),
+      .client(.resend), .client(.dropRejected):
+      true
+    case .terminal(.edit): true
+    case .client(.transfer(let request)): request.isImport
+    case .client, .terminal, .timeline, .recording, .stage: false
+    }
+  }
+}
+
+/// The state of one frame, shared by everything that draws a part of it.
+///
+/// A `DashboardState` has hundreds of fields. A pane that stored one would copy them all, and the code of these copies
+/// would be most of the machine code of the panes. A reference costs one count.
+package final class FrameState: Sendable {
+  package let state: DashboardState
+
+  package init(_ state: DashboardState) { self.state = state }
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DashboardModel
 import FirestoreClientState
+import FirestoreJSON
 import FirestoreModel
+import FirestoreQuery
 
 /// Rows selected together: from the row where `v` was pressed to the cursor.
 extension DashboardState {
@@ -58,5 +60,86 @@ extension DashboardState {
   func reasonAgainstRange(for command: String) -> String? {
     guard Self.ofOneRow.contains(command), overlay == nil, let count = rangeCount else { return nil }
     return "a range of \(grouped(count)) is selected, and this is about one row: v or esc ends the range"
+  }
+}
+
+extension DashboardState {
+  /// Handles `v`: begins a range at the cursor, or ends it.
+  mutating func toggleRange() {
+    if rowRange(in: focus) == nil { beginRange() } else { endRange() }
+  }
+
+  private mutating func beginRange() {
+    switch focus {
+    case .collections: browser.anchor = browser.cursor.id
+    case .writes: writes.anchor = writes.cursor.id
+    case .network, .feed, .detail: break
+    }
+  }
+
+  mutating func endRange() {
+    switch focus {
+    case .collections: browser.anchor = nil
+    case .writes: writes.anchor = nil
+    case .network, .feed, .detail: break
+    }
+  }
+
+  /// Handles `shift-down` and `shift-up`: begins a range here, or extends it by one row.
+  mutating func extendRange(by step: Int) -> [Effect] {
+    if rowRange(in: focus) == nil { beginRange() }
+    return move(by: step)
+  }
+
+  /// Ends a range whose first row has left the list: the remaining rows are not the selected ones.
+  mutating func settleRanges() {
+    if let anchor = browser.anchor, !browser.rows.contains(where: { $0.item == anchor }) {
+      browser.anchor = nil
+      toast(.info, "the range ended: its first row is no longer loaded")
+    }
+    if let anchor = writes.anchor, !writes.rows.contains(where: { $0.batch == anchor }) {
+      writes.anchor = nil
+      toast(.info, "the range ended: \(anchor) has left the list")
+    }
+  }
+
+  /// Asks for confirmation to delete all documents of the range: the user types their number, or the name if data is
+  /// real.
+  mutating func askToDeleteRange() {
+    let keys = rangeKeys
+    guard !keys.isEmpty else {
+      toast(.info, "there is no document in the range")
+      return
+    }
+    let count = "\(grouped(keys.count)) document\(keys.count == 1 ? "" : "s")"
+    var body = keys.prefix(5).map(\.path.text)
+    if keys.count > 5 { body.append("and \(grouped(keys.count - 5)) more, to \(keys.last?.path.text ?? "")") }
+    body.append("They are deleted in one batch; u undoes it as one. What is below them stays.")
+    if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
+    let isReal = configuration.backend.isProduction
+    let collections = Set(keys.map(\.collection))
+    let name = isReal && collections.count == 1 ? collections.first?.last : nil
+    let required = name ?? "\(keys.count)"
+    if isReal { body.append("This is \(configuration.backend.project), not an emulator.") }
+    body.append("Type \(required) to allow it.")
+    overlay = .confirm(
+      Confirmation(
+        title: "Delete \(count)", body: body, action: "Delete \(count)", subject: .deleteAll(keys), required: required,
+        typed: TextField()))
+  }
+
+  /// The texts of a range that can be copied.
+  func copyItems(of keys: [DocumentKey]) -> [MenuItem] {
+    let paths = keys.map(\.path.text).joined(separator: "\n")
+    var items = [
+      MenuItem(letter: "p", title: "\(grouped(keys.count)) paths", detail: keys[0].path.text, choice: .copy(paths))
+    ]
+    let known = keys.compactMap { key in document(key)?.data.map { DocumentJSON.line(of: $0.fields) } }
+    if known.count == keys.count {
+      items.append(
+        MenuItem(
+          letter: "j", title: "JSON, a line for each", detail: known[0], choice: .copy(known.joined(separator: "\n"))))
+    }
+    return items
   }
 }

@@ -3,6 +3,7 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 import FirestoreText
+import TerminalCanvas
 
 extension DashboardState {
   /// Switches the network off, and on again by itself after a given duration.
@@ -20,5 +21,63 @@ extension DashboardState {
   mutating func takeNetworkReturn() -> [Effect] {
     guard outages.takeReturn(at: now) else { return [] }
     return network.isNetworkEnabled ? [] : [.client(.setNetwork(enabled: true))]
+  }
+}
+
+extension DashboardState {
+  /// Takes the word that an outage is over: its account goes on until all is answered.
+  mutating func endOutage(_ outage: OnlineHistory.Outage) {
+    let live = listeners.filter { $0.failure == nil && $0.count != nil }
+    let behind = Set(live.filter(\.isFromCache).map(\.tag))
+    let next = (feed.rows.last?.id ?? 0) + 1
+    outages.end(outage) { [now, writes] in
+      $0.cameBack(
+        at: now, waiting: writes.waiting, newest: writes.live.last?.batch, behind: behind, listeners: live.count)
+      $0.noteRow(next)
+    }
+    tellReconnection()
+  }
+
+  /// Notes that the next row of the feed belongs to a reconnection of which the word has not come yet.
+  mutating func noteEarlyRow() {
+    let next = (feed.rows.last?.id ?? 0) + 1
+    _ = outages.changeLast { if $0.end == nil { $0.noteRow(next) } }
+  }
+
+  /// Changes the account that goes on, and the row that tells it.
+  mutating func noteReconnection(_ change: (inout Reconnection) -> Void) {
+    guard let reconnection = outages.changeLast(change) else { return }
+    if let row = reconnection.row { feed.retell(row, as: text(of: reconnection)) }
+    tellReconnection()
+  }
+
+  /// Tells the reconnection in a row below all that it brought, as soon as nothing of it is left to come.
+  mutating func tellReconnection() {
+    guard let reconnection = outages.untold(at: now) else { return }
+    feed.append(FeedRow(time: now, kind: .divider, summary: text(of: reconnection)))
+    guard let row = feed.rows.last?.id else { return }
+    _ = outages.changeLast { $0.tell(in: row) }
+  }
+
+  private func text(of reconnection: Reconnection) -> String {
+    reconnection.text(clock: clock(of: reconnection), bullet: configuration.glyphs.bullet)
+  }
+
+  /// Shows only the rows of a reconnection in the feed.
+  mutating func showOnly(_ reconnection: Reconnection) {
+    guard let first = reconnection.firstRow else { return }
+    feed.follow()
+    feed.onlySpan = FeedSpan(
+      first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
+  }
+
+  /// A key takes the card away; `enter` in the feed shows only its rows.
+  /// - Returns: whether the key was meant for the card.
+  mutating func answerCard(_ key: Key) -> Bool {
+    guard let card = outages.card else { return false }
+    outages.dismissCard()
+    guard overlay == nil, focus == .feed, !showsRequests, key == Key(.enter) else { return false }
+    showOnly(card)
+    return true
   }
 }

@@ -66,3 +66,30 @@ package struct StorageState: Sendable {
     }
   }
 }
+
+/// The indexes of the cache, and whether it makes new ones where a query would gain by them.
+package struct CacheIndexes: Sendable {
+  package private(set) var states: [IndexState] = []
+  package private(set) var areMadeWhenNeeded = false
+
+  package init() {}
+
+  /// - Returns: whether other indexes are in use than before.
+  package mutating func replace(with states: [IndexState]) -> Bool {
+    let ready = { (states: [IndexState]) in states.filter { $0.backfill == nil } }
+    defer { self.states = states }
+    return ready(states) != ready(self.states)
+  }
+
+  package mutating func toggleCreation() { areMadeWhenNeeded.toggle() }
+}
+
+/// The import or export that is under way, or else what the last one came to: there is one at a time.
+package enum Transfers: Sendable {
+  case none
+  case running(TransferState)
+  case ended(TransferAccount)
+
+  package var running: TransferState? { if case .running(let state) = self { state } else { nil } }
+  package var last: TransferAccount? { if case .ended(let account) = self { account } else { nil } }
+}

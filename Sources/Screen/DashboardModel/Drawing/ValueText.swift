@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
+import TerminalCanvas
 
 /// One value on one line, short enough for a row, so mostly a part of it. `DocumentJSON` writes the whole value.
 package enum ValueText {
@@ -97,4 +98,26 @@ package enum ByteText {
     let tenths = Int((value * 10).rounded())
     return isFine ? "\(tenths / 10).\(tenths % 10) \(units[unit])" : "\(Int(value.rounded())) \(units[unit])"
   }
+}
+
+/// A value in a column of a list: without quotes, times to the second.
+package enum ColumnText {
+  package static func text(of value: Value) -> String {
+    switch value {
+    case .timestamp(let time): String(TimeText.date(time).prefix(19))
+    case .serverTimestamp: "pending"
+    default: ValueText.bare(value)
+    }
+  }
+
+  /// The text in a column of a width: arrays and maps are opened where they fit.
+  package static func text(of value: Value, width: Int) -> String {
+    switch value {
+    case .array, .map: ValueText.open(value, limit: width)
+    default: text(of: value)
+    }
+  }
+
+  /// Columns of a text, as far as any list is wide.
+  package static func columns(of text: String) -> Int { SafeText.columns(of: text) }
 }

@@ -247,3 +247,19 @@ package struct EventRate: Sendable {
   /// Whether the figure or the sparkline will change by itself as time passes.
   package func isDecaying(at now: Timestamp) -> Bool { uncounted(at: now) > 0 || history(at: now).contains { $0 > 0 } }
 }
+
+/// Rows of the feed that follow each other, and the name of what they tell.
+package struct FeedSpan: Hashable, Sendable {
+  package let first: Int
+  /// The last row; `nil` while more may follow.
+  package let last: Int?
+  package let name: String
+
+  package init(first: Int, last: Int?, name: String) {
+    self.first = first
+    self.last = last
+    self.name = name
+  }
+
+  func contains(_ row: Int) -> Bool { row >= first && last.map { row <= $0 } ?? true }
+}

@@ -249,3 +249,51 @@ struct NetworkPane {
     return line
   }
 }
+
+/// The lines about the program whose client is shown.
+extension NetworkPane {
+  /// The lines about the program; empty where the client is the dashboard's own.
+  var attachedLines: [Line] {
+    guard let program = frame.state.configuration.attached else { return [] }
+    var lines: [Line] = []
+    if let end = frame.state.attachment.end {
+      lines.append(fact("client", "\(end): what was last known", .warn))
+    } else {
+      let way =
+        program.isScenario == true
+        ? "which a scenario moves" : program.allowsControl ? "looked at and controlled from here" : "looked at only"
+      lines.append(fact("client", "of \(program.title), \(way)", .text))
+    }
+    if frame.state.attachment.missedSnapshots > 0 {
+      let count = frame.state.attachment.missedSnapshots
+      lines.append(fact("missed", "\(grouped(count)) snapshot\(count == 1 ? "" : "s"), not told", .warn))
+    }
+    return lines
+  }
+}
+
+/// The line about the processes that use the embedded data together.
+extension NetworkPane {
+  /// The line about other processes; `nil` where this process is alone.
+  var companyLine: Line? {
+    guard let company = frame.state.storage.company, !company.isAlone else { return nil }
+    let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
+    switch company.standing {
+    case .owner: return fact("data", "open here, shared with \(others)", .text)
+    case .attached(let owner):
+      let more = others.isEmpty ? "" : ", shared with \(others)"
+      return fact("data", "open in \(owner.name) \(owner.process)\(more)", .text)
+    case .unreachable(let reason): return fact("data", reason, .warn)
+    }
+  }
+}
+
+/// The line that counts the bytes sent to the terminal.
+extension NetworkPane {
+  /// The bytes and frames sent to the terminal.
+  func line(of traffic: TerminalTraffic) -> Line {
+    let mean = traffic.frames > 0 ? ", \(ByteText.short(traffic.bytes / traffic.frames)) each" : ""
+    let frames = "\(grouped(traffic.frames)) frame\(traffic.frames == 1 ? "" : "s")"
+    return fact("tty", "\(ByteText.short(traffic.bytes)) in \(frames)\(mean)", .text)
+  }
+}

@@ -6,7 +6,105 @@ import DashboardView
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import Foundation
+import Glibc
 import TerminalCanvas
+
+extension BenchmarkCase {
+  /// The program `hearth` from its start until its screen is there.
+  static let firstFrameCases = [
+    BenchmarkCase(name: "first-frame", summary: "hearth from the start of its process to the dashboard's first frame") {
+      bench in
+      guard let program = HearthProgram.path else {
+        // There is nothing to measure in a folder that has this program alone.
+        FileHandle.standardError.write(Data("first-frame: there is no hearth beside hearth-bench\n".utf8))
+        return []
+      }
+      var reading = Reading(unit: .milliseconds, goal: 50, samples: [])
+      for _ in 0..<bench.repetitions {
+        let folder = bench.newPath()
+        defer { bench.remove(folder) }
+        reading.samples.append(try StartedDashboard.timeToFirstFrame(program, home: folder))
+      }
+      return [reading]
+    }
+  ]
+}
+
+/// A dashboard on a terminal whose other side is this program.
+private enum StartedDashboard {
+  /// The longest time for a frame, in milliseconds.
+  private static let patience: Int32 = 10_000
+  /// POSIX_SPAWN_SETSID of <spawn.h>, which Swift does not import.
+  private static let asSessionLeader: Int16 = 0x80
+  /// Text that the first frame has, and nothing before it.
+  private static let mark = Array("Collections".utf8)
+
+  static func timeToFirstFrame(_ program: String, home: String) throws -> Sample {
+    var names = [CChar](repeating: 0, count: 128)
+    var size = winsize(ws_row: 36, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0)
+    var (master, slave): (CInt, CInt) = (-1, -1)
+    guard openpty(&master, &slave, &names, nil, &size) == 0 else { throw failure("no pseudo terminal") }
+    defer {
+      close(master)
+      close(slave)
+    }
+    for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let clock = ContinuousClock()
+    let start = clock.now
+    let process = try spawn(program, on: names, home: home)
+    defer {
+      kill(process, SIGKILL)
+      var status: CInt = 0
+      waitpid(process, &status, 0)
+    }
+    var seen: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while seen.firstRange(of: mark) == nil {
+      var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, patience) == 1 else { throw failure("hearth draws nothing") }
+      let count = read(master, &bytes, bytes.count)
+      guard count > 0 else { throw failure("hearth ended before it drew anything") }
+      seen += bytes[..<count]
+    }
+    let wall = start.duration(to: clock.now) / .seconds(1)
+    return Sample(wall: wall, cpu: processorSeconds(of: process))
+  }
+
+  /// Starts the program as the leader of a session whose terminal it opens.
+  private static func spawn(_ program: String, on terminal: [CChar], home: String) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, terminal, O_RDWR, 0)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
+    posix_spawnattr_setflags(&attributes, Self.asSessionLeader)
+    let variables = ["HOME=\(home)", "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=/usr/bin:/bin"]
+    let words = [program, "--in-memory"]
+    let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    let environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
+    defer { (arguments + environment).forEach { free($0) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, program, &actions, &attributes, arguments, environment)
+    guard code == 0 else { throw failure("\(program) cannot be started: \(String(cString: strerror(code)))") }
+    return process
+  }
+
+  /// The processor time of another process so far.
+  private static func processorSeconds(of process: pid_t) -> Double {
+    var (clock, time) = (clockid_t(), timespec())
+    guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  private static func failure(_ text: String) -> SQLiteFloor.Failure { SQLiteFloor.Failure(description: text) }
+}
 
 extension BenchmarkCase {
   /// The cost of a key until its screen is drawn, without the terminal.

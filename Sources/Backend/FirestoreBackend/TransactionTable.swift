@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreProtocol
+import FirestoreSQLite
+
+extension LocalBackend {
+  /// - Parameter client: whom the transaction belongs to. When there are too many, the client with most of them loses
+  ///   the one that it has not used for longest, or is refused a further one.
+  /// - Throws: `invalid-argument` for a read time that cannot be read at or a retried transaction that never was;
+  ///   `resource-exhausted`.
+  package func beginTransaction(
+    _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
+  ) throws(RPCStatus) -> TransactionID {
+    do throws(StoreError) {
+      let time = log.clock.microseconds
+      var transaction = OpenTransaction(database: database, isReadOnly: false, client: client, began: time, used: time)
+      switch options {
+      case .readOnly(let readTime):
+        transaction.isReadOnly = true
+        transaction.version = try version(of: readTime.map { .readTime($0) } ?? .latest, in: database)
+      case .readWrite(let retried?) where !transactions.isKnown(retried):
+        throw .refused(.invalidArgument, "Invalid transaction.")
+      case .readWrite: break
+      }
+      return try transactions.begin(transaction, at: time)
+    } catch { throw error.status }
+  }
+
+  /// Ends a transaction without writing. One that has ended already is no error.
+  package func rollback(_ id: [UInt8], in database: DatabaseID) throws(RPCStatus) {
+    guard transactions.isKnown(id), let id = TransactionID(id) else {
+      throw RPCStatus(.invalidArgument, "Invalid transaction.")
+    }
+    transactions.finish(id)
+  }
+
+  /// Applies mutations if nothing that the transaction read has changed; ends the transaction either way.
+  /// - Parameter check: decides whether the commit may happen.
+  /// - Throws: `aborted` if something has changed.
+  package func commit(
+    _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8], check: CommitCheck? = nil
+  ) throws(RPCStatus) -> CommitResponse {
+    let id: TransactionID
+    do throws(StoreError) {
+      id = try transactions.use(transaction, in: database, at: log.clock.microseconds)
+    } catch { throw error.status }
+    guard let transaction = transactions[id] else { throw RPCStatus(.invalidArgument, "Invalid transaction.") }
+    if transaction.isReadOnly, !mutations.isEmpty {
+      throw RPCStatus(.invalidArgument, "Cannot modify entities in a read-only transaction.")
+    }
+    defer { transactions.finish(id) }
+    if !mutations.isEmpty {
+      do throws(StoreError) {
+        let isOutdated = try log.readAtBoth(database, transaction.version) { now, earlier throws(StoreError) in
+          try now.hasConflict(transaction, earlier: earlier)
+        }
+        if isOutdated {
+          throw .refused(.aborted, "Too much contention on these documents. Please try again.")
+        }
+      } catch { throw error.status }
+    }
+    return try commit(mutations, in: database, check: check)
+  }
+
+  /// Applies each mutation on its own: some may fail and others not.
+  package func commitEach(
+    _ mutations: [Mutation], in database: DatabaseID
+  ) throws(RPCStatus) -> [Result<MutationResult, RPCStatus>] {
+    var seen: Set<DocumentKey> = []
+    for mutation in mutations where !seen.insert(mutation.key).inserted {
+      throw RPCStatus(
+        .invalidArgument, "the same document cannot be written more than once in a single request")
+    }
+    return commit(mutations.map { CommitOrder([$0], in: database) }).map { result in result.map { $0.results[0] } }
+  }
+}
+
+extension CommitLog {
+  /// Reads now and at an earlier version (now, if there is none) in one step.
+  mutating func readAtBoth<Result>(
+    _ database: DatabaseID, _ version: Int64?,
+    _ body: (DocumentReader, DocumentReader) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try read(database) { reader throws(StoreError) in
+      let earlier = DocumentReader(
+        connection: reader.connection, database: reader.database, state: reader.state, known: reader.known,
+        past: version)
+      return try body(reader, earlier)
+    }
+  }
+}
+
+/// The name of a transaction for clients: nine opaque bytes.
+package struct TransactionID: Hashable, Sendable {
+  let number: Int64
+
+  init(number: Int64) { self.number = number }
+
+  /// - Returns: `nil` for bytes that no backend of this kind made.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == 9, bytes[0] == 2 else { return nil }
+    number = bytes.dropFirst().reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  package var bytes: [UInt8] { [2] + withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) } }
+}
+
+/// The identity of a client, for as long as it is connected.
+package struct ClientID: Hashable, Sendable {
+  private final class Identity: Sendable {}
+  private let identity = Identity()
+
+  package init() {}
+
+  package static func == (left: ClientID, right: ClientID) -> Bool { left.identity === right.identity }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
+}
+
+/// One open transaction. Optimistic: it reads at the version of its first read and is checked when it commits, so that
+/// no other transaction waits for it (PROTOCOL §3.4).
+struct OpenTransaction {
+  var database: DatabaseID
+  var isReadOnly: Bool
+  /// The version of all its reads; `nil` before the first.
+  var version: Int64?
+  var keys: Set<DocumentKey> = []
+  var queries: [ServedQuery] = []
+  let client: ClientID?
+  /// The times of the beginning and of the last use, in microseconds since the epoch.
+  let began: Int64
+  var used: Int64
+}
+
+/// The transactions of all databases. They live in memory: a restart ends them all, as an expiry would.
+struct TransactionTable {
+  /// The times in microseconds after which a transaction ends, unused or in all, as real Firestore has them.
+  static let idleLimit: Int64 = 60_000_000
+  static let totalLimit: Int64 = 270_000_000
+  private var open: [TransactionID: OpenTransaction] = [:]
+  private var finished: Set<TransactionID> = []
+  /// The last number given. Numbers begin at the time of the start, so that those of an earlier run count as expired.
+  private var lastNumber: Int64
+
+  private let maximumOpen: Int
+
+  init(at time: Int64, maximumOpen: Int = 10_000) {
+    lastNumber = time
+    self.maximumOpen = maximumOpen
+  }
+
+  mutating func begin(_ transaction: OpenTransaction, at time: Int64) throws(StoreError) -> TransactionID {
+    expire(at: time)
+    if open.count >= maximumOpen { try makeRoom(for: transaction.client) }
+    lastNumber += 1
+    let id = TransactionID(number: lastNumber)
+    open[id] = transaction
+    return id
+  }
+
+  /// Whether the id was ever given out, so that a retry may name it.
+  func isKnown(_ bytes: [UInt8]) -> Bool {
+    guard let id = TransactionID(bytes) else { return false }
+    return id.number > 0 && id.number <= lastNumber
+  }
+
+  /// The id of an open transaction, which is marked as used.
+  mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(StoreError) -> TransactionID {
+    expire(at: time)
+    guard isKnown(bytes), let id = TransactionID(bytes) else {
+      throw .refused(.invalidArgument, "Invalid transaction.")
+    }
+    guard let transaction = open[id] else {
+      throw .refused(
+        .invalidArgument,
+        finished.contains(id)
+          ? "Transaction is invalid or closed." : "The referenced transaction has expired or is no longer valid.")
+    }
+    guard transaction.database == database else { throw .refused(.invalidArgument, "Invalid transaction.") }
+    open[id]?.used = time
+    return id
+  }
+
+  subscript(id: TransactionID) -> OpenTransaction? {
+    get { open[id] }
+    set { open[id] = newValue }
+  }
+
+  /// Ends a transaction; one that has ended already stays ended.
+  mutating func finish(_ id: TransactionID) {
+    guard open.removeValue(forKey: id) != nil else { return }
+    // The ended transactions only decide on the wording of an error.
+    if finished.count >= maximumOpen { finished = [] }
+    finished.insert(id)
+  }
+
+  /// Ends the least recently used transaction of the client that has most of them, unless that is this client.
+  private mutating func makeRoom(for client: ClientID?) throws(StoreError) {
+    var counts: [ClientID?: Int] = [:]
+    for transaction in open.values { counts[transaction.client, default: 0] += 1 }
+    guard let most = counts.max(by: { $0.value < $1.value }), counts[client, default: 0] < most.value else {
+      throw .refused(
+        .resourceExhausted,
+        "\(open.count) transactions are open, most of them this client's. Commit some or roll them back.")
+    }
+    let ofClient = open.lazy.filter { $0.value.client == most.key }
+    if let oldest = ofClient.min(by: { ($0.value.used, $0.key.number) < ($1.value.used, $1.key.number) }) {
+      open[oldest.key] = nil
+    }
+  }
+
+  private mutating func expire(at time: Int64) {
+    for (id, transaction) in open
+    where time - transaction.used > Self.idleLimit || time - transaction.began > Self.totalLimit { open[id] = nil }
+  }
+}
+
+extension DocumentReader {
+  /// Whether a read of the transaction has a conflict since: a change of a document that it looked up, or that one of
+  /// its queries matched or now matches, limits aside.
+  /// - Parameter earlier: a reader at the transaction's version.
+  func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(StoreError) -> Bool {
+    guard let version = transaction.version, version < state.version else { return false }
+    // The changes are no longer on record: they might concern any document.
+    if version < state.pruned || version < state.historyStart { return true }
+    for key in try changedKeys(after: version) {
+      if transaction.keys.contains(key) { return true }
+      let queries = transaction.queries.filter { $0.covers(key.collection) }
+      if queries.isEmpty { continue }
+      let (before, after) = (try earlier.document(key), try document(key))
+      if queries.contains(where: { $0.holds(before) || $0.holds(after) }) { return true }
+    }
+    return false
+  }
+
+  /// The keys of all documents that changed after a version.
+  private func changedKeys(after version: Int64) throws(StoreError) -> Set<DocumentKey> {
+    var keys: Set<DocumentKey> = []
+    try connection.forEachRow(
+      """
+      SELECT collections.path, changes.name FROM changes JOIN collections ON collections.id = changes.collection
+        WHERE changes.database = ? AND changes.version > ?
+      """, state.id, version
+    ) { row in
+      let id = DocumentName.id(row.blobBytes(1))
+      keys.insert(DocumentKey(unchecked: ResourcePath(row.text(0)).appending(id)))
+    }
+    return keys
+  }
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2Frames
+package import NIOCore
+import Synchronization
+
+/// The memory that the server holds for one connection. Used on the connection's thread, except for `turn`.
+///
+/// ```
+/// requests   heads and bodies of unanswered requests         above `requestBytes` the sending call is reset
+/// responses  documents that calls have read, messages that   above `responseBytes` no call begins its work
+///            wait for the client to read
+/// ```
+///
+/// While the total is high (`ServerBudget.isTight`), the limit is an eighth of `responseBytes`. Clients that read still get
+/// answers; clients that do not read get no more.
+package final class ConnectionBudget: Sendable {
+  private struct State {
+    var requests = 0
+    var responses = 0
+    var turns = 0
+    var waiting: CircularBuffer<(call: AsyncStream<Turn>.Continuation, bytes: Int)> = []
+    /// The part of `responses` that is reserved for calls which have not counted their own bytes yet.
+    var reserved = 0
+    /// Whether the server admits calls when others have ended their turns.
+    var isInLine = false
+    /// Actions of listeners and prompt calls that wait for room.
+    var listeners: [() -> Void] = []
+  }
+
+  /// The most calls with a task each that are between their request and the first message of their response.
+  private static let mostTurns = 32
+
+  fileprivate let loop: any EventLoop
+  private let limits: ConnectionLimits
+  private let server: ServerBudget
+  private let state: NIOLoopBoundBox<State>
+
+  package init(_ limits: ConnectionLimits, _ server: ServerBudget, on loop: any EventLoop) {
+    self.limits = limits
+    self.server = server
+    self.loop = loop
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  /// - Parameter overflow: ends the connection, when all of them together hold too much and this one holds most.
+  package func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
+
+  package func close() {
+    server.leave(self)
+    for waiting in state.value.waiting { waiting.call.finish() }
+    state.value.waiting.removeAll()
+    state.value.listeners.removeAll()
+  }
+
+  /// Whether so many bytes of responses wait that no call should be worked on.
+  var isFull: Bool {
+    state.value.responses + state.value.reserved
+      >= (server.isTight ? limits.responseBytes / 8 : limits.responseBytes)
+  }
+
+  /// Calls a listener once there is room. Until then the listener takes nothing from the backend.
+  func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
+
+  /// The numbers of bytes of requests and of responses that are held now.
+  var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
+
+  /// - Returns: false if there is no room for the bytes; then they do not count.
+  package func addRequest(_ bytes: Int) -> Bool {
+    if state.value.requests + bytes > limits.requestBytes { return false }
+    state.value.requests += bytes
+    server.change(self, by: bytes)
+    return true
+  }
+
+  package func removeRequest(_ bytes: Int) {
+    state.value.requests -= bytes
+    server.change(self, by: -bytes)
+  }
+
+  package func addResponse(_ bytes: Int) {
+    state.value.responses += bytes
+    server.change(self, by: bytes)
+  }
+
+  package func removeResponse(_ bytes: Int) {
+    state.value.responses -= bytes
+    server.change(self, by: -bytes)
+    if isFull { return }
+    admit(fromLine: false)
+    if state.value.listeners.isEmpty { return }
+    let listeners = state.value.listeners
+    state.value.listeners = []
+    for listener in listeners { listener() }
+  }
+
+  /// Suspends until a call may be worked on. The turn ends with `end`, or with the last reference to it.
+  /// - Parameter bytes: the bytes that count until the turn ends, because the call has not counted its own yet.
+  /// - Throws: `CancellationError` if the task is cancelled or the connection closed meanwhile.
+  package func turn(reserving bytes: Int) async throws -> Turn {
+    let (turns, continuation) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(1))
+    loop.execute {
+      self.state.value.waiting.append((continuation, bytes))
+      self.admit(fromLine: false)
+    }
+    for await turn in turns { return turn }
+    throw CancellationError()
+  }
+
+  /// Admits calls that wait. The server calls it for a connection that is in line.
+  fileprivate func admit(fromLine: Bool = true) {
+    if state.value.isInLine, !fromLine { return }
+    state.value.isInLine = false
+    while !isFull, state.value.turns < Self.mostTurns, let (call, bytes) = state.value.waiting.first {
+      guard server.reserve(bytes) else {
+        state.value.isInLine = true
+        return server.wait(self)
+      }
+      state.value.waiting.removeFirst()
+      state.value.turns += 1
+      state.value.reserved += bytes
+      // A turn that is dropped because its call has gone ends by itself.
+      call.yield(Turn(self, bytes))
+      call.finish()
+    }
+  }
+
+  fileprivate func end(_ bytes: Int) {
+    loop.execute {
+      self.state.value.turns -= 1
+      self.state.value.reserved -= bytes
+      self.removeResponse(0)
+      self.server.release(bytes)
+    }
+  }
+
+  fileprivate func onLoop(_ body: @escaping @Sendable () -> Void) {
+    if loop.inEventLoop { body() } else { loop.execute(body) }
+  }
+}
+
+/// The bytes of documents that one call has read and not sent.
+package final class HeldBytes: Sendable {
+  private let budget: ConnectionBudget
+  /// The bytes held for each byte of the documents.
+  private let factor: Int
+  private let count: NIOLoopBoundBox<Int>
+
+  package init(_ budget: ConnectionBudget, factor: Int = 1) {
+    (self.budget, self.factor) = (budget, factor)
+    count = .makeBoxSendingValue(0, eventLoop: budget.loop)
+  }
+
+  /// Replaces the count. The call ends with a count of 0.
+  package func replace(_ bytes: Int) {
+    budget.onLoop { [self] in
+      let before = count.value
+      count.value = factor * bytes
+      if count.value > before {
+        budget.addResponse(count.value - before)
+      } else if count.value < before {
+        budget.removeResponse(before - count.value)
+      }
+    }
+  }
+}
+
+/// A call's right to be worked on.
+package final class Turn: Sendable {
+  private let budget: ConnectionBudget
+  private let bytes: Int
+  private let hasEnded = Atomic(false)
+
+  fileprivate init(_ budget: ConnectionBudget, _ bytes: Int) { (self.budget, self.bytes) = (budget, bytes) }
+
+  deinit { end() }
+
+  /// Ends the turn, because the response has begun: from now on the call counts the memory that it holds.
+  package func end() {
+    if !hasEnded.exchange(true, ordering: .relaxed) { budget.end(bytes) }
+  }
+}
+
+/// The memory that the server holds for all connections and sessions of WebChannel. Above the limit, the server ends the
+/// connections that hold most, so that a flood costs the clients that send it. Used on the connections' thread only.
+package final class ServerBudget: Sendable {
+  private struct Member {
+    var held = 0
+    /// Ends the connection; `nil` once it has been called.
+    var overflow: (() -> Void)?
+  }
+
+  private struct State {
+    var members: [ObjectIdentifier: Member] = [:]
+    var total = 0
+    /// The bytes that calls may read before they count them.
+    var reserved = 0
+    /// Connections whose calls wait for others to end their turns.
+    var line: CircularBuffer<ConnectionBudget> = []
+    /// The part of `total` that leaves with connections which are being ended.
+    var ending = 0
+    /// The most that was held since the end of the last flood.
+    var peak = 0
+  }
+
+  /// The decrease of held memory that counts as the end of a flood. It is worth a walk through the allocator's arenas,
+  /// which takes milliseconds.
+  private static let flood = 32 << 20
+
+  private let limit: Int
+  private let afterFlood: @Sendable () -> Void
+  private let state: NIOLoopBoundBox<State>
+
+  /// - Parameters:
+  ///   - loop: the thread of all connections.
+  ///   - limit: the most bytes that may be held.
+  ///   - afterFlood: called on the loop after most of a large amount of memory was released. A program that owns its
+  ///     process can return the memory to the system.
+  package init(on loop: any EventLoop, limit: Int, afterFlood: @escaping @Sendable () -> Void = {}) {
+    self.limit = limit
+    self.afterFlood = afterFlood
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  package var total: Int { state.value.total }
+  /// Whether the total is high, so that each connection gets an eighth of its limit.
+  var isTight: Bool { state.value.total > limit / 4 }
+
+  /// - Parameter overflow: ends the connection.
+  package func join(_ connection: AnyObject, overflow: @escaping () -> Void) {
+    state.value.members[ObjectIdentifier(connection)] = Member(overflow: overflow)
+  }
+
+  package func leave(_ connection: AnyObject) {
+    guard let member = state.value.members.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    if member.overflow == nil { state.value.ending -= member.held }
+    add(-member.held)
+  }
+
+  /// - Parameter bytes: the growth of the held memory, negative if some was released.
+  package func change(_ connection: AnyObject, by bytes: Int) {
+    let id = ObjectIdentifier(connection)
+    guard let member = state.value.members[id] else { return }
+    state.value.members[id]?.held += bytes
+    if member.overflow == nil { state.value.ending += bytes }
+    add(bytes)
+    if bytes > 0, state.value.total - state.value.ending > limit { endLargest() }
+  }
+
+  /// - Returns: false if calls of all connections may read too much already.
+  fileprivate func reserve(_ bytes: Int) -> Bool {
+    if state.value.reserved > 0, state.value.reserved + bytes > limit / 4 { return false }
+    state.value.reserved += bytes
+    return true
+  }
+
+  fileprivate func wait(_ connection: ConnectionBudget) { state.value.line.append(connection) }
+
+  fileprivate func release(_ bytes: Int) {
+    state.value.reserved -= bytes
+    // Each connection in line has one try: it goes to the end if there is no room.
+    for _ in 0..<state.value.line.count where state.value.reserved < limit / 4 {
+      state.value.line.popFirst()?.admit()
+    }
+  }
+
+  private func add(_ bytes: Int) {
+    state.value.total += bytes
+    state.value.peak = max(state.value.peak, state.value.total)
+    if state.value.peak >= Self.flood, state.value.total < state.value.peak / 16 {
+      state.value.peak = state.value.total
+      state.eventLoop.execute(afterFlood)
+    }
+  }
+
+  /// Ends the largest connections until the rest fits.
+  private func endLargest() {
+    while state.value.total - state.value.ending > limit,
+      let (id, member) = state.value.members.filter({ $0.value.overflow != nil }).max(by: {
+        $0.value.held < $1.value.held
+      })
+    {
+      state.value.members[id]?.overflow = nil
+      state.value.ending += member.held
+      member.overflow?()
+    }
+  }
+}
+
+/// The limits of one connection.
+package struct ConnectionLimits: Sendable {
+  /// The most bytes of a request, the same as in Cloud Firestore.
+  package static let requestMessageBytes = 11_534_336
+  /// The most bytes of the head of a request.
+  package static let headBytes = 16 << 10
+  /// The most bytes that all connections together may hold in memory.
+  package static let totalBytes = 448 << 20
+
+  /// The most simultaneous calls.
+  let streams: Int
+  /// The bytes of a call that a client may send before they are read.
+  let windowBytes: Int
+  /// The most bytes of unanswered requests: a few of the largest requests.
+  let requestBytes: Int
+  /// The most bytes that wait for the client to read before calls wait too.
+  let responseBytes: Int
+  /// The most window updates in a row, with no other frame between them.
+  let windowUpdates: Int
+  /// The time within which a client has to begin to speak its protocol, TLS included.
+  package let handshake = TimeAmount.seconds(30)
+  /// The time for which a connection without a call is kept, and up to twice that.
+  let idle = TimeAmount.minutes(5)
+
+  /// The limits on a port that only this machine reaches. One client's connection may carry thousands of listeners that
+  /// end together, and gRPC's core pings many times a second while it measures the line.
+  package static let loopback = ConnectionLimits(
+    streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
+
+  /// The limits on a port that other machines reach.
+  package static let network = ConnectionLimits(
+    streams: 100, windowBytes: 65_535, requestBytes: 32 << 20, responseBytes: 8 << 20, windowUpdates: 1_000)
+
+  package init(streams: Int, windowBytes: Int, requestBytes: Int, responseBytes: Int, windowUpdates: Int) {
+    self.streams = streams
+    self.windowBytes = windowBytes
+    self.requestBytes = requestBytes
+    self.responseBytes = responseBytes
+    self.windowUpdates = windowUpdates
+  }
+
+  /// The same as bounds of frames.
+  var frames: FrameLimits {
+    let isGenerous = streams > Self.network.streams
+    return FrameLimits(
+      streams: streams, streamWindow: windowBytes, connectionWindow: windowBytes, headerBytes: Self.headBytes,
+      controlFrames: isGenerous ? streams : 200, brokenStreams: isGenerous ? 2 * streams : 200,
+      windowUpdates: windowUpdates)
+  }
+}

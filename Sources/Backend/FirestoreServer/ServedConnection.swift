@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+package import FirestoreService
+import HTTP2Frames
+package import NIOCore
+
+/// The way of calls on a connection that speaks HTTP/2, with what all such connections share:
+/// ```
+/// bytes ─► FrameConnection ─► ServedConnection ─┬─ a small request ──► PromptCall
+///                                ServedStream   └─ others ───────────► ListenCall, TaskCall, OtherCalls
+/// ```
+package struct CallPipeline: Sendable {
+  /// One connection: the service as its client uses it, and what it may hold in memory.
+  package typealias Connection = (service: FirestoreService, budget: ConnectionBudget)
+
+  package let service: FirestoreService
+  package let turn: DeliveryTurn
+  package let limits: ConnectionLimits
+  /// The memory that all connections share.
+  package let budget: ServerBudget
+  let others: (any OtherCalls)?
+  let commits: CommitTurn
+
+  /// - Parameters:
+  ///   - service: its backend runs on the event loop.
+  ///   - budget: of that event loop, as is the turn.
+  ///   - others: `nil` where nothing else is answered, as between the processes that share data.
+  package init(
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ limits: ConnectionLimits, _ budget: ServerBudget,
+    _ others: (any OtherCalls)? = nil
+  ) {
+    self.service = service
+    self.turn = turn
+    self.limits = limits
+    self.budget = budget
+    self.others = others
+    commits = CommitTurn(service, on: turn.loop)
+  }
+
+  /// Begins a connection on a channel's thread.
+  package func connection(on loop: any EventLoop) -> Connection {
+    (service.serving(ClientID()), ConnectionBudget(limits, budget, on: loop))
+  }
+
+  /// Adds the handler at the end of a channel's pipeline.
+  package func configure(_ channel: any Channel, _ connection: Connection) throws {
+    let served = ServedConnection(connection, self, on: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandler(served.frames)
+  }
+}
+
+/// One client's connection: what its calls share. Used on the connections' thread.
+final class ServedConnection: FrameConnectionOwner {
+  /// The service as this client uses it.
+  let service: FirestoreService
+  let budget: ConnectionBudget
+  let turn: DeliveryTurn
+  let commits: CommitTurn
+  let others: (any OtherCalls)?
+  let loop: any EventLoop
+  private let limits: ConnectionLimits
+  private(set) lazy var frames = FrameConnection(
+    .client, self, limits.frames, handshake: limits.handshake, idle: limits.idle)
+  private(set) var isInTurn = false
+
+  /// The headers that most responses begin with, and those that end them.
+  let headers = HeaderBlock(GRPCFraming.headers)
+  let success = HeaderBlock(GRPCFraming.success)
+  /// Streams that have more to say when the connection takes bytes again.
+  var blocked: [ServedStream] = []
+  /// Whole requests that wait for room, in the order in which they came.
+  private var waiting: CircularBuffer<PromptCall> = []
+  /// Calls of this turn whose request and time may both be incomplete.
+  private var opened: [PromptCall] = []
+  /// The number of looks at incomplete requests so far.
+  private(set) var sweep = 0
+  private var nextSweep: Scheduled<Void>?
+  private var lastCaller: LastCaller?
+  /// The number of commits that are not answered yet.
+  private var commitCount = 0
+
+  init(_ connection: CallPipeline.Connection, _ pipeline: CallPipeline, on loop: any EventLoop) {
+    (service, budget) = connection
+    (turn, commits, others) = (pipeline.turn, pipeline.commits, pipeline.others)
+    (limits, self.loop) = (pipeline.limits, loop)
+    let loop = loop.assumeIsolated()
+    budget.open { [weak self] in
+      // The end waits for the end of the write that was too much.
+      loop.execute { self?.frames.fail(HTTP2Violation(.enhanceYourCalm, "too_much_held")) }
+    }
+  }
+
+  // MARK: Turns
+
+  func beginTurn() { isInTurn = true }
+
+  func endTurn() {
+    isInTurn = false
+    if !opened.isEmpty {
+      for call in opened where call.isIncomplete { call.limitTime() }
+      opened.removeAll(keepingCapacity: true)
+    }
+    frames.flush()
+  }
+
+  func hasRoom(_ connection: FrameConnection) {
+    let streams = blocked
+    blocked = []
+    for stream in streams { stream.resume() }
+  }
+
+  // MARK: Calls
+
+  func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {
+    let head = block.call
+    let stream = ServedStream(self, end, head, isRequestWhole: isLast)
+    end.owner = stream
+    let length = head.call.contentLength ?? 0
+    if head.isMalformed || isLast && length > 0 { return stream.breakOff(.protocolError) }
+    if head.isTooLarge { return stream.finish(HeaderBlock(head.call.isTooLarge)) }
+    guard stream.countHead() else { return stream.breakOff(.enhanceYourCalm) }
+    if !isLast, nextSweep == nil { scheduleSweep() }
+    if let method = head.promptMethod, !isLast {
+      let call = PromptCall(stream, method)
+      stream.serve(call)
+      if head.call.timeout != nil { opened.append(call) }
+    } else {
+      stream.begin()
+    }
+  }
+
+  private static let sweepInterval = TimeAmount.seconds(10)
+  /// The sweeps without a byte after which a request is given up: between 30 and 40 seconds.
+  private static let patience = 4
+
+  private func scheduleSweep() {
+    nextSweep = loop.assumeIsolated().scheduleTask(in: Self.sweepInterval) { [weak self] in self?.sweepRequests() }
+  }
+
+  /// Ends calls whose clients have begun a request and do not go on.
+  private func sweepRequests() {
+    sweep += 1
+    nextSweep = nil
+    let streams = frames.ends.values.compactMap { $0.owner as? ServedStream }
+    for stream in streams { stream.giveUp(after: Self.patience, GRPCFraming.isIncomplete) }
+    if streams.contains(where: \.isIncomplete) { scheduleSweep() }
+  }
+
+  /// Answers a prompt call that has come as a whole, if there is room for its response, or else when there is.
+  func answer(_ call: PromptCall) {
+    if !budget.isFull, waiting.isEmpty { return call.answer() }
+    waiting.append(call)
+    call.limitTime()
+    if waiting.count == 1 { awaitRoom() }
+  }
+
+  private func awaitRoom() {
+    budget.wait { [weak self] in
+      guard let self else { return }
+      while !budget.isFull, let call = waiting.popFirst() { call.answer() }
+      if !waiting.isEmpty { awaitRoom() }
+    }
+  }
+
+  /// The service as the caller may use it.
+  func service(for authorization: String?) throws(RPCStatus) -> FirestoreService {
+    guard service.isRestricted else { return service }
+    return try service.serving(as: authorization, &lastCaller)
+  }
+
+  /// Has a commit done in this turn of the thread. The answers to all that the connection waits for leave together.
+  func commit(_ order: CommitOrder, answer: @escaping CommitTurn.Answer) {
+    commitCount += 1
+    commits.add(order) { result in
+      self.commitCount -= 1
+      // While something is read, or commits are left, what is said waits for the rest.
+      let wasInTurn = self.isInTurn
+      self.isInTurn = true
+      answer(result)
+      self.isInTurn = wasInTurn
+      if self.commitCount == 0, !wasInTurn { self.frames.flush() }
+    }
+  }
+
+  // MARK: The end
+
+  func quiesce(_ connection: FrameConnection) {
+    for end in Array(frames.ends.values) { (end.owner as? ServedStream)?.shutDown() }
+    frames.endInOrder()
+  }
+
+  func closed(_ connection: FrameConnection) {
+    for end in Array(connection.ends.values) { end.owner?.receive(.cancel, on: end) }
+    (waiting, blocked, opened) = ([], [], [])
+    nextSweep?.cancel()
+    budget.close()
+  }
+}

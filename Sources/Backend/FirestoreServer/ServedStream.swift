@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreProtocol
+import FirestoreService
+package import HTTP2Frames
+package import NIOCore
+package import NIOHPACK
+
+/// The way in which one request is served. Used on the connections' thread.
+package protocol StreamedCall: AnyObject {
+  /// Takes a part of the request's body.
+  /// - Parameter size: the bytes for which the client gets room again when they are settled.
+  func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool)
+  /// Goes on: there is room for more of the response.
+  func resume()
+  /// Stops: no client is left to read the response.
+  func abandon()
+  /// Whether the call needs the end of its request, so that a client must not keep it open.
+  var awaitsWholeRequest: Bool { get }
+  /// Ends the call, because the rest of its request does not arrive.
+  func giveUp(_ status: RPCStatus)
+  /// Ends, if it would not by itself: the server shuts down.
+  func shutDown()
+}
+
+/// A stream of a client's connection: one request, and the response to it. Counts what both hold in memory:
+/// ```
+/// DATA in    counts until the call ends, or is answered while it goes on (Listen, Write)
+/// DATA out   counts until it is written, which is when the client's window allows it
+/// ```
+package final class ServedStream {
+  /// The size below which the head and the DATA of a call are not counted: most calls are over before counting would
+  /// matter.
+  private static let least = 1 << 10
+
+  let connection: ServedConnection
+  package let head: CallHead
+  private let end: StreamEnd
+  private var call: (any StreamedCall)?
+  /// Whether the client has sent its whole request.
+  private(set) var isRequestWhole: Bool
+  /// Whether the response has its end, or the client is gone.
+  package private(set) var isOver = false
+  private(set) var hasHeaders = false
+  /// The bytes of the body that are still to come, if the client has said.
+  private var missing: Int?
+  private var headBytes = 0
+  private var requestBytes = 0
+  private var responseBytes = 0
+  /// The connection's sweep before which the client sent the last part of the request.
+  private var lastSweep: Int
+  private var awaitsRoom = false
+
+  init(_ connection: ServedConnection, _ end: StreamEnd, _ head: CallHead, isRequestWhole: Bool) {
+    (self.connection, self.end, self.head, self.isRequestWhole) = (connection, end, head, isRequestWhole)
+    missing = head.call.contentLength
+    lastSweep = connection.sweep
+  }
+
+  package var loop: any EventLoop { connection.loop }
+  package var budget: ConnectionBudget { connection.budget }
+  /// The address of the client.
+  package var address: String? { connection.frames.channel?.remoteAddress?.ipAddress }
+
+  func serve(_ call: any StreamedCall) { self.call = call }
+
+  /// Counts a large head, which is held as long as the stream.
+  /// - Returns: whether there is room for it.
+  func countHead() -> Bool {
+    if head.bytes < Self.least { return true }
+    guard connection.budget.addRequest(head.bytes) else { return false }
+    headBytes = head.bytes
+    return true
+  }
+
+  private func releaseHead() {
+    if headBytes == 0 { return }
+    connection.budget.removeRequest(headBytes)
+    headBytes = 0
+  }
+
+  /// Whether the rest of the request is to come and the call cannot be answered before.
+  var isIncomplete: Bool { !isRequestWhole && !isOver && call?.awaitsWholeRequest == true }
+
+  /// Ends the call if its client has sent nothing for a number of sweeps.
+  func giveUp(after sweeps: Int, _ status: RPCStatus) {
+    if isIncomplete, connection.sweep - lastSweep >= sweeps { call?.giveUp(status) }
+  }
+
+  // MARK: The request
+
+  /// Gives the client back the room for bytes of its request.
+  package func settle(_ size: Int) { end.connection.settle(size, end) }
+
+  /// Breaks the stream off. gRPC's clients take ENHANCE_YOUR_CALM for `resource-exhausted`.
+  func breakOff(_ code: HTTP2Code) {
+    leave()
+    end.connection.breakOff(end, code)
+  }
+
+  package func cancel() { breakOff(.cancel) }
+
+  private func count(_ bytes: Int, isLast: Bool) -> Bool {
+    if let missing {
+      self.missing = missing - bytes
+      if missing < bytes || isLast && missing > bytes {
+        breakOff(.protocolError)
+        return false
+      }
+    }
+    if requestBytes == 0, isLast, bytes < Self.least { return true }
+    guard connection.budget.addRequest(bytes) else {
+      breakOff(.enhanceYourCalm)
+      return false
+    }
+    requestBytes += bytes
+    return true
+  }
+
+  // MARK: The response
+
+  /// Whether what is sent now goes at once.
+  package var isWritable: Bool { !isOver && end.isDrained && end.connection.isWritable }
+
+  /// Has the call told when there is room.
+  package func awaitRoom() {
+    // Bytes that wait for the client's window tell it when they have gone.
+    if awaitsRoom || isOver || !end.isDrained { return }
+    awaitsRoom = true
+    connection.blocked.append(self)
+  }
+
+  func resume() {
+    awaitsRoom = false
+    call?.resume()
+  }
+
+  /// Tells the client that the call is being served.
+  func greet() {
+    if hasHeaders || isOver { return }
+    hasHeaders = true
+    end.connection.send(.headers(connection.headers, isLast: false), on: end)
+  }
+
+  func send(_ messages: [[UInt8]]) {
+    greet()
+    write(GRPCFraming.data(messages))
+  }
+
+  /// Ends the response of a call.
+  /// - Parameter status: `nil` for success.
+  func end(_ status: RPCStatus?) {
+    if isOver { return }
+    // A response without a message has headers all the same.
+    if status == nil { greet() }
+    let hasHeaders = hasHeaders
+    finish(status.map { HeaderBlock(GRPCFraming.ending($0, hasHeaders: hasHeaders)) } ?? connection.success)
+  }
+
+  /// Begins a response that is none of gRPC.
+  package func begin(_ headers: HPACKHeaders) {
+    if isOver { return }
+    hasHeaders = true
+    end.connection.send(.headers(HeaderBlock(headers), isLast: false), on: end)
+  }
+
+  package func write(_ bytes: ByteBuffer) {
+    if isOver { return }
+    if requestBytes > 0, !isRequestWhole {
+      connection.budget.removeRequest(requestBytes)
+      requestBytes = 0
+    }
+    let count = bytes.readableBytes
+    // A small message counts only if it waits, together with the stream that waits with it.
+    let owed = count >= Self.least ? count : end.connection.takes(count, on: end) ? 0 : count + Self.least
+    if owed > 0 {
+      responseBytes += owed
+      connection.budget.addResponse(owed)
+    }
+    end.connection.send(.data(bytes, owed: owed, isLast: false), on: end)
+  }
+
+  /// Ends a response that is none of gRPC.
+  package func finish() {
+    if isOver { return }
+    close()
+    end.connection.send(.data(ByteBuffer(), owed: 0, isLast: true), on: end)
+  }
+
+  /// Ends the response with headers.
+  func finish(_ headers: HeaderBlock) {
+    if isOver { return }
+    close()
+    end.connection.send(.headers(headers, isLast: true), on: end)
+  }
+
+  // MARK: The end
+
+  private func close() {
+    (isOver, call) = (true, nil)
+    if requestBytes == 0 { return }
+    connection.budget.removeRequest(requestBytes)
+    requestBytes = 0
+  }
+
+  /// Lets go of everything, because nothing is said any more.
+  private func leave() {
+    let call = call
+    close()
+    releaseHead()
+    call?.abandon()
+    if responseBytes == 0 { return }
+    let bytes = responseBytes
+    responseBytes = 0
+    connection.budget.removeResponse(bytes)
+  }
+
+  func shutDown() { call?.shutDown() }
+}
+
+extension ServedStream: StreamOwner {
+  package func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd) {
+    guard isLast, block.headers.areTrailers else { return breakOff(.protocolError) }
+    receive(ByteBuffer(), size: 0, isLast: true, on: end)
+  }
+
+  package func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd) {
+    // The rest of a request whose answer waits for room is not wanted.
+    guard call != nil else { return settle(size) }
+    guard count(bytes.readableBytes, isLast: isLast) else { return }
+    isRequestWhole = isLast
+    lastSweep = connection.sweep
+    call?.receive(bytes, size: size, isLast: isLast)
+  }
+
+  package func receive(_ code: HTTP2Code, on end: StreamEnd) { leave() }
+
+  package func hasSent(_ owed: Int, on end: StreamEnd) {
+    responseBytes -= owed
+    connection.budget.removeResponse(owed)
+  }
+
+  package func hasDrained(_ end: StreamEnd) { call?.resume() }
+
+  package func hasSaidOut(_ end: StreamEnd) {
+    releaseHead()
+    // A client that is still sending is told that no more is wanted; this is no error of the answered call.
+    end.connection.drop(end, .noError)
+  }
+}
+
+// The choice of who serves a request that is not answered where it arrives.
+
+extension ServedStream {
+  /// Begins to serve the request:
+  /// ```
+  /// HEADERS ─┬─ Listen ───────────► ListenCall
+  ///          ├─ other methods ────► TaskCall: a task that reads messages and sends messages
+  ///          ├─ no call of gRPC ──► what OtherCalls has for its path
+  ///          ├─ other services ───► AuxiliaryCall, served as other methods are
+  ///          └─ no such method ───► grpc-status 12
+  /// ```
+  /// - Parameter body: the part of the body that has come and is settled.
+  func begin(_ body: ByteBuffer? = nil) {
+    do throws(RPCStatus) {
+      // A request may be refused for what its head says.
+      guard let call = try makeCall(), !isOver else { return }
+      serve(call)
+      if let body {
+        call.receive(body, size: 0, isLast: isRequestWhole)
+      } else if isRequestWhole {
+        call.receive(ByteBuffer(), size: 0, isLast: true)
+      }
+    } catch { end(error) }
+  }
+
+  /// - Returns: `nil` if the request is refused, which it has been told.
+  /// - Throws: the status for a caller who gives a wrong proof of identity, and for methods that are not known.
+  private func makeCall() throws(RPCStatus) -> (any StreamedCall)? {
+    let (call, service) = (head.call, connection.service)
+    if let other = connection.others?.call(on: self, path: call.path, service) { return other }
+    if let objection = head.objection {
+      finish(HeaderBlock(objection))
+      return nil
+    }
+    if call.method == "Listen" {
+      return ListenCall(self, try service.serving(as: call.authorization), timeout: call.timeout)
+    }
+    if let work = call.method.flatMap({ TaskCall.Work(method: $0) }) {
+      return TaskCall(self, try service.serving(as: call.authorization), work, timeout: call.timeout)
+    }
+    return TaskCall(
+      self, service, .auxiliary(try auxiliary(call.path, call.authorization, service)), timeout: call.timeout)
+  }
+
+  private func auxiliary(
+    _ path: String, _ authorization: String?, _ service: FirestoreService
+  ) throws(RPCStatus) -> any AuxiliaryCall {
+    if path.hasPrefix(FirestoreService.AdminMethod.root),
+      let call = AdminCall(path, try service.serving(as: authorization))
+    {
+      return call
+    }
+    if path == FollowCommits.path, let call = FollowCall(path, try service.serving(as: authorization)) { return call }
+    if let call = try connection.others?.call(path, authorization, service) { return call }
+    throw RPCStatus(.unimplemented, "There is no method \(path) here.")
+  }
+}

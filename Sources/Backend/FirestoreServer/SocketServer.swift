@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreClientState
+import FirestoreService
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// Serves the embedded backend to the other processes of its user on a socket of this machine: google.firestore.v1 over
+/// gRPC, and the list of attached processes (`SharingLine`).
+package final class SocketServer: Sendable {
+  private struct State {
+    var listener: (any Channel)?
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var beat: RepeatedTask?
+    var isClosed = false
+  }
+
+  /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
+  private static let heartbeatInterval = TimeAmount.seconds(30)
+  private static let maximumConnections = 1_000
+
+  /// The most connections. Files are for the program: connections get at most half of them.
+  private static let connections: Int = {
+    var files = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
+    return max(1, min(maximumConnections, Int(clamping: files.rlim_cur) / 2))
+  }()
+
+  private let loop = ServerThread.loop
+  private let attendance: Attendance
+  private let trusted: Set<UInt32>
+  private let state: NIOLoopBoundBox<State>
+
+  /// Begins to serve, until `close`.
+  /// - Parameters:
+  ///   - descriptor: a socket on which connections are listened for; it is this server's from now on.
+  ///   - trusted: users whose processes are served.
+  ///   - backend: runs on `ServerThread.executor`.
+  ///   - onChange: called with all that are attached, on the thread of the connections.
+  ///   - onClaim: called there when one of them has to have the data open itself; says why it does not get it, or `nil`
+  ///     when it does.
+  package init(
+    listening descriptor: CInt, to trusted: Set<UInt32>, backend: LocalBackend, welcome: SharingLine.Welcome,
+    onChange: @escaping @Sendable ([DataMember]) -> Void, onClaim: @escaping @Sendable () -> String?
+  ) {
+    precondition(backend.executor === ServerThread.executor, "The backend does not run on the server's executor.")
+    attendance = Attendance(welcome, on: loop, onChange: onChange, onClaim: onClaim)
+    self.trusted = trusted
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+    listen(descriptor, backend)
+  }
+
+  private func listen(_ descriptor: CInt, _ backend: LocalBackend) {
+    let (loop, attendance, state, trusted) = (loop, attendance, state, trusted)
+    let calls = CallPipeline(
+      FirestoreService(backend: backend), DeliveryTurn(loop), .loopback,
+      ServerBudget(on: loop, limit: ConnectionLimits.totalBytes))
+    let kinds = SocketGreetingHandler.Kinds(calls: calls, attendance: attendance)
+    let listening = ServerBootstrap(group: loop)
+      .childChannelInitializer { channel in
+        PeerCredentials.of(channel).flatMapThrowing { peer in
+          guard trusted.contains(peer.user), state.value.channels.count < Self.connections, !state.value.isClosed else {
+            throw ChannelError.ioOnClosedChannel
+          }
+          try channel.closeOnExec()
+          let id = ObjectIdentifier(channel)
+          state.value.channels[id] = channel
+          channel.closeFuture.assumeIsolated().whenComplete { _ in state.value.channels[id] = nil }
+          try channel.pipeline.syncOperations.addHandler(SocketGreetingHandler(kinds, process: peer.process))
+        }
+      }
+      .withBoundSocket(descriptor)
+    listening.whenSuccess { listener in
+      loop.execute {
+        state.value.listener = listener
+        if state.value.isClosed { return listener.close(promise: nil) }
+        state.value.beat = loop.scheduleRepeatedTask(
+          initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
+        ) { [weak backend] _ in
+          // Heartbeats are for clients elsewhere, which have no other sign that this process lives.
+          guard let backend, !attendance.isEmpty else { return }
+          Task { await backend.heartbeat() }
+        }
+      }
+    }
+  }
+
+  /// Accepts no more connections and ends all of them; the backend is let go with the last. Returns at once.
+  package func close() {
+    let state = state
+    loop.execute {
+      state.value.isClosed = true
+      state.value.beat?.cancel()
+      state.value.beat = nil
+      state.value.listener?.close(promise: nil)
+      state.value.listener = nil
+      for channel in state.value.channels.values { channel.close(promise: nil) }
+    }
+  }
+}
+
+extension Channel {
+  /// Keeps the connection from programs that this process starts, such as an editor: it would outlive this process.
+  fileprivate func closeOnExec() throws {
+    _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      fcntl($0, F_SETFD, FD_CLOEXEC)
+    }
+  }
+}
+
+/// The process at the other end of a socket of this machine, as the system tells it.
+private struct PeerCredentials: Sendable {
+  var process: Int32 = 0
+  var user: UInt32 = .max
+  var group: UInt32 = .max
+
+  static func of(_ channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeSucceededFuture(PeerCredentials())
+    }
+    return options.unsafeGetSocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
+  }
+}
+
+/// Tells by its first byte what a connection on the data's socket is for.
+///
+/// ```
+/// P  the preface of HTTP/2 ──► calls of a process on this machine
+/// h  hearth …              ──► who comes, and hears who is here
+///    anything else         ──► the end: ports speak HTTP/1, this socket does not
+/// ```
+final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  struct Kinds: Sendable {
+    let calls: CallPipeline
+    let attendance: Attendance
+  }
+
+  /// The time within which a peer has to send its first byte.
+  private static let patience = TimeAmount.seconds(10)
+
+  private let kinds: Kinds
+  private let process: Int32
+  private var deadline: Scheduled<Void>?
+
+  init(_ kinds: Kinds, process: Int32) {
+    self.kinds = kinds
+    self.process = process
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let channel = context.channel
+    deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = unwrapInboundIn(data)
+    guard let first = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return }
+    do {
+      switch first {
+      case UInt8(ascii: "h"):
+        try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
+      case UInt8(ascii: "P"):
+        try kinds.calls.configure(context.channel, kinds.calls.connection(on: context.eventLoop))
+      default: return context.close(promise: nil)
+      }
+    } catch { return context.close(promise: nil) }
+    if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
+    context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

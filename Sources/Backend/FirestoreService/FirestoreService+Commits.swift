@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreModel
+import FirestoreProtocol
+
+extension FirestoreService {
+  func beginTransaction(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let (name, options) = try RequestReader.read(bytes) { reader throws(WireError) in
+      try reader.beginTransactionRequest()
+    }
+    let id = try beginTransaction(options, in: try ResourceName.database(name), on: backend)
+    return WireWriter.message { $0.beginTransactionResponse(id) }
+  }
+
+  func rollback(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let (name, id) = try RequestReader.read(bytes) { reader throws(WireError) in try reader.rollbackRequest() }
+    try backend.rollback(id, in: try ResourceName.database(name))
+    return []
+  }
+
+  func commit(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    let (database, mutations) = try request.checked()
+    let outcome =
+      request.transaction.isEmpty
+      ? try backend.commit(mutations, in: database, request: request.requestID, check: access?.commits)
+      : try backend.commit(mutations, in: database, transaction: request.transaction, check: access?.commits)
+    return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
+  }
+
+  /// The commit that a `CommitRequest` asks for, to be done together with others.
+  /// - Returns: `nil` for the commit of a transaction, which is done by itself.
+  package func commitOrder(_ bytes: [UInt8]) throws(RPCStatus) -> CommitOrder? {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    if !request.transaction.isEmpty { return nil }
+    let (database, mutations) = try request.checked()
+    return CommitOrder(mutations, in: database, request: request.requestID, check: access?.commits)
+  }
+
+  /// Does commits together, each atomically by itself. To be called on the backend's executor.
+  /// - Returns: the response's message for each.
+  package func commitAtOnce(_ orders: [CommitOrder]) -> [Result<[UInt8], RPCStatus>] {
+    zip(orders, backend.step { $0.commit(orders) }).map { order, result in
+      result.map { outcome in WireWriter.message { $0.commitResponse(outcome, to: order.mutations) } }
+    }
+  }
+
+  func batchWrite(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    let (database, mutations) = try request.checked()
+    try access?.checkIsAdmin("Batch writes", in: database)
+    let results = try backend.commitEach(mutations, in: database)
+    return WireWriter.message { $0.batchWriteResponse(results, to: mutations) }
+  }
+
+  func beginTransaction(
+    _ options: TransactionOptions, in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> [UInt8] {
+    if case .readOnly(let time?) = options { try RequestReader.check(time) }
+    return try backend.beginTransaction(options, in: database, for: client).bytes
+  }
+
+  /// The consistency of a read, beginning the transaction that it asks for.
+  /// - Returns: the transaction, if it is new.
+  func begin(
+    _ selector: ConsistencySelector, in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> (ReadConsistency, new: [UInt8]?) {
+    switch selector {
+    case .latest: return (.latest, nil)
+    case .readTime(let time):
+      try RequestReader.check(time)
+      return (.readTime(time), nil)
+    case .transaction(let id): return (.transaction(id), nil)
+    case .newTransaction(let options):
+      let id = try beginTransaction(options, in: database, on: backend)
+      return (.transaction(id), id)
+    }
+  }
+}
+
+extension FirestoreService {
+  /// Serves one Write stream (PROTOCOL §3.1): handshake, then one response per request, in order. The first failing
+  /// batch ends the stream; batches behind it are not applied.
+  ///
+  /// A stream can be resumed: the token counts the requests of the stream that were applied, so that a client that
+  /// names the stream and the last token it has received, and sends requests again, gets their answers instead of a
+  /// second application. A request that names itself by the label `hearth-write`, as Hearth's client does, is applied
+  /// once on any stream. Clients that do neither are served at least once, as everywhere.
+  package func write<Requests: AsyncSequence & Sendable>(
+    _ requests: Requests, to send: Send
+  ) async throws where Requests.Element == [UInt8] {
+    var stream = WriteStream(self)
+    for try await bytes in requests {
+      let answer = try await stream.answer(bytes, on: backend)
+      try await send([answer.message])
+      if answer.isLast { return }
+    }
+  }
+}
+
+/// One Write stream, for a transport that runs where the backend runs: each request is one step of it.
+package struct WriteStream: Sendable {
+  private let backend: LocalBackend
+  private let access: (any CallerPermissions)?
+  private var place: WriteStreamPlace?
+
+  package init(_ service: FirestoreService) {
+    backend = service.backend
+    access = service.access
+  }
+
+  /// Applies a request. To be called on the backend's executor.
+  /// - Returns: the message that answers it, and whether the client ends the stream with it.
+  /// - Throws: the status with which the stream ends.
+  package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
+    let stream = self
+    let (answer, place) = try backend.step { backend throws(RPCStatus) in
+      var stream = stream
+      return (try stream.answer(bytes, on: backend), stream.place)
+    }
+    self.place = place
+    return answer
+  }
+
+  fileprivate mutating func answer(
+    _ bytes: [UInt8], on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.writeRequest() }
+    guard var current = place else {
+      let opened = try WriteStreamPlace(opening: request)
+      place = opened
+      let response = WriteResponse(streamID: opened.id, streamToken: opened.token)
+      return (WireWriter.message { $0.writeResponse(response) }, false)
+    }
+    if request.writes.isEmpty {
+      // The client is closing.
+      let response = WriteResponse(streamToken: current.token)
+      return (WireWriter.message { $0.writeResponse(response) }, true)
+    }
+    let database = current.database
+    let mutations = try request.writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) }
+    try access?.checkTime()
+    current.position += 1
+    let outcome = try backend.commit(
+      mutations, in: database, request: request.requestID ?? current.requestID, check: access?.commits)
+    let response = WriteResponse(streamToken: current.token, commit: outcome)
+    place = current
+    return (WireWriter.message { $0.writeResponse(response, to: mutations) }, false)
+  }
+}
+
+/// The position of a Write stream: its name, and the number of its requests that have been answered.
+private struct WriteStreamPlace {
+  let id: String
+  let database: DatabaseID
+  var position: Int64
+
+  /// The greatest position, which no stream lives to reach.
+  private static let mostRequests: Int64 = 1 << 62
+
+  init(opening request: WriteStreamMessage) throws(RPCStatus) {
+    if request.database.isEmpty { throw .invalid("'database' must be set on an initial write request.") }
+    database = try ResourceName.database(request.database)
+    if !request.writes.isEmpty { throw .invalid("'writes' must not be set on an initial write request.") }
+    if request.streamID.isEmpty, !request.streamToken.isEmpty {
+      throw .invalid(
+        "Resuming streams is not supported, 'stream_token' must not be set on an initial write request without "
+          + "'stream_id'.")
+    }
+    if request.streamID.isEmpty {
+      id = Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+      position = 0
+      return
+    }
+    guard Hexadecimal.bytes(request.streamID)?.count == 16, request.streamToken.count == 8 else {
+      throw .invalid("The stream to resume is not one of this server's.")
+    }
+    id = request.streamID
+    position = Int64(bitPattern: request.streamToken.reduce(0) { $0 << 8 | UInt64($1) })
+    guard (0..<Self.mostRequests).contains(position) else {
+      throw .invalid("The stream to resume is not one of this server's.")
+    }
+  }
+
+  var token: [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
+
+  /// A name for the request at the current position that is unique for ever.
+  var requestID: WriteRequestID {
+    WriteRequestID(clientID: Array(id.utf8), batchID: BatchID(position), sender: .stream)
+  }
+}
+
+extension FirestoreService {
+  /// Answers `hearth.v1.Commits/Follow`: which collections commits change, from now on, until cancelled.
+  /// - Throws: `permission-denied` where there are rules and the caller is no administrator, also when rules come later;
+  ///   `invalid-argument`; the error that `send` threw.
+  package func followCommits(_ request: [UInt8], to send: Send) async throws {
+    let name: String
+    do throws(WireError) {
+      name = try WireReader.read(request) { reader throws(WireError) in try reader.followRequest() }
+    } catch { throw RPCStatus.invalid("The request cannot be read: \(error.reason).") }
+    let database = try ResourceName.database(name)
+    try checkMayFollow(database)
+    throw try await backend.followCommits(in: database) { news in
+      try checkMayFollow(database)
+      try await send([WireWriter.message { $0.commitNews(news) }])
+    }
+  }
+
+  private func checkMayFollow(_ database: DatabaseID) throws(RPCStatus) {
+    try checkTime()
+    try access?.checkIsAdmin("Notices of commits", in: database)
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestorePipelines
+import FirestoreProtocol
+import FirestoreQuery
+
+extension FirestoreService {
+  func runQuery(_ bytes: [UInt8], to send: Send) async throws {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.runQueryRequest() }
+    let (database, path) = try ResourceName.parent(request.parent)
+    let query = try ServedQuery(request: request.query, below: path, in: database)
+    try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
+    try indexes?.check(query, in: database)
+    var metrics = ExplainMetrics(of: query)
+    if request.explain == false {
+      return try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
+    }
+    let (start, names) = (ContinuousClock.now, DocumentNames(database))
+    let (read, new) = try await begin(request.consistency, in: database, on: backend)
+    if let new { try await send([WireWriter.message { $0.runQueryResponse(ReadResponse(transaction: new), names) }]) }
+    let cursor = try await backend.open(ReadRequest(query, read, in: database))
+    let isExplained = request.explain != nil
+    let (count, skipped) = try await sendResult(at: cursor, of: query, names, endsHere: !isExplained, to: send)
+    if isExplained {
+      metrics.execution = ExplainMetrics.Execution(
+        results: count, duration: start.duration(to: .now), documents: count, indexEntries: count + skipped)
+      let end = ReadResponse(readTime: cursor.readTime, skipped: count == 0 ? skipped : 0, isDone: true)
+      try await send([WireWriter.message { $0.runQueryResponse(end, names, explaining: metrics) }])
+    }
+  }
+
+  /// Sends a result piece by piece: the next one is read when the client has room for it.
+  /// - Parameter endsHere: whether the last message says that the result is complete. Clients read no further message.
+  /// - Returns: the number of documents, and the number of documents that the offset left out.
+  private func sendResult(
+    at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, endsHere: Bool, to send: Send
+  ) async throws -> (count: Int, skipped: Int) {
+    let mask = query.projection.map { projection in
+      // The distance is part of the result whatever is selected.
+      FieldMask(projection.paths.union(query.nearest?.resultField.map { [$0] } ?? []))
+    }
+    let readTime = cursor.readTime
+    var (count, skipped, next) = (0, 0, QueryCursor?.some(cursor))
+    while let cursor = next {
+      let (piece, rest) = try await backend.read(cursor)
+      hold?(piece.size)
+      skipped += piece.skipped
+      let (before, left, last) = (count, skipped, rest == nil && endsHere ? piece.documents.count - 1 : -1)
+      let responses = piece.documents.enumerated().lazy.map { index, document in
+        let response = ReadResponse(
+          document: document, readTime: readTime, skipped: before + index == 0 ? left : 0, isDone: index == last)
+        return WireWriter.message { $0.runQueryResponse(response, names, mask: mask) }
+      }
+      for batch in responses.inBatches { try await send(batch) }
+      count += piece.documents.count
+      next = rest
+    }
+    if count == 0, endsHere {
+      let end = ReadResponse(readTime: readTime, skipped: skipped, isDone: true)
+      try await send([WireWriter.message { $0.runQueryResponse(end, names) }])
+    }
+    return (count, skipped)
+  }
+
+  func runAggregationQuery(_ bytes: [UInt8], to send: Send) async throws {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.aggregationRequest() }
+    let (database, path) = try ResourceName.parent(request.parent)
+    let query = try ServedQuery(request: request.query, below: path, in: database)
+    let (aggregations, caps) = try request.checked()
+    try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
+    try indexes?.check(query, aggregations, in: database)
+    var metrics = ExplainMetrics(of: query, aggregations)
+    if request.explain == false {
+      return try await send([WireWriter.message { $0.aggregationResponse(explaining: metrics) }])
+    }
+    let start = ContinuousClock.now
+    let (read, new) = try await begin(request.consistency, in: database, on: backend)
+    if let new { try await send([WireWriter.message { $0.aggregationResponse(transaction: new) }]) }
+    let (values, readTime) = try await backend.aggregate(ReadRequest(query, read, in: database), aggregations)
+    var fields = Fields()
+    for (alias, value) in values {
+      if case .integer(let count) = value, let cap = caps[alias] {
+        fields[alias] = .integer(min(count, cap))
+      } else {
+        fields[alias] = value
+      }
+    }
+    if request.explain != nil {
+      metrics.execution = ExplainMetrics.Execution(
+        results: 1, duration: start.duration(to: .now), documents: 0, indexEntries: 1)
+    }
+    let (figures, explained) = (fields, request.explain == nil ? nil : metrics)
+    try await send([
+      WireWriter.message { $0.aggregationResponse(figures, readTime: readTime, explaining: explained) }
+    ])
+  }
+
+  /// Cursors that split a query's documents into parts of about the same size, none below the real service's 128
+  /// documents.
+  func partitionQuery(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.partitionQueryRequest() }
+    let (database, path) = try ResourceName.parent(request.parent)
+    let query = try ServedQuery(request: request.query, below: path, in: database)
+    try access?.checkIsAdmin("Partitions of queries", in: database)
+    guard request.partitionCount > 0 else { throw .invalid("partition_count must be positive.") }
+    let target = query.target
+    guard target.filters.isEmpty, target.limit == nil, query.offset == 0, target.start == nil, target.end == nil,
+      target.orderBy == [OrderBy(.documentID)]
+    else {
+      throw .invalid("PartitionQuery needs a collection group query that is ordered by __name__ and has nothing else.")
+    }
+    let (read, _) = try await begin(request.consistency, in: database, on: backend)
+    let keys = try await backend.keys(of: ReadRequest(query, read, in: database))
+    let points = Self.splitPoints(of: keys, partitions: request.partitionCount)
+    let first = request.pageToken.isEmpty ? 0 : Int(request.pageToken) ?? -1
+    guard first >= 0, first <= points.count else { throw .invalid("invalid page token") }
+    let page = points[first...].prefix(request.pageSize > 0 ? Int(clamping: request.pageSize) : .max)
+    let token = page.endIndex < points.count ? String(page.endIndex) : ""
+    return WireWriter.message { $0.partitionQueryResponse(page, in: database, nextPageToken: token) }
+  }
+
+  static func splitPoints(of keys: [DocumentKey], partitions: Int64) -> [DocumentKey] {
+    let smallestPart = 128
+    let parts = min(Int(clamping: partitions) &+ 1, keys.count / smallestPart)
+    guard parts > 1 else { return [] }
+    return (1..<parts).map { keys[$0 * keys.count / parts] }
+  }
+}
+
+extension FirestoreService {
+  /// The bytes of results in one message: the next ones are computed when the client has room for them.
+  private static let messageBytes = 64 << 10
+
+  /// Computes a pipeline off the caller's thread, which may be that of the connections: an expression may take long for
+  /// one document.
+  func executePipeline(_ bytes: [UInt8], to send: Send) async throws {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try await pipeline(bytes, to: send) }
+  }
+
+  private func pipeline(_ bytes: [UInt8], to send: Send) async throws {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.executePipelineRequest() }
+    let database = try ResourceName.database(request.database)
+    guard let message = request.pipeline else { throw RPCStatus.invalid("A structured_pipeline is required.") }
+    let pipeline = try Pipeline(message, in: database)
+    let mode = try request.explainMode
+    let names = DocumentNames(database)
+    if mode == .explain {
+      let response = PipelineResponse(explanation: message.plan)
+      return try await send([WireWriter.message { $0.executePipelineResponse(response, names) }])
+    }
+    let start = ContinuousClock.now
+    let (read, new) = try await begin(request.consistency, in: database, on: backend)
+    if let new {
+      try await send([WireWriter.message { $0.executePipelineResponse(PipelineResponse(transaction: new), names) }])
+    }
+    var executed = try await backend.execute(
+      pipeline, read, in: database, check: access?.pipelines(in: database), commitCheck: access?.commits)
+    var count = 0
+    // The last message with results carries the statistics, so one message is kept back.
+    var last: PipelineResponse?
+    while let slice = try await executed.results.next() {
+      count += slice.count
+      hold?(slice.reduce(0) { $0 + $1.data.encoded.bytes.count })
+      for results in slice.pieces(of: Self.messageBytes) {
+        if let last { try await send([WireWriter.message { $0.executePipelineResponse(last, names) }]) }
+        last = PipelineResponse(results: Array(results), executionTime: executed.time)
+      }
+    }
+    if case .transaction(let id) = read, request.commitsTransaction {
+      _ = try await backend.commit([], in: database, transaction: id)
+    }
+    var end = last ?? PipelineResponse(executionTime: executed.time)
+    if mode == .analyze { end.explanation = message.plan + Self.execution(results: count, start.duration(to: .now)) }
+    try await send([WireWriter.message { $0.executePipelineResponse(end, names) }])
+  }
+
+  private static func execution(results: Int, _ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    return "Execution:\n  results returned: \(results)\n  duration: \(microseconds) us\n"
+  }
+}
+
+extension [PipelineResult] {
+  /// Parts that hold about this many bytes, and at least one result each.
+  fileprivate func pieces(of bytes: Int) -> [ArraySlice<PipelineResult>] {
+    var (pieces, start, size) = ([ArraySlice<PipelineResult>](), startIndex, 0)
+    for index in indices {
+      size += self[index].data.encoded.bytes.count + 64
+      if size >= bytes || index == endIndex - 1 {
+        pieces.append(self[start...index])
+        (start, size) = (index + 1, 0)
+      }
+    }
+    return pieces
+  }
+}
+
+private enum ExplainMode: String {
+  case explain, analyze, execute
+}
+
+extension ExecutePipelineMessage {
+  /// The mode that the option `explain_options` asks for; `nil` without it.
+  fileprivate var explainMode: ExplainMode? {
+    get throws(RPCStatus) {
+      guard let option = options["explain_options"] else { return nil }
+      guard case .constant(.map(let fields)) = option else {
+        throw .invalid("The option 'explain_options' is a map with a 'mode'.")
+      }
+      guard let mode = fields["mode"] else { return .explain }
+      guard case .string(let name) = mode, let known = ExplainMode(rawValue: name) else {
+        throw .invalid("The mode of 'explain_options' is \"explain\", \"analyze\" or \"execute\".")
+      }
+      return known
+    }
+  }
+}
+
+extension PipelineMessage {
+  /// The names of the stages, one a line.
+  fileprivate var plan: String { "Plan:\n" + stages.map { "  \($0.name)\n" }.joined() }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import Synchronization
+
+/// One Listen stream (PROTOCOL §2), for a transport that runs where the backend runs: every call here is on the
+/// backend's executor and is one step of it, so that the effects of a commit reach a stream without a task.
+package struct ListenStream: Sendable {
+  fileprivate struct Watch {
+    let session: WatchSessionID
+    let names: DocumentNames
+    /// The restrictions of the caller; `nil` for an administrator.
+    var access: (any ListenerPermissions)?
+    let indexes: ServedIndexes?
+    let database: DatabaseID
+  }
+
+  private let backend: LocalBackend
+  private let access: (any CallerPermissions)?
+  private let indexes: ServedIndexes?
+  private let told: LastMessages
+  private let wake: @Sendable () -> Void
+  /// The watch session, begun by the first request, which names the database.
+  private var watch: Watch?
+  private var lastChosenID: Int32 = 0
+
+  /// - Parameter wake: called when `take` has something to send. It may be called from within the other methods.
+  package init(_ service: FirestoreService, wake: @escaping @Sendable () -> Void) {
+    backend = service.backend
+    access = service.access
+    indexes = service.indexes
+    told = service.told
+    self.wake = wake
+  }
+
+  /// Adds or removes a target.
+  /// - Throws: the error of the stream as a whole, which ends with it.
+  package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) {
+    var message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
+    // Zero leaves the choice to the server.
+    if message.target?.id.rawValue == 0 {
+      lastChosenID += 1
+      message.target?.id = TargetID(lastChosenID)
+    }
+    let request = try ListenRequest(message)
+    let (change, database, signal) = (request.change, request.database, WatchSignal(wake: wake))
+    let opened =
+      self.watch
+      ?? Watch(
+        session: backend.step { $0.openWatch(in: database, signal) }, names: DocumentNames(database),
+        access: access?.listener(in: database), indexes: indexes, database: database)
+    watch = opened
+    watch = try backend.step { backend throws(RPCStatus) in
+      var watch = opened
+      try watch.make(change, on: backend)
+      return watch
+    }
+  }
+
+  /// The messages to send, and whether there are more without waiting.
+  /// - Parameter bytes: the most bytes of their documents, but for the last of them.
+  /// - Throws: the status with which the stream ends.
+  package mutating func take(
+    upTo bytes: Int = WatchDelivery.bytes
+  ) throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {
+    guard let watch else { return ([], false) }
+    let delivery: WatchDelivery
+    if watch.access == nil {
+      delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: watch.session, upTo: bytes) }
+    } else {
+      (self.watch, delivery) = try backend.step { backend throws(RPCStatus) in
+        var watch = watch
+        let delivery = try watch.takeAllowed(upTo: bytes, on: backend)
+        return (watch, delivery)
+      }
+    }
+    let messages = delivery.changes.map { change in
+      told.message(change, in: watch.database, watch.names, readTime: delivery.readTime)
+    }
+    return (messages, delivery.hasMore)
+  }
+
+  /// Ends the stream: it gets no more messages. Needed once it has received a request.
+  package func close() {
+    guard let watch else { return }
+    backend.step { $0.closeWatch(watch.session) }
+  }
+}
+
+extension ListenStream.Watch {
+  /// Takes the messages for a caller restricted by rules: whether each may be sent is decided in the same step.
+  fileprivate mutating func takeAllowed(
+    upTo bytes: Int, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> WatchDelivery {
+    // Taken out while it changes: an existential cannot change in place in a call that is isolated to an actor.
+    guard var access = access.take() else { return try backend.take(from: session, upTo: bytes) }
+    defer { self.access = access }
+    try access.checkTime()
+    access.review(on: session, backend)
+    var delivery = try backend.take(from: session, upTo: bytes)
+    try access.withhold(from: &delivery, backend)
+    return delivery
+  }
+
+  private mutating func admit(
+    _ target: WatchTarget, others: [DocumentKey], _ orderBy: [OrderBy], on backend: isolated LocalBackend
+  ) throws(RPCStatus) {
+    guard var access = access.take() else { return }
+    defer { self.access = access }
+    try access.add(target.id, target.target, others: others, orderBy, on: session, backend)
+  }
+
+  private mutating func forget(_ id: TargetID, on backend: isolated LocalBackend) {
+    guard var access = access.take() else { return }
+    defer { self.access = access }
+    access.remove(id, on: session, backend)
+  }
+
+  fileprivate mutating func make(
+    _ change: ListenRequest.Change, on backend: isolated LocalBackend
+  ) throws(RPCStatus) {
+    switch change {
+    case .watch(.add(let target), let orderBy, let others):
+      try access?.checkTime()
+      do throws(RPCStatus) {
+        try indexes?.check(ServedQuery(target.target), in: database)
+        try admit(target, others: others, orderBy, on: backend)
+      } catch { return try backend.refuse(target.id, error, on: session) }
+      try backend.request(.add(target), on: session, isChecked: true, others: others)
+    case .watch(.remove(let id), _, _):
+      forget(id, on: backend)
+      try backend.request(.remove(id), on: session)
+    case .invalid(let id, let status): try backend.refuse(id, status, on: session)
+    }
+  }
+}
+
+/// The bytes of the last messages about a document and about a snapshot. Listeners of one collection are mostly told the
+/// same, one after another, under the same target id: what one is told is encoded once for all of them.
+final class LastMessages: Sendable {
+  private struct Change: Sendable {
+    let database: DatabaseID
+    let key: DocumentKey
+    /// The version, which a document of a database has only once.
+    let version: SnapshotVersion
+    let exists: Bool
+    let updated: [TargetID]
+    let removed: [TargetID]
+    let bytes: [UInt8]
+  }
+
+  private struct Snapshot: Sendable {
+    let version: SnapshotVersion
+    /// The position, which names the data as well.
+    let token: ResumeToken
+    let bytes: [UInt8]
+  }
+
+  private struct State: Sendable {
+    var change: Change?
+    var snapshot: Snapshot?
+  }
+
+  /// The size in bytes up to which a message is kept.
+  private static let mostBytes = 64 << 10
+
+  private let state = Mutex(State())
+
+  /// The message of a change to a listener on a database.
+  func message(
+    _ change: WatchChange, in database: DatabaseID, _ names: DocumentNames, readTime: SnapshotVersion
+  ) -> [UInt8] {
+    func encoded() -> [UInt8] { WireWriter.message { $0.watchChange(change, names, readTime: readTime) } }
+    switch change {
+    case .document(let document, let updated, let removed):
+      guard let version = document.version else { return encoded() }
+      return state.withLock { state in
+        if let last = state.change, last.version == version, last.exists == document.exists, last.key == document.key,
+          last.updated == updated, last.removed == removed, last.database == database
+        {
+          return last.bytes
+        }
+        let bytes = encoded()
+        if bytes.count > Self.mostBytes { return bytes }
+        state.change = Change(
+          database: database, key: document.key, version: version, exists: document.exists, updated: updated,
+          removed: removed, bytes: bytes)
+        return bytes
+      }
+    case .snapshot(let version, let token?):
+      return state.withLock { state in
+        if let last = state.snapshot, last.version == version, last.token == token { return last.bytes }
+        let bytes = encoded()
+        state.snapshot = Snapshot(version: version, token: token, bytes: bytes)
+        return bytes
+      }
+    case .added, .removed, .current, .reset, .token, .snapshot, .documentRemoved, .filter: return encoded()
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreClientState
+package import FirestoreJSON
+package import FirestoreModel
+import FirestoreQuery
+import Synchronization
+
+/// The composite indexes that a server claims to have, and those that the queries so far would need at Cloud Firestore.
+/// The backend itself needs none.
+package final class ServedIndexes: Sendable {
+  /// The number of indexes that are remembered.
+  private static let mostSeen = 10_000
+
+  private struct State {
+    /// The existing indexes; `nil` if no query is refused.
+    var available: [CompositeIndex]?
+    /// The needed indexes by project, in the order in which they were first needed.
+    var seen: [String: [CompositeIndex]] = [:]
+    private var known: [String: Set<CompositeIndex>] = [:]
+
+    init(available: [CompositeIndex]?) { self.available = available }
+
+    mutating func note(_ index: CompositeIndex, of project: String) {
+      guard known[project, default: []].count < ServedIndexes.mostSeen,
+        known[project, default: []].insert(index).inserted
+      else { return }
+      seen[project, default: []].append(index)
+    }
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter required: the existing indexes; queries that need another one are refused. `nil` refuses none.
+  package init(required: [CompositeIndex]? = nil) { state = Mutex(State(available: required)) }
+
+  /// Replaces the existing indexes.
+  package func require(_ indexes: [CompositeIndex]) { state.withLock { $0.available = indexes } }
+
+  /// The existing indexes of several fields; none if no query is refused.
+  var composites: [CompositeIndex] { state.withLock { $0.available ?? [] }.filter { $0.fields.count > 1 } }
+
+  /// Notes the index that a query needs.
+  /// - Parameter aggregations: the aggregations over its matches, which need their fields in the index.
+  /// - Throws: `failed-precondition` with the definition of the index that is missing.
+  func check(
+    _ query: ServedQuery, _ aggregations: [Aggregation] = [], in database: DatabaseID
+  ) throws(RPCStatus) {
+    // Searches for neighbours have indexes of another kind.
+    guard query.scope == .target, query.nearest == nil else { return }
+    let needs = IndexNeed.all(of: query.target.implyingOrder(of: aggregations))
+    if needs.isEmpty { return }
+    let missing = state.withLock { state -> CompositeIndex? in
+      for need in needs { state.note(need.index, of: database.project) }
+      guard let available = state.available else { return nil }
+      return needs.first { !$0.isMet(by: available) }?.index
+    }
+    if let missing { throw RPCStatus(.failedPrecondition, missing.request(in: database)) }
+  }
+
+  /// The indexes that the queries so far need, for a project.
+  package func seen(in project: String) -> [CompositeIndex] { state.withLock { $0.seen[project] ?? [] } }
+}
+
+extension ServedIndexes {
+  /// The definitions in the form of the file `firestore.indexes.json` of Google's tools.
+  package static func configuration(_ indexes: [CompositeIndex]) -> String {
+    let list = indexes.map { "    " + $0.definition }.joined(separator: ",\n")
+    return "{\n  \"indexes\": [\(list.isEmpty ? "" : "\n\(list)\n  ")],\n  \"fieldOverrides\": []\n}\n"
+  }
+}
+
+extension CompositeIndex {
+  /// The index as an entry of `firestore.indexes.json`, on one line.
+  package var definition: String {
+    let members = [
+      JSONSyntax.Member("collectionGroup", JSONSyntax(.string(collectionID))),
+      JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
+      JSONSyntax.Member("fields", JSONSyntax(.array(entries(of: fields)))),
+    ]
+    return JSONSyntax(.object(members)).lineText
+  }
+
+  /// The index as a `google.firestore.admin.v1.Index` in JSON, with the name at its end.
+  /// - Parameter number: its id among the indexes of the database.
+  package func deployed(_ number: Int, in database: DatabaseID) -> JSONSyntax {
+    let root = "projects/\(database.project)/databases/\(database.database)"
+    let name = "\(root)/collectionGroups/\(collectionID)/indexes/\(number)"
+    let end = Field(path: .documentID, kind: fields.last?.kind == .descending ? .descending : .ascending)
+    return JSONSyntax(
+      .object([
+        JSONSyntax.Member("name", JSONSyntax(.string(name))),
+        JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
+        JSONSyntax.Member("fields", JSONSyntax(.array(entries(of: fields + [end])))),
+        JSONSyntax.Member("state", JSONSyntax(.string("READY"))),
+      ]))
+  }
+
+  private func entries(of fields: [Field]) -> [JSONSyntax] {
+    fields.map { field in
+      let (name, word) =
+        switch field.kind {
+        case .ascending: ("order", "ASCENDING")
+        case .descending: ("order", "DESCENDING")
+        case .contains: ("arrayConfig", "CONTAINS")
+        }
+      return JSONSyntax(
+        .object([
+          JSONSyntax.Member("fieldPath", JSONSyntax(.string(field.path.canonicalText))),
+          JSONSyntax.Member(name, JSONSyntax(.string(word))),
+        ]))
+    }
+  }
+
+  /// The real service's error text for a query that needs the index, with the definition.
+  func request(in database: DatabaseID) -> String {
+    let page = "https://console.firebase.google.com/v1/r/project/\(database.project)/firestore/indexes"
+    return "The query requires an index. You can create it here: \(page)?create_composite=\(creation(in: database)) "
+      + "(for firestore.indexes.json: \(definition))"
+  }
+
+  /// The index as a `google.firestore.admin.v1.Index` in base64, for the console's address.
+  private func creation(in database: DatabaseID) -> String {
+    let name = "projects/\(database.project)/databases/\(database.database)/collectionGroups/\(collectionID)/indexes/_"
+    let bytes = WireWriter.message { writer in
+      writer.field(1, string: name)
+      writer.field(2, integer: isGroup ? 2 : 1)
+      for field in fields {
+        writer.field(3) { entry in
+          entry.field(1, string: field.path.canonicalText)
+          switch field.kind {
+          case .ascending: entry.field(2, integer: 1)
+          case .descending: entry.field(2, integer: 2)
+          case .contains: entry.field(3, integer: 1)
+          }
+        }
+      }
+      // The name ends every index, in the direction of the last field.
+      writer.field(3) { entry in
+        entry.field(1, string: "__name__")
+        entry.field(2, integer: fields.last?.kind == .descending ? 2 : 1)
+      }
+    }
+    return String(Base64.encode(bytes).prefix { $0 != "=" })
+  }
+}

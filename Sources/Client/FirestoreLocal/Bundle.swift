@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreProtocol
+package import FirestoreQuery
+package import FirestoreSQLite
+
+/// Query results that were packed at the backend, to fill caches without asking it.
+package struct Bundle: Sendable {
+  package struct NamedQuery: Sendable {
+    package var name: String
+    package var query: Query
+    /// The version that the query's result reflects.
+    package var readTime: SnapshotVersion
+
+    package init(name: String, query: Query, readTime: SnapshotVersion) {
+      self.name = name
+      self.query = query
+      self.readTime = readTime
+    }
+  }
+
+  package struct Entry: Sendable {
+    /// `found`, or `missing` at the time when it was read.
+    package var document: Document
+    /// The named queries whose result contains the document.
+    package var queries: [String]
+    /// The number of bytes of the bundle up to the end of the entry.
+    package var byteEnd: Int
+
+    package init(document: Document, queries: [String], byteEnd: Int = 0) {
+      self.document = document
+      self.queries = queries
+      self.byteEnd = byteEnd
+    }
+  }
+
+  package var id: String
+  /// A bundle replaces one of the same id that was created earlier.
+  package var createTime: SnapshotVersion
+  package var queries: [NamedQuery]
+  package var entries: [Entry]
+
+  package init(id: String, createTime: SnapshotVersion, queries: [NamedQuery] = [], entries: [Entry] = []) {
+    self.id = id
+    self.createTime = createTime
+    self.queries = queries
+    self.entries = entries
+  }
+}
+
+/// The loaded bundles, and the queries that they named.
+struct BundleTable {
+  static let schema = """
+    CREATE TABLE bundles (
+      id TEXT PRIMARY KEY,
+      create_time INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE named_queries (
+      name TEXT PRIMARY KEY,
+      query BLOB NOT NULL,
+      read_time INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  let connection: Connection
+
+  func createTime(of id: String) throws(StoreError) -> SnapshotVersion? {
+    try connection.integer("SELECT create_time FROM bundles WHERE id = ?", id).map { SnapshotVersion(microseconds: $0) }
+  }
+
+  func set(_ id: String, _ createTime: SnapshotVersion) throws(StoreError) {
+    try connection.run(
+      """
+      INSERT INTO bundles (id, create_time) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET create_time = excluded.create_time
+      """, id, createTime.microseconds)
+  }
+
+  func query(named name: String) throws(StoreError) -> Bundle.NamedQuery? {
+    try connection.first("SELECT query, read_time FROM named_queries WHERE name = ?", name) {
+      row throws(StoreError) in
+      do throws(ModelError) {
+        let query = try Query(decoding: row.blob(0))
+        return Bundle.NamedQuery(name: name, query: query, readTime: SnapshotVersion(microseconds: row.integer(1)))
+      } catch {
+        throw .damaged("a named query cannot be read (\(error.message))")
+      }
+    }
+  }
+
+  func set(_ query: Bundle.NamedQuery) throws(StoreError) {
+    try connection.run(
+      """
+      INSERT INTO named_queries (name, query, read_time) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET query = excluded.query, read_time = excluded.read_time
+      """, query.name, query.query.encoded(), query.readTime.microseconds)
+  }
+}
+
+extension LocalStore {
+  // A bundle is stored in slices, each in a transaction of its own. Only the end records it as loaded: a bundle whose
+  // loading was cut short is loaded again.
+
+  /// Whether this bundle, or a newer one of its id, was loaded before.
+  package func hasLoaded(_ bundle: Bundle) throws(StoreError) -> Bool {
+    try database.read { () throws(StoreError) in
+      try database.bundles.createTime(of: bundle.id).map { $0 >= bundle.createTime } ?? false
+    }
+  }
+
+  /// Stores some of a bundle's documents. They belong to a target of the bundle's own, which keeps them from being
+  /// collected at once.
+  /// - Parameter isFirst: whether the slice takes the place of what an older bundle of the id held.
+  /// - Returns: the local views of the documents that changed.
+  package mutating func store(
+    _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle, isFirst: Bool
+  ) throws(StoreError) -> [DocumentKey: Document] {
+    let database = database
+    var documents: [DocumentKey: Document] = [:]
+    for entry in slice { documents[entry.document.key] = entry.document }
+    let event = RemoteEvent(version: nil, documents: documents)
+    var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
+    return try database.transaction { () throws(StoreError) in
+      let own = try database.targets.allocate(Self.target(ofBundle: bundle.id), database)
+      let changes = try application.perform()
+      if isFirst { try database.targets.removeMembers(of: own.id) }
+      try database.add(slice.lazy.filter(\.document.exists).map(\.document.key), to: own.id)
+      try database.sharing?.tell(.bundle(changes.keys))
+      return changes
+    }
+  }
+
+  /// Stores a bundle's named queries, when all its documents are stored, and records it as loaded. A named query's
+  /// target resumes from the bundle's read time if it has not seen anything newer.
+  package mutating func finish(_ bundle: Bundle) throws(StoreError) {
+    let database = database
+    let own = activeTargets.ids
+    try database.transaction { () throws(StoreError) in
+      var active = own
+      if let sharing = database.sharing {
+        active.formUnion(try sharing.tables.targets(ofOthersThan: sharing.id, .backend))
+      }
+      var members: [String: [DocumentKey]] = [:]
+      for entry in bundle.entries where entry.document.exists {
+        for query in entry.queries { members[query, default: []].append(entry.document.key) }
+      }
+      for query in bundle.queries { try database.store(query, members[query.name] ?? [], active) }
+      try database.bundles.set(bundle.id, bundle.createTime)
+    }
+  }
+
+  /// A query that some loaded bundle named.
+  package func namedQuery(_ name: String) throws(StoreError) -> Bundle.NamedQuery? {
+    try database.read { () throws(StoreError) in try database.bundles.query(named: name) }
+  }
+
+  /// No collection is called like this: names of this form are reserved. The id becomes one segment, whatever is in it.
+  private static func target(ofBundle id: String) -> Target {
+    let segment = id.map { $0 == "/" ? "%2F" : $0 == "%" ? "%25" : String($0) }.joined()
+    return Query(path: ResourcePath("__bundle__/docs").appending(segment)).target
+  }
+}
+
+extension CacheDatabase {
+  fileprivate func add(_ keys: some Sequence<DocumentKey>, to target: TargetID) throws(StoreError) {
+    var members: [DocumentNumber] = []
+    for key in keys {
+      guard let collection = try collections.number(of: key),
+        let header = try documents.header(collection, key.documentID)
+      else { continue }
+      members.append(header.number)
+    }
+    try targets.add(members, to: target)
+  }
+
+  /// - Parameter active: targets that are listened to; those know better than the bundle.
+  fileprivate func store(
+    _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: Set<TargetID>
+  ) throws(StoreError) {
+    try bundles.set(query)
+    var data = try targets.allocate(query.query.target, self)
+    if active.contains(data.id) { return }
+    if let known = data.snapshotVersion, known >= query.readTime { return }
+    data.resumeToken = nil
+    data.snapshotVersion = query.readTime
+    try targets.set(data)
+    try targets.removeMembers(of: data.id)
+    try add(members, to: data.id)
+  }
+}

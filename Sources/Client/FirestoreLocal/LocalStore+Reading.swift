@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreSQLite
+
+extension LocalStore {
+  /// Runs a query over the local views of the cached documents.
+  /// - Parameter usingPreviousResults: allows starting from the documents the query's target had when it was last in
+  ///   sync, instead of reading the whole collection.
+  package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
+    let target = try knownTarget(query.target)
+    // A size that cannot be read is that of the documents which were read.
+    let result = try queryLedger.time(query, extent: try? extent(of: query)) { () throws(StoreError) in
+      try database.read { () throws(StoreError) in
+        let engine = QueryEngine(local: localDocuments)
+        return try database.connection.readingTransaction { () throws(StoreError) in
+          try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
+        }
+      }
+    }
+    if createsIndexesAutomatically {
+      // The query is answered; an index that cannot be stored now is proposed again by the next scan.
+      try? AutomaticIndexes(database: database, minimumScan: minimumScanForIndexes).consider(query, result)
+    }
+    return result
+  }
+
+  /// The greatest number of documents that a query may look at, without those that pending writes create.
+  package func extent(of query: Query) throws(StoreError) -> Int {
+    if query.isDocumentQuery { return 1 }
+    return try database.read { () throws(StoreError) in
+      var sum = 0
+      for collection in try QueryEngine(local: localDocuments).collections(of: query) {
+        sum += try database.documents.extent(of: collection)
+      }
+      return sum
+    }
+  }
+
+  /// The local view of one document; `nil` when the cache knows nothing about it.
+  package func document(_ key: DocumentKey) throws(StoreError) -> Document? {
+    try database.read { () throws(StoreError) in try localDocuments.document(key) }
+  }
+
+  /// The remote version, without overlays.
+  package func remoteDocument(_ key: DocumentKey) throws(StoreError) -> Document? {
+    try database.read { () throws(StoreError) in try database.documents.document(key) }
+  }
+
+  /// The mutation that makes the local view out of the remote document.
+  package func overlay(of key: DocumentKey) throws(StoreError) -> Mutation? {
+    try database.read { () throws(StoreError) in try localDocuments.overlay(of: key) }
+  }
+
+  /// Ids of the collections directly below a document or the root of which the cache has documents, or writes, at any
+  /// depth; sorted by UTF-8.
+  package func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
+    try database.read { () throws(StoreError) in try database.collections.ids(below: parent) }
+  }
+}
+
+/// A document as the backend had it, with the time as of which the cache has it.
+package struct CachedDocument: Sendable {
+  package var document: Document
+  package var readTime: SnapshotVersion
+}
+
+/// The reading of all documents that a cache has, in pages between which the cache may be used and changed.
+package struct CachePages: Sendable {
+  /// The documents of a page, which takes some milliseconds.
+  static let size = 200
+
+  /// The document, or the collection with what is below it, that is read; `nil` for everything.
+  let path: ResourcePath?
+  var last: DocumentNumber?
+  package internal(set) var isFinished = false
+
+  package init(of path: ResourcePath? = nil) { self.path = path }
+
+  func contains(_ key: DocumentKey) -> Bool { path.map { $0.isPrefix(of: key.path) } ?? true }
+}
+
+extension LocalStore {
+  /// The next documents that exist, as the backend had them: pending writes are not in them.
+  package func nextPage(_ pages: inout CachePages) throws(StoreError) -> [CachedDocument] {
+    let database = database
+    var next = pages
+    let documents = try database.read { () throws(StoreError) in try database.page(&next) }
+    pages = next
+    return documents
+  }
+}
+
+extension CacheDatabase {
+  fileprivate func page(_ pages: inout CachePages) throws(StoreError) -> [CachedDocument] {
+    var (documents, count, last): ([CachedDocument], Int, DocumentNumber?) = ([], 0, pages.last)
+    let (collections, wanted) = (collections, pages)
+    try connection.forEachRow(
+      """
+      SELECT id, collection, name, version, create_time, state, fields, checksum, read_time FROM documents
+      WHERE id > ? ORDER BY id LIMIT ?
+      """, last?.rawValue ?? .min, CachePages.size
+    ) { row throws(StoreError) in
+      count += 1
+      let stored = DocumentRow(row)
+      last = stored.number
+      guard stored.isFound else { return }
+      let key = try collections.key(stored.collection, stored.name)
+      guard wanted.contains(key), let document = try stored.document(key) else { return }
+      documents.append(
+        CachedDocument(document: document, readTime: SnapshotVersion(microseconds: row.integer(8))))
+    }
+    pages.last = last
+    pages.isFinished = count < CachePages.size
+    return documents
+  }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+
+/// The overlays of each user: for each document with pending writes the one mutation that makes the local view out of
+/// the remote document (S9).
+struct OverlayCache {
+  /// An overlay with its origin, and the newest batch that is part of it.
+  struct Entry {
+    var mutation: Mutation
+    var origin: OverlayOrigin?
+    var largestBatch: BatchID
+  }
+
+  /// The state of a user's pending writes for a document.
+  enum Pending {
+    case nothing
+    /// Batches that do not change the document.
+    case withoutEffect
+    case overlay(Entry)
+
+    var entry: Entry? { if case .overlay(let entry) = self { entry } else { nil } }
+  }
+
+  let connection: Connection
+  private let memory = OverlayMemory()
+
+  init(connection: Connection) { self.connection = connection }
+
+  /// Forgets what is remembered, because the transaction that changed it may have been undone, or others have changed it.
+  func forget() { memory.forget() }
+
+  func overlay(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) -> Mutation? {
+    if let entry = memory[OverlayMemory.Place(collection, name, user)] { return entry.mutation }
+    return try storedOverlay(collection, name, of: user)
+  }
+
+  /// The overlay as the table has it.
+  func storedOverlay(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) -> Mutation? {
+    try connection.first(
+      """
+      SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND name = ? AND user = ?
+      """, collection, name, user
+    ) { row throws(StoreError) in try Self.mutation(row, from: 0) }
+  }
+
+  func pending(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) -> Pending {
+    if let entry = memory[OverlayMemory.Place(collection, name, user)] { return .overlay(entry) }
+    let found = try connection.first(
+      """
+      SELECT batch, mutation, origin, largest_batch, checksum, user FROM pending_documents
+      WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1
+      """, collection, name, user
+    ) { row throws(StoreError) -> Pending in
+      // The overlay comes before the batches.
+      row.integer(0) != 0 ? .withoutEffect : .overlay(try Self.entry(row, from: 1))
+    }
+    return found ?? .nothing
+  }
+
+  /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these, and the overlay's user.
+  private static func entry(_ row: Row, from column: Int32) throws(StoreError) -> Entry {
+    let mutation = try mutation(row, from: column)
+    let largestBatch = BatchID(row.integer(column + 2))
+    do throws(ModelError) {
+      let origin = try OverlayOrigin(decoding: row.blob(column + 1), mutation, largestBatch: largestBatch)
+      return Entry(mutation: mutation, origin: origin, largestBatch: largestBatch)
+    } catch {
+      throw .damaged("an overlay cannot be read (\(error.message))")
+    }
+  }
+
+  func set(
+    _ entry: Entry, _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    let mutation = entry.mutation.encoded()
+    let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
+    try connection.run(
+      """
+      INSERT INTO pending_documents (collection, name, user, batch, largest_batch, mutation, origin, checksum)
+      VALUES (?, ?, ?, 0, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET
+        largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin,
+        checksum = excluded.checksum
+      """, collection, name, user, entry.largestBatch.rawValue, mutation, origin,
+      RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user.rawValue)))
+    memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
+  }
+
+  /// Stores that a new batch changes a document, and the overlay with the batch in it.
+  /// - Parameter entry: `nil` for a batch without effect, which leaves no overlay.
+  func add(
+    _ batch: BatchID, _ entry: Entry?, _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    guard let entry else {
+      try remove(collection, name, of: user)
+      return try connection.run(
+        "INSERT INTO pending_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)", collection, name, user,
+        batch.rawValue)
+    }
+    let mutation = entry.mutation.encoded()
+    let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
+    // One statement for both rows, which lie side by side: a write has few statements, so that each counts.
+    try connection.run(
+      """
+      INSERT INTO pending_documents (collection, name, user, batch, largest_batch, mutation, origin, checksum)
+      VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?7), (?1, ?2, ?3, ?8, NULL, NULL, NULL, NULL)
+      ON CONFLICT DO UPDATE SET
+        largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin,
+        checksum = excluded.checksum
+      """, collection, name, user, entry.largestBatch.rawValue, mutation, origin,
+      RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user.rawValue)), batch.rawValue)
+    memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
+  }
+
+  /// Removes a batch from those that change a document; the overlay stays.
+  func remove(
+    _ batch: BatchID, _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    try connection.run(
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?", collection, name,
+      user, batch.rawValue)
+  }
+
+  /// Removes the overlay and all batches of a document.
+  func removeAll(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    memory.remove(OverlayMemory.Place(collection, name, user))
+    try connection.run(
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ?", collection, name, user)
+  }
+
+  func remove(
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
+  ) throws(StoreError) {
+    memory.remove(OverlayMemory.Place(collection, name, user))
+    try connection.run(
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0", collection, name,
+      user)
+  }
+
+  func overlays(
+    in collection: CollectionNumber, of user: UserNumber
+  ) throws(StoreError) -> [Mutation] {
+    try connection.all(
+      "SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND user = ?",
+      collection, user
+    ) { row throws(StoreError) in try Self.mutation(row, from: 0) }
+  }
+
+  /// Reads the overlays of all users. O(size).
+  func verify() throws(StoreError) {
+    try connection.forEachRow("SELECT mutation, origin, largest_batch, checksum, user FROM overlays") {
+      row throws(StoreError) in _ = try Self.entry(row, from: 0)
+    }
+  }
+
+  private static func mutation(_ row: Row, from column: Int32) throws(StoreError) -> Mutation {
+    let isIntact = RowChecksum.holds(
+      row.optionalInteger(column + 3), for: row.blobBytes(column), row.blobBytes(column + 1),
+      numbers: (row.integer(column + 2), row.integer(column + 4)))
+    guard isIntact else { throw .damaged("an overlay has changed on disk") }
+    do throws(ModelError) {
+      return try Mutation(decoding: row.blob(column))
+    } catch {
+      throw .damaged("an overlay cannot be read (\(error.message))")
+    }
+  }
+}
+
+/// The overlays that were written last, as they are stored: a document that is written to again, or whose write is
+/// answered, has its overlay read back and decoded otherwise.
+final class OverlayMemory {
+  /// Names an overlay.
+  struct Place: Hashable {
+    private let collection: CollectionNumber
+    private let user: UserNumber
+    private let name: String
+
+    init(_ collection: CollectionNumber, _ name: String, _ user: UserNumber) {
+      self.collection = collection
+      self.user = user
+      self.name = name
+    }
+
+    static func == (left: Place, right: Place) -> Bool {
+      left.collection == right.collection && left.user == right.user && left.name.equalsUTF8(right.name)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(collection)
+      name.hashUTF8(into: &hasher)
+    }
+  }
+
+  /// The bound of remembered overlays; when it is reached all are forgotten.
+  private static let capacity = 2048
+  /// The size in bytes of the largest mutation that is remembered.
+  private static let largest = 1024
+
+  private var entries: [Place: OverlayCache.Entry] = [:]
+
+  subscript(place: Place) -> OverlayCache.Entry? { entries.isEmpty ? nil : entries[place] }
+
+  /// - Parameter size: of the encoded mutation.
+  func set(_ entry: OverlayCache.Entry, size: Int, at place: Place) {
+    guard size <= Self.largest else { return remove(place) }
+    if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
+    entries[place] = entry
+  }
+
+  func remove(_ place: Place) {
+    if !entries.isEmpty { entries[place] = nil }
+  }
+
+  func forget() { entries = [:] }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Synchronization
+
+/// A result that comes once and may be awaited any number of times, before and after.
+final class OneShot<Success: Sendable>: Sendable {
+  private typealias Waiter = @Sendable (Result<Success, RPCStatus>) -> Void
+
+  private struct State: Sendable {
+    var result: Result<Success, RPCStatus>?
+    var waiters: [Waiter] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Later results are ignored. Waiters are called before this returns, in the order in which they came.
+  func resolve(_ result: Result<Success, RPCStatus>) {
+    let waiters = state.withLock { state -> [Waiter] in
+      guard state.result == nil else { return [] }
+      state.result = result
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter(result) }
+  }
+
+  /// Calls with the result, at once if it is there.
+  func whenResolved(_ waiter: @escaping @Sendable (Result<Success, RPCStatus>) -> Void) {
+    let ready = state.withLock { state -> Result<Success, RPCStatus>? in
+      if state.result == nil { state.waiters.append(waiter) }
+      return state.result
+    }
+    if let ready { waiter(ready) }
+  }
+
+  /// - Throws: the result's failure, or `cancelled` if the task is cancelled before there is one.
+  var value: Success {
+    get async throws(RPCStatus) {
+      let reader = OneShotReader<Success>()
+      whenResolved { reader.finish($0) }
+      let result = await withTaskCancellationHandler {
+        await reader.result()
+      } onCancel: {
+        reader.finish(.failure(RPCStatus(.cancelled, "The task that waited was cancelled.")))
+      }
+      return try result.get()
+    }
+  }
+}
+
+/// One task that waits for a result; the first of result and cancellation wins.
+private final class OneShotReader<Success: Sendable>: Sendable {
+  private struct State {
+    var result: Result<Success, RPCStatus>?
+    var continuation: CheckedContinuation<Result<Success, RPCStatus>, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  func finish(_ result: Result<Success, RPCStatus>) {
+    let continuation = state.withLock { state -> CheckedContinuation<Result<Success, RPCStatus>, Never>? in
+      guard state.result == nil else { return nil }
+      state.result = result
+      return state.continuation.take()
+    }
+    continuation?.resume(returning: result)
+  }
+
+  func result() async -> Result<Success, RPCStatus> {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state in
+        if state.result == nil { state.continuation = continuation }
+        return state.result
+      }
+      if let ready { continuation.resume(returning: ready) }
+    }
+  }
+}
+
+/// Wakes one waiter. Raising it several times before a wait is raising it once: the waiter pulls all there is.
+final class Signal: Sendable {
+  private struct State: Sendable {
+    var isRaised = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  func raise() {
+    let waiter = state.withLock { state in
+      state.isRaised = state.waiter == nil
+      return state.waiter.take()
+    }
+    waiter?.resume()
+  }
+
+  /// Returns when raised, or when the task is cancelled.
+  func wait() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          if state.isRaised || Task.isCancelled {
+            state.isRaised = false
+            return true
+          }
+          state.waiter = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      raise()
+    }
+  }
+}
+
+/// A reader of the status, for as long as the stream is kept.
+struct StatusObserver {
+  weak var signal: Signal?
+}

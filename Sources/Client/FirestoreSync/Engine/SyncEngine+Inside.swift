@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+import FirestoreLocal
+package import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+
+// The client's inside, for people who look into it.
+extension SyncEngine {
+  /// Tells what the client watches, looks up, sends and receives, and how long its queries took. Reads no documents.
+  package func inside() async throws(RPCStatus) -> ClientInside {
+    let (time, record, traffic, isDurable) = (now(), record, datastore.traffic, isDurable)
+    let silence = datastore.canFallSilent ? WatchSilence.limit : nil
+    return try change { core throws(StoreError) in
+      let streams = [StreamKind.watch, .write].map { kind in
+        record.meters.use(
+          of: kind, record.status(of: kind == .watch ? core.watchStream : core.writeStream, kind),
+          bytes: traffic?[kind], longestSilence: kind == .watch ? silence : nil)
+      }
+      return ClientInside(
+        time: time, targets: core.targetStates(limit: ClientInside.listed), targetCount: core.watching.plan.count,
+        lookups: core.lookups, company: try core.store.company(at: time), streams: streams,
+        queries: core.store.queryLedger.queries(), beginning: record.beginning,
+        connection: record.connection(of: core), retentions: try core.store.retentions(),
+        isDurable: isDurable, indexes: try core.store.indexes())
+    }
+  }
+
+  /// Counts the cache by collection, index and table, and finds out what the next garbage collection would take; in slices, between which
+  /// all other waiting work has its turn. O(rows).
+  package func surveyCache() async throws(RPCStatus) -> CacheSurvey {
+    let plan = try await collectGarbage(isDryRun: true)?.plan ?? GarbageCollectionPlan()
+    var run = try change { core throws(StoreError) in core.store.beginSurvey() }
+    while !run.isFinished {
+      let begun = run
+      run = try change { core throws(StoreError) in
+        var next = begun
+        try core.store.continueSurvey(&next)
+        return next
+      }
+      await pause()
+    }
+    let (counted, time) = (run, now())
+    return try change { core throws(StoreError) in
+      let extent = try core.store.extent()
+      return CacheSurvey(
+        time: time, policy: CacheSurvey.Policy(core.store.policy), bytes: extent.bytes, freeBytes: extent.freeBytes,
+        limit: core.configuration.garbageCollectionThreshold,
+        shares: try core.store.shares(of: counted, leaving: plan), targets: extent.targets,
+        leavingTargets: plan.targets.count, victims: core.store.victims(of: plan),
+        contents: try core.store.contents(of: counted))
+    }
+  }
+
+  /// Gives a stream up and begins another one at once, over a new connection where there are connections.
+  /// - Throws: `failed-precondition` if the stream is closed.
+  package func restartStream(_ kind: StreamUse.Kind) async throws(RPCStatus) {
+    let stream: StreamKind = kind == .watch ? .watch : .write
+    try change { core throws(RPCStatus) in
+      if let reason = core.reasonAgainstRestart(of: stream) {
+        throw RPCStatus(.failedPrecondition, "The \(kind.rawValue) stream is closed: \(reason).")
+      }
+      // The next stream must find a new connection.
+      datastore.reconnect()
+      core.restart(stream)
+    }
+  }
+}
+
+extension CacheSurvey.Policy {
+  fileprivate init(_ policy: GarbageCollectionPolicy) {
+    self =
+      switch policy {
+      case .eager: .eager
+      case .leastRecentlyUsed: .leastRecentlyUsed
+      case .never: .never
+      }
+  }
+}
+
+extension DatastoreTraffic {
+  fileprivate subscript(kind: StreamKind) -> StreamUse.Bytes {
+    switch kind {
+    case .watch: StreamUse.Bytes(sent: watch.sent, received: watch.received)
+    case .write: StreamUse.Bytes(sent: write.sent, received: write.received)
+    }
+  }
+}
+
+extension SyncCore {
+  /// The state of each watched target, ascending by id; at most so many.
+  func targetStates(limit: Int) -> [TargetState] {
+    watching.plan.targets.values.sorted { $0.id < $1.id }.prefix(limit).map { data in
+      let meter = watching.meter(of: data.id)
+      let stored = store.activeTarget(data.id) ?? data
+      return TargetState(
+        id: data.id.rawValue, target: data.target, purpose: TargetState.Purpose(data.purpose),
+        progress: watching.progress(of: data.id),
+        tokenTime: stored.resumeToken == nil ? nil : stored.snapshotVersion?.timestamp,
+        documents: listens.watched(data).count, sent: meter?.sent ?? 0, kept: meter?.kept ?? 0,
+        lastUse: data.purpose == .limboResolution ? nil : stored.sequenceNumber)
+    }
+  }
+
+  /// The documents in doubt that are asked for, and those that wait.
+  var lookups: Lookups {
+    let asked = listens.limbo.active.sorted { $0.value < $1.value }
+    let waiting = listens.limbo.enqueued
+    let listed =
+      asked.prefix(ClientInside.listed).map { Lookups.Lookup($0.key, target: $0.value.rawValue) }
+      + waiting.prefix(ClientInside.listed).map { Lookups.Lookup($0, target: nil) }
+    return Lookups(
+      listed: listed, asked: asked.count, waiting: waiting.count, limit: configuration.maximumLimboResolutions)
+  }
+
+  /// Gives a stream up that is open or being opened, and begins another one at once. Batches in flight are sent again,
+  /// targets are resumed from their tokens; listeners see nothing of it. Does nothing for a closed stream.
+  package mutating func restart(_ kind: StreamKind) {
+    switch (kind, (kind == .watch ? watchStream : writeStream).phase) {
+    case (_, .closed): return
+    case (.watch, .starting):
+      output.append(watching.skipBackoff())
+      startWatchStreamIfNeeded()
+    case (.watch, .open):
+      output.append(watching.stop())
+      output.append(.cancel(.watchIdle))
+      changeOnlineState { $0.set(.unknown) }
+      startWatchStreamIfNeeded()
+    case (.write, .starting):
+      output.append(writes.skipBackoff())
+      sendWrites()
+    case (.write, .open):
+      output.append(writes.stop())
+      output.append(.cancel(.writeIdle))
+      sendWrites()
+    }
+    output.statusChanged()
+  }
+
+  /// The reason why there is no stream to restart; `nil` if there is one.
+  func reasonAgainstRestart(of kind: StreamKind) -> String? {
+    if (kind == .watch ? watchStream : writeStream).isStarted { return nil }
+    if !isNetworkEnabled { return "the network is switched off" }
+    if !isPrimary { return "another process that shares the cache has the streams" }
+    return kind == .watch ? "nothing is watched" : "nothing waits to be sent"
+  }
+}
+
+extension TargetState.Purpose {
+  fileprivate init(_ purpose: TargetPurpose) {
+    self =
+      switch purpose {
+      case .listen: .listen
+      case .existenceFilterMismatch, .existenceFilterMismatchBloom: .recount
+      case .limboResolution: .lookup
+      }
+  }
+}
+
+/// Counts what goes over the two streams, and keeps the time of the last message of each.
+struct StreamMeters: Sendable {
+  private struct Meter {
+    var begun = 0
+    var since: Timestamp?
+    var sent = 0
+    var received = 0
+    var heardAt: Timestamp?
+  }
+
+  private var meters: [StreamKind: Meter] = [:]
+
+  mutating func began(_ kind: StreamKind, at now: Timestamp) {
+    meters[kind, default: Meter()].begun += 1
+    meters[kind]?.since = now
+  }
+
+  mutating func sent(_ kind: StreamKind) { meters[kind, default: Meter()].sent += 1 }
+
+  mutating func received(_ kind: StreamKind, _ messages: Int, at now: Timestamp) {
+    meters[kind, default: Meter()].received += messages
+    meters[kind]?.heardAt = now
+  }
+
+  /// - Parameter longestSilence: the silence after which the stream is given up.
+  func use(
+    of kind: StreamKind, _ status: StreamStatus, bytes: StreamUse.Bytes?, longestSilence: Duration?
+  ) -> StreamUse {
+    let meter = meters[kind] ?? Meter()
+    return StreamUse(
+      kind: kind == .watch ? .watch : .write, status: status, begun: meter.begun, since: meter.since,
+      messagesSent: meter.sent, messagesReceived: meter.received, heardAt: meter.heardAt, bytes: bytes,
+      longestSilence: longestSilence)
+  }
+}

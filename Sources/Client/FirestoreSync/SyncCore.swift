@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreLocal
+package import FirestoreModel
+package import FirestoreProtocol
+package import FirestoreSQLite
+
+/// The whole client state. Synchronous and deterministic, without task or network; times are arguments. Every
+/// transition takes an event; the effects that it wants outside are taken by `takeEffects` afterwards, and performed in
+/// that order.
+///
+/// Invariants, cited by number in tests:
+///
+/// - **S1** All snapshots caused by one transition reflect the same store state and are delivered together.
+/// - **S2** The remote keys that the aggregator consults are those of the last raised snapshot.
+/// - **S3** A write's acknowledgement or rejection is signalled before any snapshot that contains its result.
+/// - **S4** Batches leave in batch-id order; the k-th response answers the k-th unacknowledged batch.
+/// - **S5** A target's "responses owed" counter changes in the same step in which the request is handed out.
+/// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never go back.
+/// - **S7** The online state changes views and listeners in one step.
+/// - **S8** Nothing from an old stream epoch or a cancelled timer is applied.
+/// - **S9** A local document is always overlay(remote document).
+/// - **S10** A locally accepted write survives `kill -9` the moment its local snapshot is visible (durable cache).
+package struct SyncCore: ~Copyable {
+  package struct Configuration: Sendable {
+    package var database: DatabaseID
+    package var maximumLimboResolutions = LimboResolver.defaultMaximum
+    package var isNetworkEnabled = true
+    /// The size in bytes above which the cache is collected in the background; `nil` for never.
+    package var garbageCollectionThreshold: Int64?
+    /// Keeps the slices of the collection short.
+    package var slicePacer = SlicePacer.continuous
+
+    package init(database: DatabaseID) { self.database = database }
+  }
+
+  let configuration: Configuration
+  package var store: LocalStore
+  /// The jitter of waits.
+  var random: any RandomNumberGenerator & Sendable
+
+  var listens: Listens
+  var watching: WatchPipeline
+  var writes = WritePipeline()
+  var network = Connectivity()
+  var health = StoreHealth()
+  var upkeep = Upkeep()
+  /// The role of a client whose cache others may use as well; `nil` if the cache is not shared.
+  var sharing: SharedRole?
+  var output = SyncOutput()
+
+  package init(
+    _ store: consuming LocalStore, configuration: Configuration, random: any RandomNumberGenerator & Sendable
+  ) {
+    self.store = store
+    self.store.backfillPacer = configuration.slicePacer
+    self.configuration = configuration
+    self.random = random
+    listens = Listens(maximumLimboResolutions: configuration.maximumLimboResolutions)
+    watching = WatchPipeline(database: configuration.database)
+    if !configuration.isNetworkEnabled { network.stop(by: .disabledByUser) }
+    if self.store.isShared {
+      sharing = SharedRole()
+      network.stop(by: .secondary)
+    }
+  }
+
+  /// Opens the user's queue and starts sending it.
+  package mutating func start(user: String?) throws(StoreError) {
+    try store.start(user: user)
+    writes.begin(user, with: try store.pendingBatches())
+    health.opened()
+    // Views that were opened before a late start are offline already.
+    if !network.isUsed, isPrimary { _ = network.changeOnlineState { $0.set(.offline) } }
+    sendWrites()
+    if configuration.garbageCollectionThreshold != nil {
+      output.append(.schedule(.garbageCollection, after: .seconds(60)))  // SDK: first run after a minute
+    }
+    output.statusChanged()
+  }
+
+  /// Takes the effects that the transition wants outside, in order; ends the transition.
+  package mutating func takeEffects() -> [SyncEffect] {
+    scheduleIndexBackfill()
+    store.wakeOthersIfTold()
+    return output.takeEffects()
+  }
+
+  /// Closes the store.
+  package consuming func close() { store.close() }
+
+  /// Gives the store up as a process does that is killed.
+  consuming func abandon() { store.abandon() }
+
+  /// The online state as known from either stream. Snapshots for listeners go by the watch stream alone, as in the SDKs
+  /// (`OnlineStateTracker`).
+  package var onlineState: OnlineState { network.stateOfEitherStream }
+  package var isNetworkEnabled: Bool { network.isEnabled }
+  package var watchStream: ClientStream { watching.stream }
+  package var writeStream: ClientStream { writes.stream }
+  package var limbo: LimboResolver { listens.limbo }
+  /// The number of changes so far that `ClientStatus` shows.
+  package var statusRevision: Int { output.statusRevision }
+
+  /// Applies a timer that ran out.
+  package mutating func fire(_ timer: SyncTimer) {
+    switch timer {
+    case .onlineTimeout:
+      changeOnlineState {
+        $0.timedOut()
+        return .none
+      }
+    case .watchIdle: closeIdleWatchStream()
+    case .writeIdle: closeIdleWriteStream()
+    case .storeRetry: retryOldest()
+    case .garbageCollection: collectGarbage()
+    case .indexBackfill: backfillIndexes()
+    // Handled by `refreshLease` and `expireWrites`, which need the time.
+    case .leaseRefresh, .writeDeadline: break
+    }
+  }
+}
+
+package struct SyncConfiguration: Sendable {
+  package var store: LocalStoreConfiguration
+  /// The user whose queue of pending writes is used; `nil` if no user is signed in.
+  package var user: String?
+  package var isNetworkEnabled = true
+
+  package init(store: LocalStoreConfiguration, user: String? = nil) {
+    self.store = store
+    self.user = user
+  }
+}
+
+/// The reason why the durable cache that was asked for is not in use, or is a new one.
+package struct CacheProblem: Hashable, Sendable {
+  package let error: StoreError
+  /// Whether memory takes the place of the cache; otherwise a new cache does, and the damaged one was moved aside.
+  package let isInMemory: Bool
+
+  /// The problem in words for the user, the most important ones first.
+  package var notice: String { isInMemory ? "In memory only. \(error.message)" : error.message }
+}
+
+/// An effect that a transition of `SyncCore` wants outside. Effects are performed in order (S1, S3, S7).
+package enum SyncEffect: Sendable {
+  /// The backend's answer to a batch, or the reason why it will never get one.
+  case complete(BatchID, Result<CommitResponse, RPCStatus>)
+  /// All snapshots of one transition, in one go (S1).
+  case deliver([SnapshotDelivery])
+  /// The failure of listeners, which are over.
+  case fail([ListenerID], RPCStatus)
+  /// All writes that were pending when the wait began are done, or never will be.
+  case finishWait(PendingWritesWait, RPCStatus?)
+  case open(StreamKind, StreamEpoch, after: Duration)
+  case close(StreamKind, StreamEpoch)
+  /// A message for the open stream is ready to be taken.
+  case wake(StreamKind)
+  /// Replaces an earlier schedule of the same timer.
+  case schedule(SyncTimer, after: Duration)
+  case cancel(SyncTimer)
+  /// The client with the streams does not take a write back.
+  case refuseCancellation(BatchID, RPCStatus)
+  /// The client is over: another one that shares the cache deletes the cache.
+  case shutDown(RPCStatus)
+}
+
+extension [SyncEffect] {
+  /// Whether all snapshots that one change caused are there now: observers of this are told once, however many
+  /// snapshots there were.
+  package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
+}
+
+package struct SnapshotDelivery: Sendable {
+  package var listener: ListenerID
+  package var snapshot: ViewSnapshot
+}
+
+/// Names one call of `waitForPendingWrites`.
+package struct PendingWritesWait: Hashable, Sendable {
+  package let rawValue: Int
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+}
+
+package enum SyncTimer: Hashable, Sendable, CaseIterable {
+  /// The time is over in which a started watch stream should have answered.
+  case onlineTimeout
+  case watchIdle
+  case writeIdle
+  /// Tries the oldest operation that the store failed to perform.
+  case storeRetry
+  case garbageCollection
+  /// Does a slice of indexing documents that were cached before their index.
+  case indexBackfill
+  /// Announces that this client is there, and finds out whether it is primary.
+  case leaseRefresh
+  /// Takes back writes that were not sent before their deadline.
+  case writeDeadline
+}
+
+/// Names a listener for as long as the engine lives.
+package struct ListenerID: Hashable, Comparable, Sendable {
+  package let rawValue: Int
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+  package static func < (left: ListenerID, right: ListenerID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The outcome of transitions for the outside: the effects that the one under way wants, and the number of changes so
+/// far that `ClientStatus` shows.
+struct SyncOutput: Sendable {
+  private(set) var effects: [SyncEffect] = []
+  private(set) var statusRevision = 0
+
+  mutating func append(_ effect: SyncEffect) { effects.append(effect) }
+
+  mutating func append(_ effects: [SyncEffect]) { self.effects += effects }
+
+  /// Delivers snapshots in one go (S1); does nothing without any.
+  mutating func deliver(_ snapshots: [SnapshotDelivery]) {
+    if !snapshots.isEmpty { effects.append(.deliver(snapshots)) }
+  }
+
+  /// Notes that `ClientStatus` shows something else from now on.
+  mutating func statusChanged() { statusRevision += 1 }
+
+  /// Takes the effects, in order; ends the transition.
+  mutating func takeEffects() -> [SyncEffect] {
+    defer { effects = [] }
+    return effects
+  }
+}

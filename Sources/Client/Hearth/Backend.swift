@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreGRPC
+import FirestoreLocal
+package import FirestoreModel
+package import FirestoreProtocol
+import FirestoreSQLite
+import FirestoreSharing
+import Foundation
+import Synchronization
+
+/// The server side of an app.
+public struct Backend: Hashable, Sendable {
+  enum Kind: Hashable {
+    case standard
+    case embedded(directory: String)
+    case inMemory(name: String?)
+    case remote(RemoteCredentials)
+    case datastore(CustomDatastore)
+  }
+
+  /// The surroundings of the app's clients. Backends that differ only in them are equal.
+  private struct Around: Hashable {
+    var surroundings = ClientSurroundings()
+    static func == (left: Around, right: Around) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
+
+  let kind: Kind
+  private var around = Around()
+  var surroundings: ClientSurroundings { around.surroundings }
+  var clock: any Clock<Duration> { surroundings.clock }
+
+  init(kind: Kind) { self.kind = kind }
+
+  /// The backend of a program that names none, as of every command: the emulator or `hearth serve` that the variable
+  /// `FIRESTORE_EMULATOR_HOST` names, and `embedded` without it.
+  public static var standard: Backend { Backend(kind: .standard) }
+
+  /// The embedded backend, durable under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
+  public static var embedded: Backend { embedded(directory: StandardDirectories.data) }
+
+  /// The embedded backend, durable in `backend` below a directory; the caches of its apps lie in `cache` beside it.
+  /// Both are made if need be. All apps that name the same directory are clients of one backend, in one process or in
+  /// many: the first process (a dashboard, a command, `hearth serve`, another program) has the data open and serves it
+  /// to the other processes of its user on a socket beside it; when that process ends, another takes its place within a
+  /// second. While a process has the data open that does not share it, such as `hearth repair`, every call fails with
+  /// `failedPrecondition` and a message that names the process; the next call after it is closed works.
+  public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
+
+  /// An embedded backend that lives in memory and is the app's own.
+  public static var inMemory: Backend { Backend(kind: .inMemory(name: nil)) }
+
+  /// An embedded backend that lives in memory as long as this process; apps that give the same name are its clients.
+  public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
+
+  /// Any other datastore, such as one that injects faults.
+  /// - Parameter clock: measures every delay and timeout of the app's clients.
+  package static func datastore(
+    _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
+  ) -> Backend {
+    Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
+  }
+
+  /// Any other datastore, whose clients have the time, the chance and the thread of a simulation.
+  package static func datastore(_ datastore: any Datastore, in surroundings: ClientSurroundings) -> Backend {
+    var backend = Backend(kind: .datastore(CustomDatastore(datastore)))
+    backend.around.surroundings = surroundings
+    return backend
+  }
+
+  /// The same backend with another clock, which measures every delay and timeout of the app's clients.
+  package func timed(by clock: any Clock<Duration>) -> Backend {
+    var backend = self
+    backend.around.surroundings.clock = clock
+    return backend
+  }
+
+  /// The directory for the caches of an app that names none; `nil` for caches in memory.
+  func cacheDirectory(ofApp name: String) -> String? {
+    switch kind {
+    case .embedded(let directory): Self.absolute(directory) + "/cache/" + PathComponent.escaped(name)
+    case .standard: StandardDirectories.data + "/cache/" + PathComponent.escaped(name)
+    case .remote: StandardDirectories.data + "/apps/" + PathComponent.escaped(name)
+    case .inMemory, .datastore: nil
+    }
+  }
+
+  /// The directory's absolute path, so that one directory has one spelling.
+  static func absolute(_ directory: String) -> String {
+    URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
+  }
+}
+
+/// A datastore with the identity that makes apps comparable.
+package final class CustomDatastore: Hashable, Sendable {
+  let datastore: any Datastore
+
+  init(_ datastore: any Datastore) { self.datastore = datastore }
+
+  package static func == (left: CustomDatastore, right: CustomDatastore) -> Bool { left === right }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The backend that a client talks to, once its settings and the environment have been asked.
+package enum ResolvedBackend: CustomStringConvertible {
+  case embedded(directory: String)
+  case inMemory(name: String?)
+  case server(Server)
+  case datastore(CustomDatastore)
+
+  package struct Server {
+    /// The address as it was given, which need not be a valid one.
+    var address: String
+    var credentials: RemoteCredentials
+    var isTLS: Bool
+    var allowsInsecureCredentials = false
+
+    /// The endpoint at the address.
+    /// - Throws: `invalid-argument` for an invalid address.
+    func endpoint() throws(ModelError) -> Endpoint {
+      try Endpoint(
+        address, defaultPort: isTLS ? 443 : 8080, security: isTLS ? .tls(trustRoots: nil) : .plaintext,
+        from: "The host")
+    }
+
+    /// The server's address in one spelling.
+    var name: String { ((try? endpoint())?.text ?? address).lowercased() }
+
+    fileprivate static func emulator(_ address: String) -> Server {
+      Server(address: address, credentials: .emulatorOwner, isTLS: false)
+    }
+  }
+}
+
+extension ResolvedBackend {
+  package var description: String {
+    switch self {
+    case .embedded(let directory): "embedded \(directory)"
+    case .inMemory(let name): name.map { "memory \($0)" } ?? "memory"
+    case .server(let server): "server \(server.name)"
+    case .datastore: "custom"
+    }
+  }
+}
+
+extension Backend {
+  static let emulatorVariable = "FIRESTORE_EMULATOR_HOST"
+
+  package func resolved(
+    _ settings: FirestoreSettings, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> ResolvedBackend {
+    let settings = settings.values
+    if let emulator = settings.emulator { return .server(.emulator(emulator)) }
+    let emulator = environment[Self.emulatorVariable].flatMap { $0.isEmpty ? nil : $0 }
+    switch kind {
+    case .standard:
+      return emulator.map { .server(.emulator($0)) } ?? .embedded(directory: StandardDirectories.data(environment))
+    case .embedded(let directory): return .embedded(directory: directory)
+    case .inMemory(let name): return .inMemory(name: name)
+    case .remote(let credentials):
+      if settings.host == nil, let emulator { return .server(.emulator(emulator)) }
+      return .server(
+        ResolvedBackend.Server(
+          address: settings.host ?? Self.cloudHost, credentials: credentials, isTLS: settings.isSSLEnabled,
+          allowsInsecureCredentials: settings.allowsInsecureCredentials))
+    case .datastore(let custom): return .datastore(custom)
+    }
+  }
+}
+
+extension Backend {
+  static let cloudHost = "firestore.googleapis.com"
+
+  /// Cloud Firestore, or another server of its protocol: an emulator, or `hearth serve`. `FirestoreSettings.host` and
+  /// `isSSLEnabled` give its address; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
+  ///
+  /// An invalid address, or a server that cannot be reached, is no error: the client works offline and tries again, and
+  /// its requests to the server fail with the reason.
+  public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
+    Backend(kind: .remote(credentials))
+  }
+}
+
+extension ResolvedBackend {
+  /// Makes the way to a server; an invalid address counts as a server that cannot be reached.
+  /// - Throws: `failedPrecondition` for credentials that would travel in plain text.
+  static func connect(
+    to server: Server, _ database: DatabaseID, as user: UserAuthorization?, _ appCheck: AppCheckToken?
+  ) throws(FirestoreError) -> OpenBackend {
+    let identity = CacheIdentity.server(server.name, database)
+    let endpoint: Endpoint
+    do throws(ModelError) {
+      endpoint = try server.endpoint()
+    } catch {
+      return OpenBackend(datastore: UnavailableDatastore(because: error.message), identity: identity)
+    }
+    let credentials = user.map { .user($0) } ?? server.credentials.credentials
+    // A server that was named as an emulator gets its users' tokens without TLS.
+    let isTrusting = server.allowsInsecureCredentials || (user != nil && server.credentials == .emulatorOwner)
+    if !isTrusting, let refusal = credentials.refusal(at: endpoint) {
+      throw FirestoreError(refusal)
+    }
+    let datastore = GRPCDatastore(
+      endpoint, database: database, credentials: credentials,
+      allowsInsecureCredentials: isTrusting, appCheck: appCheck)
+    return OpenBackend(datastore: datastore, identity: identity)
+  }
+}
+
+/// The identity with which a client calls a remote backend.
+public struct RemoteCredentials: Hashable, Sendable {
+  private enum Kind: Hashable {
+    case application(file: String?)
+    case token(Secret)
+    case owner
+  }
+
+  private let kind: Kind
+
+  /// The credentials that Google's libraries would find: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, else
+  /// what `gcloud auth application-default login` left, else the machine's service account, if the machine is one of
+  /// Google's.
+  public static let applicationDefault = RemoteCredentials(kind: .application(file: nil))
+
+  /// The key file of a service account, or a file of the kind `authorized_user`. The file is read when it is first
+  /// needed.
+  public static func file(_ path: String) -> RemoteCredentials { RemoteCredentials(kind: .application(file: path)) }
+
+  /// An access token that the program got elsewhere. Nothing renews it.
+  public static func token(_ token: String) -> RemoteCredentials { RemoteCredentials(kind: .token(Secret(token))) }
+
+  /// The owner's token, with which emulators accept a client as an administrator.
+  public static let emulatorOwner = RemoteCredentials(kind: .owner)
+
+  fileprivate var credentials: Credentials {
+    switch kind {
+    case .application(let file):
+      .application(file: file, environment: ProcessInfo.processInfo.environment, now: FirestoreModel.Timestamp.now)
+    case .token(let token): .fixed(token)
+    case .owner: .emulatorOwner
+    }
+  }
+}
+
+extension Firestore {
+  /// Speaks without TLS to an emulator, or to `hearth serve`, whatever the app's backend is.
+  ///
+  /// Takes effect only before the first use: later, or with a wrong host or port, nothing changes and every call fails
+  /// with the reason, as for `settings`.
+  /// - Parameters:
+  ///   - host: a name or an address, without a port.
+  ///   - port: 1…65535.
+  public func useEmulator(withHost host: String, port: Int) {
+    guard !host.isEmpty, (1...65535).contains(port) else {
+      return refuse(
+        .invalidArgument("useEmulator needs a host and a port of 1…65535, not \"\(host)\" and \(port)."))
+    }
+    let settings = settings
+    // An IPv6 address contains colons itself.
+    settings.setEmulator(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)")
+    self.settings = settings
+  }
+}
+
+/// A backend that a client uses.
+struct OpenBackend {
+  let datastore: any Datastore
+  /// The database that the client's cache must belong to; `nil` for a backend of which nothing is known.
+  let identity: CacheIdentity?
+}
+
+extension Backend {
+  /// Connects as a new `Firestore` does. A backend that cannot be opened counts as one that cannot be reached.
+  package func connect(to database: DatabaseID) -> any Datastore {
+    do throws(FirestoreError) {
+      return try resolved(FirestoreSettings()).open(for: database).datastore
+    } catch {
+      return UnavailableDatastore(because: error.message)
+    }
+  }
+}
+
+extension ResolvedBackend {
+  /// Opens the way to one database of the backend, and the backend itself if it is not open yet.
+  /// - Parameters:
+  ///   - user: the user of the app, for servers.
+  ///   - appCheck: the proof that calls come from the app, for servers.
+  /// - Throws: an error with which every call fails, such as `failedPrecondition` for embedded data that another
+  ///   process has open without sharing it.
+  func open(
+    for database: DatabaseID, as user: UserAuthorization? = nil, appCheck: AppCheckToken? = nil
+  ) throws(FirestoreError) -> OpenBackend {
+    switch self {
+    case .server(let server): return try Self.connect(to: server, database, as: user, appCheck)
+    case .datastore(let custom): return OpenBackend(datastore: custom.datastore, identity: nil)
+    case .inMemory(let name):
+      let backend = try Self.opening { () throws(StoreError) in
+        if let name { return try OpenBackends.memory(named: name) }
+        return try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))
+      }
+      return OpenBackend(
+        datastore: InProcessDatastore(backend: backend, database: database),
+        identity: .memory(name ?? "", database))
+    case .embedded(let directory):
+      let data = try Self.opening { () throws(StoreError) in
+        // Waits for a holder of the data that is slow to answer: the owner of the cache must be known before it is
+        // opened.
+        try SharedData.open(Backend.absolute(directory) + "/backend")
+      }
+      return OpenBackend(
+        datastore: data.datastore(for: database), identity: data.instance.map { .embedded($0, database) })
+    }
+  }
+
+  private static func opening<Opened>(
+    _ open: () throws(StoreError) -> Opened
+  ) throws(FirestoreError) -> Opened {
+    do throws(StoreError) {
+      return try open()
+    } catch {
+      throw FirestoreError(FirestoreError.Code(error.status.code), "The embedded backend: \(error.message)")
+    }
+  }
+}
+
+/// The backends in the memory of this process that several apps share.
+private enum OpenBackends {
+  private static let memory = Mutex<[String: LocalBackend]>([:])
+
+  /// The backend of that name, opened once. It stays open as long as the process: nothing else would keep its data
+  /// between two clients.
+  static func memory(named name: String) throws(StoreError) -> LocalBackend {
+    try memory.withLock { open -> Result<LocalBackend, StoreError> in
+      if let backend = open[name] { return .success(backend) }
+      return Result { () throws(StoreError) in
+        let backend = try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))
+        open[name] = backend
+        return backend
+      }
+    }.get()
+  }
+}
+
+/// A backend that could not be opened. The client behaves as if it could not be reached: reads come from the cache,
+/// writes wait, and the reason stands in its online state.
+package struct UnavailableDatastore: Datastore {
+  private let status: RPCStatus
+
+  package init(because reason: String) { status = RPCStatus(.unavailable, reason) }
+
+  package func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) { throw status }
+
+  package func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) { throw status }
+
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw status }
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer { throw status }
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) { throw status }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreLocal
+package import FirestoreModel
+package import FirestoreProtocol
+package import FirestoreSync
+package import SerialExecutors
+import Synchronization
+
+/// One open client: an engine with its cache and its way to a backend, and the tasks that it keeps running.
+package final class Client: Sendable {
+  package let engine: SyncEngine
+  package let datastore: any Datastore
+  package let database: DatabaseID
+  let callbackTasks: CallbackTasks
+  let callbackListeners = CallbackListeners()
+  let transactionTurns: TransactionTurns
+  let log: ClientLog
+  let outages: OutageReporter
+  /// The part that shows the client to watchers; `nil` if none may watch it.
+  package let inspection: Inspection?
+  /// Streams and timers; ends in `terminate()`.
+  private let running: Task<Void, Never>
+  /// Ends following the app's user.
+  private let endUsers: @Sendable () -> Void
+
+  package convenience init(
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true,
+    clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
+  ) {
+    var surroundings = ClientSurroundings()
+    (surroundings.clock, surroundings.beginsOnline) = (clock, isNetworkEnabled)
+    self.init(cache, datastore: datastore, users: nil, in: surroundings, inspectedAs: plan)
+  }
+
+  /// Opens a client with a time, a chance and a thread that may be those of a simulation.
+  /// - Parameter user: the user with whom the client begins.
+  package convenience init(
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, user: String?, in surroundings: ClientSurroundings,
+    inspectedAs plan: Inspection.Plan? = nil
+  ) {
+    self.init(cache, datastore: datastore, users: nil, user: user, in: surroundings, inspectedAs: plan)
+  }
+
+  /// Opens a client.
+  /// - Parameters:
+  ///   - users: the changes of the app's user, which the client follows; `nil` for none.
+  ///   - user: the user with whom a client begins that follows none.
+  ///   - surroundings: the client's time, chance and thread, and whether it connects, and sends the writes that wait in
+  ///     the cache, from the beginning on.
+  ///   - plan: the way in which the client can be watched; if that is not possible, the log says why.
+  init(
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?, user: String? = nil,
+    in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
+  ) {
+    var configuration = SyncConfiguration(store: cache, user: users?.first ?? user)
+    configuration.isNetworkEnabled = surroundings.beginsOnline
+    let (clock, loop) = (surroundings.clock, surroundings.loop)
+    let engine = SyncEngine(
+      configuration, datastore: datastore, clock: clock, now: surroundings.now, random: surroundings.random, on: loop)
+    callbackTasks = CallbackTasks(on: loop)
+    transactionTurns = loop.map { TransactionTurns(clock: clock, on: $0) } ?? TransactionTurns()
+    self.engine = engine
+    self.datastore = datastore
+    database = cache.database
+    log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
+    outages = OutageReporter(database, clock: clock, tasks: callbackTasks)
+    inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
+    running = Task(executorPreference: engine.loop) { await engine.run() }
+    if let users { endUsers = users.follow(engine) } else { endUsers = {} }
+  }
+
+  /// Makes a client that asks no backend and sends nothing: it knows only the contents of the cache.
+  package convenience init(onlyCache cache: LocalStoreConfiguration) {
+    self.init(cache, datastore: UnavailableDatastore(because: "Only the cache is read."), isNetworkEnabled: false)
+  }
+
+  /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first.
+  package func terminate() async {
+    endUsers()
+    await inspection?.end()
+    callbackListeners.finish()
+    await engine.terminate()
+    running.cancel()
+    await running.value
+    await callbackTasks.cancelAndWait()
+  }
+
+  /// Ends as a process does that is killed: clients that share its cache are told nothing.
+  package func abandon() async {
+    await engine.abandon()
+    await terminate()
+  }
+}
+
+/// The tasks of listeners and completion handlers. Each ends with its listener or operation; terminating the client
+/// ends them all.
+final class CallbackTasks: Sendable {
+  private struct State {
+    var tasks: [Int: Task<Void, Never>] = [:]
+    var next = 0
+    var isFinished = false
+  }
+
+  private let state = Mutex(State())
+  private let executor: (any TaskExecutor)?
+
+  /// - Parameter executor: where the tasks run; `nil` for the usual one.
+  init(on executor: (any TaskExecutor)? = nil) { self.executor = executor }
+
+  /// Starts the task, unless `cancelAndWait()` was called before.
+  /// - Returns: whether the task was started.
+  @discardableResult
+  func start(_ operation: @escaping @Sendable () async -> Void) -> Bool {
+    state.withLock { state in
+      if state.isFinished { return false }
+      let number = state.next
+      state.next += 1
+      // The task cannot forget itself before it is remembered: both need the lock.
+      state.tasks[number] = Task(executorPreference: executor) {
+        await operation()
+        self.forget(number)
+      }
+      return true
+    }
+  }
+
+  private func forget(_ number: Int) {
+    state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+  }
+
+  func cancelAndWait() async {
+    let tasks = state.withLock { state in
+      state.isFinished = true
+      return Array(state.tasks.values)
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+}
+
+/// The time, chance and thread of an app's clients: those of the machine, or those of a simulation.
+package struct ClientSurroundings: Sendable {
+  /// The clock for every delay and timeout.
+  package var clock: any Clock<Duration> = ContinuousClock()
+  /// The time of day.
+  package var now: @Sendable () -> FirestoreModel.Timestamp = FirestoreModel.Timestamp.now
+  /// The source of chance; each client, and each transaction, has a copy.
+  package var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  /// Makes the id of a document that gets no other.
+  package var documentID: @Sendable () -> String = { AutomaticID.make() }
+  /// Whether clients may use the network from the beginning on.
+  package var beginsOnline = true
+  /// The thread of a simulation, on which clients run and their callbacks are called; `nil` for threads of their own, and
+  /// callbacks on the queue of the settings.
+  package var loop: (any WorkLoop & TaskExecutor)?
+  /// The clients on that thread with which a shared cache is shared.
+  package var company: SharedCompany?
+
+  package init() {}
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+import SerialExecutors
+import Synchronization
+
+/// The handle with which a listener is removed. Releasing the registration does not stop the listener.
+public protocol ListenerRegistration: Sendable {
+  /// Stops the listener; a second call does nothing. If called on `FirestoreSettings.dispatchQueue`, no callback
+  /// follows; if called elsewhere, a callback that has already begun may still finish.
+  func remove()
+}
+
+/// A listener that calls a closure on a dispatch queue: takes a snapshot from the mailbox, calls the closure and waits
+/// for it, then takes the next, so that a slow closure gets merged snapshots instead of a growing queue.
+final class CallbackListener: ListenerRegistration {
+  private let mailbox = SnapshotMailbox()
+  private let isRemoved = Atomic(false)
+  private let client: Client
+  private let id: ListenerID
+
+  init(
+    client: Client, query: FirestoreQuery.Query, options: ListenerOptions, on queue: CallbackQueue,
+    deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
+  ) {
+    self.client = client
+    id = client.engine.listen(to: query, options: options, into: mailbox)
+    client.callbackListeners.add(mailbox)
+    let isStarted = client.callbackTasks.start { [self] in
+      while let element = await mailbox.next() {
+        await queue.perform { [self] in
+          if isRemoved.load(ordering: .acquiring) { return }
+          switch element {
+          case .snapshot(let view): deliver(.success(view))
+          case .failed(let status): deliver(.failure(FirestoreError(status)))
+          }
+        }
+      }
+      client.callbackListeners.remove(mailbox)
+    }
+    // The client was terminated a moment ago: the listener fails like one that is added later.
+    if !isStarted { queue.async { deliver(.failure(.terminated)) } }
+  }
+
+  func remove() {
+    if isRemoved.exchange(true, ordering: .acquiringAndReleasing) { return }
+    client.engine.stopListening(id)
+    mailbox.finish()
+  }
+}
+
+/// The registration of a listener that never began because of a wrong argument; its one callback is the error.
+final class RefusedListener: ListenerRegistration {
+  private let isRemoved = Atomic(false)
+
+  init(on queue: CallbackQueue, report: @escaping @Sendable () -> Void) {
+    queue.async { [self] in
+      if !isRemoved.load(ordering: .acquiring) { report() }
+    }
+  }
+
+  func remove() { isRemoved.store(true, ordering: .releasing) }
+}
+
+/// The mailboxes of a client's callback listeners.
+final class CallbackListeners: Sendable {
+  private let mailboxes = Mutex<[ObjectIdentifier: SnapshotMailbox]>([:])
+
+  func add(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = mailbox } }
+  func remove(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = nil } }
+
+  /// Ends all of them without another callback.
+  func finish() {
+    for mailbox in mailboxes.withLock({ Array($0.values) }) { mailbox.finish() }
+  }
+
+  /// Waits until every snapshot that is in a mailbox now has been called back.
+  func settle() async {
+    for mailbox in mailboxes.withLock({ Array($0.values) }) { await mailbox.settle() }
+  }
+}
+
+extension Firestore {
+  /// Calls back whenever all listeners that one change affects have been called, so that their snapshots belong
+  /// together (S1). Does not mean that they are in sync with the backend.
+  @discardableResult
+  public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
+    let queue = callbackQueue
+    // A client that cannot be had raises no snapshots, and this listener has no errors to tell.
+    guard let client = try? client() else { return RefusedListener(on: queue) {} }
+    return InSyncListener(client: client, on: queue, listener)
+  }
+}
+
+/// The registration of a snapshots-in-sync listener.
+private final class InSyncListener: ListenerRegistration {
+  private let isRemoved = Atomic(false)
+
+  init(client: Client, on queue: CallbackQueue, _ listener: @escaping @Sendable () -> Void) {
+    let signals = client.engine.snapshotsInSync()
+    client.callbackTasks.start { [self] in
+      for await _ in signals {
+        await client.callbackListeners.settle()
+        if isRemoved.load(ordering: .acquiring) { return }
+        await queue.perform { [self] in
+          if !isRemoved.load(ordering: .acquiring) { listener() }
+        }
+      }
+    }
+  }
+
+  func remove() { isRemoved.store(true, ordering: .releasing) }
+}
+
+/// The place where listeners and completions are called one after the other: the queue of the settings, or the thread of a
+/// simulation.
+struct CallbackQueue: Sendable {
+  private let queue: DispatchQueue
+  private let loop: (any WorkLoop)?
+
+  init(_ queue: DispatchQueue, on loop: (any WorkLoop)?) { (self.queue, self.loop) = (queue, loop) }
+
+  func async(_ work: @escaping @Sendable () -> Void) {
+    if let loop { loop.perform(work) } else { queue.async(execute: work) }
+  }
+
+  /// Runs the closure and waits for it without blocking a thread.
+  func perform(_ closure: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      async {
+        closure()
+        continuation.resume()
+      }
+    }
+  }
+}
+
+extension Firestore {
+  var callbackQueue: CallbackQueue { CallbackQueue(dispatchQueue, on: app.backend.surroundings.loop) }
+}

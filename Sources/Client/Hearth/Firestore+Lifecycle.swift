@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreSync
+
+extension Firestore {
+  /// Stops everything and closes the cache. Listeners get no more callbacks, sequences of snapshots end with
+  /// `failedPrecondition`, and so does every call that is under way or made later on this instance, except
+  /// `clearPersistence()`. Waiting writes stay in a durable cache and are sent by the next client, which
+  /// `Firestore.firestore(…)` gives once this one is closed.
+  public func terminate() async throws {
+    await markTerminated()?.terminate()
+    forget()
+  }
+
+  /// Starts `terminate()` and returns at once.
+  /// - Parameter completion: called when the cache is closed, on `FirestoreSettings.dispatchQueue`.
+  public func terminate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    completeLifecycle(completion) { [self] in try await terminate() }
+  }
+
+  /// Deletes the durable cache with all its files, waiting writes included. Works only before the first use or after
+  /// `terminate()`. Clients that share the cache are ended: every call of theirs fails with `failedPrecondition` from
+  /// then on.
+  /// - Throws: `failedPrecondition` while this client runs, or if another client or process holds the cache for itself.
+  public func clearPersistence() async throws {
+    if isOpen {
+      throw FirestoreError.failedPrecondition("Persistence cannot be cleared while the client is running.")
+    }
+    let backend = app.backend.resolved(settings)
+    guard let directory = cacheDirectory(for: backend) else { return }
+    do throws(StoreError) {
+      try await LocalStore.eraseShared(directory, clock: app.backend.clock)
+    } catch {
+      throw FirestoreError(FirestoreError.Code(error.code), error.message)
+    }
+  }
+
+  /// Starts `clearPersistence()` and returns at once.
+  /// - Parameter completion: called when the files are gone, or with the error, on `FirestoreSettings.dispatchQueue`.
+  public func clearPersistence(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    completeLifecycle(completion) { [self] in try await clearPersistence() }
+  }
+
+  /// Calls a completion with the result of an operation that runs without a client.
+  private func completeLifecycle(
+    _ completion: (@Sendable ((any Error)?) -> Void)?, _ operation: @escaping @Sendable () async throws -> Void
+  ) {
+    let queue = callbackQueue
+    lifecycleTasks.start {
+      var failure: (any Error)?
+      do { try await operation() } catch { failure = error }
+      if let completion { await queue.perform { [failure] in completion(failure) } }
+    }
+  }
+}
+
+extension Firestore {
+  /// Takes the client offline: listeners and reads are served from the cache, writes wait in the queue. When the call
+  /// returns, nothing is sent or received any more. Among clients that share a cache this affects only this one;
+  /// another client that has the connection still sends the queued writes, and its listeners show what it receives.
+  public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
+
+  /// Starts `disableNetwork()` and returns at once.
+  /// - Parameter completion: called when nothing is sent or received any more, on `FirestoreSettings.dispatchQueue`.
+  public func disableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    complete(completion) { [self] in try await disableNetwork() }
+  }
+
+  /// Lets the client use the network again; waiting writes are sent.
+  public func enableNetwork() async throws { await (try client()).engine.enableNetwork() }
+
+  /// Starts `enableNetwork()` and returns at once.
+  /// - Parameter completion: called when the network may be used, on `FirestoreSettings.dispatchQueue`.
+  public func enableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    complete(completion) { [self] in try await enableNetwork() }
+  }
+
+  /// Returns when the backend has acknowledged or rejected every write made before the call.
+  /// - Throws: `cancelled` if the user changes meanwhile.
+  public func waitForPendingWrites() async throws {
+    try await ask { engine throws(RPCStatus) in try await engine.waitForPendingWrites() }
+  }
+
+  /// Starts `waitForPendingWrites()` and returns at once.
+  /// - Parameter completion: called when the writes are answered, or with the error, on
+  ///   `FirestoreSettings.dispatchQueue`.
+  public func waitForPendingWrites(completion: @escaping @Sendable ((any Error)?) -> Void) {
+    complete(completion) { [self] in try await waitForPendingWrites() }
+  }
+}
+
+extension Firestore {
+  /// Puts writes into the queue, in call order.
+  func submit(
+    _ mutations: [Mutation], _ options: WriteOptions = WriteOptions()
+  ) throws(FirestoreError) -> WriteHandle {
+    WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations, options.conditions))
+  }
+
+  /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the reason
+  /// why the writes were not queued. The completion comes before the snapshots that contain the result (S3), since both
+  /// go through one serial queue.
+  func submit(
+    _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
+  ) {
+    let queue = callbackQueue
+    do throws(FirestoreError) {
+      let mutations = try mutations()
+      _ = try checkedClient(for: mutations).engine.write(mutations) { result in
+        guard let completion else { return }
+        queue.async {
+          switch result {
+          case .success: completion(nil)
+          case .failure(let status): completion(FirestoreError(status))
+          }
+        }
+      }
+    } catch {
+      if let completion { queue.async { completion(error) } }
+    }
+  }
+
+  private func checkedClient(for mutations: [Mutation]) throws(FirestoreError) -> Client {
+    let client = try client()
+    try check(mutations)
+    return client
+  }
+
+  /// Calls a completion with the result of an operation.
+  func complete(
+    _ completion: (@Sendable ((any Error)?) -> Void)?, _ operation: @escaping @Sendable () async throws -> Void
+  ) {
+    complete({ _, error in completion?(error) }, operation)
+  }
+
+  func complete<Value: Sendable>(
+    _ completion: @escaping @Sendable (Value?, (any Error)?) -> Void,
+    _ operation: @escaping @Sendable () async throws -> Value
+  ) {
+    let queue = callbackQueue
+    do throws(FirestoreError) {
+      let isStarted = try client().callbackTasks.start {
+        do {
+          let value = try await operation()
+          await queue.perform { completion(value, nil) }
+        } catch {
+          await queue.perform { completion(nil, error) }
+        }
+      }
+      if !isStarted { throw .terminated }
+    } catch {
+      queue.async { completion(nil, error) }
+    }
+  }
+
+  /// Checks references in the data of writes, which must stay in this database.
+  func check(_ mutations: [Mutation]) throws(FirestoreError) {
+    do throws(ModelError) {
+      for mutation in mutations { try mutation.checkReferences(stayIn: database) }
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+}

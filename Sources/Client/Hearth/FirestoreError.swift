@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+public import Foundation
+
+/// The reason why a Firestore call failed: one of the codes of Cloud Firestore and a message that names the thing and
+/// the way out.
+///
+/// Calls that throw in the official SDK throw this. A wrong argument (an empty document path, a limit of zero), for
+/// which the SDK stops the process, never does so here: the reference, query or batch remembers the mistake, and the
+/// first call that can report it does, through its listener, completion or thrown error, with `invalidArgument` or
+/// `failedPrecondition`.
+///
+/// Caught as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its `code`,
+/// or `catch let error as NSError where error.domain == FirestoreErrorDomain`.
+public struct FirestoreError: Error, Hashable, Sendable {
+  /// The reason, for programs.
+  public let code: Code
+  /// The reason, for people: the thing concerned and the way out.
+  public let message: String
+
+  /// Makes an error like those of Hearth, for tests and for code that wraps calls.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package init(_ status: RPCStatus) {
+    self.init(Code(status.code), status.message)
+  }
+
+  init(_ error: ModelError) {
+    self.init(Code(error.code), error.message)
+  }
+
+  static func invalidArgument(_ message: String) -> FirestoreError { FirestoreError(.invalidArgument, message) }
+  static let terminated = failedPrecondition("The client has already been terminated.")
+  static func failedPrecondition(_ message: String) -> FirestoreError { FirestoreError(.failedPrecondition, message) }
+}
+
+extension RPCStatus {
+  init(_ error: FirestoreError) {
+    self.init(StatusCode(rawValue: error.code.rawValue) ?? .unknown, error.message)
+  }
+}
+
+extension FirestoreError: CustomStringConvertible, LocalizedError {
+  /// The code's name and the message: `not-found: The document cities/SF does not exist.`
+  public var description: String { "\(code.name): \(message)" }
+  /// The message.
+  public var errorDescription: String? { message }
+}
+
+/// The SDK's name of `FirestoreError` where codes are named and errors are caught.
+///
+/// A code itself is a `FirestoreErrorCode.Code`, as in the SDK: `FirestoreErrorCode.notFound`.
+public typealias FirestoreErrorCode = FirestoreError
+
+extension FirestoreError {
+  /// The canonical codes, numbered as in gRPC and in the official SDK (<https://grpc.io/docs/guides/status-codes>).
+  public enum Code: Int, Hashable, Sendable, CaseIterable {
+    /// No error.
+    case OK = 0
+    /// The call was ended by its caller, or its write was cancelled.
+    case cancelled
+    /// The error has no code of its own.
+    case unknown
+    /// An argument is wrong, whatever the state of the database.
+    case invalidArgument
+    /// Time ran out; the operation may have been done.
+    case deadlineExceeded
+    /// The document does not exist.
+    case notFound
+    /// The document exists already.
+    case alreadyExists
+    /// The caller may not do this.
+    case permissionDenied
+    /// A quota or the disk is used up.
+    case resourceExhausted
+    /// The state of the client or of the database does not allow this.
+    case failedPrecondition
+    /// Other clients wrote at the same time; the operation may be tried again.
+    case aborted
+    /// A value lies outside of its range.
+    case outOfRange
+    /// The operation is not supported here.
+    case unimplemented
+    /// The backend broke a rule of its own.
+    case `internal`
+    /// The backend cannot be reached at present.
+    case unavailable
+    /// Data was lost or is damaged.
+    case dataLoss
+    /// The call has no valid credentials.
+    case unauthenticated
+
+    package init(_ code: StatusCode) {
+      self = Code(rawValue: code.rawValue) ?? .unknown
+    }
+
+    /// The code's name as the documentation spells it: `permission-denied`.
+    public var name: String { (StatusCode(rawValue: rawValue) ?? .unknown).name }
+  }
+}
+
+// The codes by the name of the error, as the SDK has them: `FirestoreErrorCode.notFound`.
+extension FirestoreError {
+  /// `Code.OK`
+  public static var OK: Code { .OK }
+  /// `Code.cancelled`
+  public static var cancelled: Code { .cancelled }
+  /// `Code.unknown`
+  public static var unknown: Code { .unknown }
+  /// `Code.invalidArgument`
+  public static var invalidArgument: Code { .invalidArgument }
+  /// `Code.deadlineExceeded`
+  public static var deadlineExceeded: Code { .deadlineExceeded }
+  /// `Code.notFound`
+  public static var notFound: Code { .notFound }
+  /// `Code.alreadyExists`
+  public static var alreadyExists: Code { .alreadyExists }
+  /// `Code.permissionDenied`
+  public static var permissionDenied: Code { .permissionDenied }
+  /// `Code.resourceExhausted`
+  public static var resourceExhausted: Code { .resourceExhausted }
+  /// `Code.failedPrecondition`
+  public static var failedPrecondition: Code { .failedPrecondition }
+  /// `Code.aborted`
+  public static var aborted: Code { .aborted }
+  /// `Code.outOfRange`
+  public static var outOfRange: Code { .outOfRange }
+  /// `Code.unimplemented`
+  public static var unimplemented: Code { .unimplemented }
+  /// `Code.internal`
+  public static var `internal`: Code { .internal }
+  /// `Code.unavailable`
+  public static var unavailable: Code { .unavailable }
+  /// `Code.dataLoss`
+  public static var dataLoss: Code { .dataLoss }
+  /// `Code.unauthenticated`
+  public static var unauthenticated: Code { .unauthenticated }
+}
+
+/// Whether an error is Firestore's and has the code: `catch FirestoreErrorCode.notFound`.
+public func ~= (code: FirestoreError.Code, error: any Error) -> Bool { (error as? FirestoreError)?.code == code }
+
+/// The domain of a `FirestoreError` that is looked at as an `NSError`.
+public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
+
+extension FirestoreError: CustomNSError {
+  /// `FirestoreErrorDomain`
+  public static var errorDomain: String { FirestoreErrorDomain }
+  /// The number of the code.
+  public var errorCode: Int { code.rawValue }
+  /// The message, as `NSLocalizedDescriptionKey`.
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: message] }
+}
+
+#if !canImport(ObjectiveC)
+  // Any error can be cast to `NSError` on Apple platforms. Without Objective-C only `error as NSError` can, and a cast
+  // that may fail, such as that of `catch let error as NSError`, never succeeds, unless the type implements the cast.
+  extension FirestoreError: _ObjectiveCBridgeable {
+    /// Lets `catch let error as NSError` catch the error; called by casts.
+    public func _bridgeToObjectiveC() -> NSError {
+      NSError(domain: FirestoreErrorDomain, code: errorCode, userInfo: errorUserInfo)
+    }
+
+    /// Makes the error of an `NSError` with Firestore's domain and one of its codes; called by casts.
+    /// - Returns: whether the `NSError` has that domain and such a code.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) -> Bool {
+      guard source.domain == FirestoreErrorDomain, let code = Code(rawValue: source.code) else { return false }
+      result = FirestoreError(code, source.localizedDescription)
+      return true
+    }
+
+    /// Makes the error of any `NSError`; one of another domain or code becomes `unknown`. Called by casts that must
+    /// succeed.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) {
+      if !_conditionallyBridgeFromObjectiveC(source, result: &result) {
+        result = FirestoreError(.unknown, source.localizedDescription)
+      }
+    }
+
+    /// Does the same as `_forceBridgeFromObjectiveC(_:result:)`, also without an `NSError`; called by casts.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> FirestoreError {
+      var error: FirestoreError?
+      if let source { _forceBridgeFromObjectiveC(source, result: &error) }
+      return error ?? FirestoreError(.unknown, "There is no error.")
+    }
+  }
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSync
+
+/// The client's connection: its phase, since when, and if it is not online, the reason and the next attempt.
+public struct OnlineState: Hashable, Sendable {
+  /// The phase of the connection as far as the client knows (SDK: OnlineState).
+  public enum Phase: String, Hashable, Sendable, CaseIterable {
+    /// The client connects, or has nothing to connect for.
+    case unknown
+    /// The backend has answered on the open connection.
+    case online
+    /// The backend cannot be reached, or the network is disabled: the cache answers, and writes wait.
+    case offline
+  }
+
+  /// The reason why the client is not online. To be compared with the constants.
+  public struct Reason: Hashable, Sendable, CustomStringConvertible {
+    private let reason: ConnectionReason
+
+    fileprivate init(_ reason: ConnectionReason) { self.reason = reason }
+
+    /// No listener needs a connection, and nothing waits to be sent.
+    public static let idle = Reason(.idle)
+    /// The first answer is still awaited.
+    public static let connecting = Reason(.connecting)
+    /// The program called `disableNetwork()`.
+    public static let networkDisabled = Reason(.networkDisabled)
+    /// The cache cannot be written, so that nothing may arrive that would have to be stored.
+    public static let cacheNotWritable = Reason(.storageFailed)
+    /// The last attempt or connection failed with this error.
+    public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
+    /// The backend did not answer within ten seconds (SDK: ONLINE_STATE_TIMEOUT_MS).
+    public static let noAnswer = Reason(.noAnswer)
+    /// Another client that shares the cache has the connection (`PersistentTabManager.multiple`).
+    public static let elsewhere = Reason(.elsewhere)
+
+    /// A few words for people: `the server does not answer`.
+    public var description: String { reason.description }
+
+    /// The error of `failed`; `nil` for other reasons.
+    public var error: FirestoreError? { if case .failed(let status) = reason { FirestoreError(status) } else { nil } }
+  }
+
+  /// The phase: unknown, online or offline.
+  public let phase: Phase
+  /// Whether the program lets the client use the network (`disableNetwork()`).
+  public let isNetworkEnabled: Bool
+  /// The time since which `phase` holds, by this device's clock.
+  public let since: Timestamp
+  /// The reason why the client is not online; `nil` while it is.
+  public let reason: Reason?
+  /// The time at which the next attempt begins; `nil` unless one is being waited for.
+  public let nextRetry: Timestamp?
+}
+
+extension Firestore {
+  /// The connection now and after each change; a consumer that falls behind gets the newest state. The sequence ends
+  /// with the client, or at once if the client cannot be used. `await onlineState.current` is the connection now.
+  public var onlineState: StatusUpdates<OnlineState> { statusUpdates { OnlineState($0) } }
+
+  /// Connects now instead of waiting for the next attempt, and writes a cache that failed. Does nothing if no attempt
+  /// is being waited for, or while the network is disabled.
+  public func retryNow() async throws { await (try client()).engine.retryNow() }
+}
+
+extension OnlineState {
+  fileprivate init(_ status: ClientStatus) {
+    phase = Phase(rawValue: status.onlineState.rawValue) ?? .unknown
+    isNetworkEnabled = status.isNetworkEnabled
+    since = Timestamp(status.since)
+    reason = status.reason.map { Reason($0) }
+    nextRetry = status.nextRetry.map { Timestamp($0) }
+  }
+}
+
+/// One aspect of a client's status, such as the queue of writes: its present state (`current`), or as a sequence one
+/// element for the present state and one for each change of it. Unread elements give way to newer ones.
+public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
+  /// The client, or the reason why there is none.
+  let client: Result<Client, FirestoreError>
+  let aspect: @Sendable (ClientStatus) -> Element
+
+  /// The present state.
+  /// - Throws: the reason why the client cannot be used, or `cancelled` if the task was cancelled.
+  public var current: Element {
+    get async throws {
+      var updates = try client.get().engine.status().makeAsyncIterator()
+      if let status = await updates.next() { return aspect(status) }
+      throw Task.isCancelled ? FirestoreError(.cancelled, "The task was cancelled.") : .terminated
+    }
+  }
+
+  /// Reads the elements one after another.
+  public struct Iterator: AsyncIteratorProtocol {
+    var base: AsyncStream<ClientStatus>.Iterator
+    let aspect: @Sendable (ClientStatus) -> Element
+    var last: Element?
+
+    /// The present state at first, then the state after the next change; `nil` when the client has ended.
+    public mutating func next() async -> Element? { await next(isolation: nil) }
+
+    /// The same as `next()`, without leaving the caller's actor.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
+      while let status = await base.next(isolation: actor) {
+        let element = aspect(status)
+        if element == last { continue }
+        last = element
+        return element
+      }
+      return nil
+    }
+  }
+
+  /// A new reader, which begins with the present state.
+  public func makeAsyncIterator() -> Iterator {
+    let status = (try? client.get())?.engine.status() ?? AsyncStream { $0.finish() }
+    return Iterator(base: status.makeAsyncIterator(), aspect: aspect)
+  }
+}
+
+extension Firestore {
+  func statusUpdates<Element>(_ aspect: @escaping @Sendable (ClientStatus) -> Element) -> StatusUpdates<Element> {
+    StatusUpdates(client: Result { () throws(FirestoreError) in try client() }, aspect: aspect)
+  }
+}

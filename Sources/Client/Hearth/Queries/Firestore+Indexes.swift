@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreSync
+public import Foundation
+
+extension Firestore {
+  /// Sets the local indexes from the JSON of `firestore.indexes.json`.
+  ///
+  /// Replaces the indexes that were set before: an index in both lists keeps its entries, one that is left out is
+  /// dropped, and a new one serves queries as soon as the documents cached so far are indexed, which happens in the
+  /// background. Results are the same with and without indexes. Indexes are kept with the cache, in memory or on disk.
+  /// - Parameter completion: called without an error, or with `invalidArgument` that names line and column of the
+  ///   mistake.
+  public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    complete(completion) { try await self.setIndexConfiguration(json) }
+  }
+
+  /// Sets the local indexes from JSON, like `setIndexConfiguration(_:completion:)`.
+  /// - Throws: `invalidArgument` that names line and column of the mistake.
+  public func setIndexConfiguration(_ json: String) async throws {
+    _ = try client()
+    try await set(try IndexConfigurationReader.read(json))
+  }
+
+  /// Sets the local indexes from definitions, with the same effects as from JSON.
+  public func setIndexConfiguration(
+    _ indexes: [IndexDefinition], completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    complete(completion) { try await self.setIndexConfiguration(indexes) }
+  }
+
+  /// Sets the local indexes from definitions, with the same effects as from JSON.
+  /// - Throws: `invalidArgument` for an invalid definition.
+  public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
+    _ = try client()
+    var definitions: [FieldIndex] = []
+    do throws(ModelError) {
+      for index in indexes { definitions.append(try index.fieldIndex()) }
+    } catch {
+      throw FirestoreError(error)
+    }
+    try await set(definitions)
+  }
+
+  private func set(_ definitions: [FieldIndex]) async throws(FirestoreError) {
+    try await ask { engine throws(RPCStatus) in try await engine.setIndexes(definitions) }
+  }
+
+  /// The local indexes, automatic ones included, and the progress of each.
+  public func localIndexes() async throws -> [LocalIndex] {
+    try await ask { engine throws(RPCStatus) in try await engine.indexes().map { LocalIndex($0) } }
+  }
+
+  /// The local indexes now and after each change, also after each step of filling one; a consumer that falls behind
+  /// gets the newest state. The sequence ends with the client, or at once if the client cannot be used.
+  public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
+
+  /// The part that makes and drops indexes of the persistent cache; `nil` with a memory cache, as in the SDK, also with
+  /// one that takes the place of a durable cache.
+  public var persistentCacheIndexManager: PersistentCacheIndexManager? {
+    settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
+  }
+}
+
+/// A local index and its state.
+public struct LocalIndex: Hashable, Sendable {
+  /// The collections and fields of the index.
+  public let definition: IndexDefinition
+  /// Whether the client made the index because a query needed it.
+  public let isAutomatic: Bool
+  /// Whether queries use it.
+  public let isReady: Bool
+  /// The number of documents cached before the index that are indexed by now; 0 of 0 when it is ready.
+  public let documentsIndexed: Int
+  /// The number of documents that were cached before the index; 0 when it is ready.
+  public let documentsTotal: Int
+
+  init(_ state: IndexState) {
+    definition = IndexDefinition(state.definition)
+    isAutomatic = state.isAutomatic
+    isReady = state.backfill == nil
+    documentsIndexed = state.backfill?.documentsIndexed ?? 0
+    documentsTotal = state.backfill?.documentsTotal ?? 0
+  }
+}
+
+extension Firestore {
+  /// Sets the local indexes from JSON in a stream, which is read to its end.
+  /// - Parameter completion: called without an error, or with `invalidArgument` that names line and column of the
+  ///   mistake.
+  public func setIndexConfiguration(
+    _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    let source = ByteSource(stream)
+    complete(completion) { [self] in try await setIndexConfiguration(try await text(of: source)) }
+  }
+
+  /// Sets the local indexes from JSON in a stream, which is read to its end.
+  /// - Throws: `invalidArgument` that names line and column of the mistake.
+  public func setIndexConfiguration(_ stream: sending InputStream) async throws {
+    let source = ByteSource(stream)
+    _ = try client()
+    try await setIndexConfiguration(try await text(of: source))
+  }
+
+  private func text(of source: ByteSource) async throws(FirestoreError) -> String {
+    try await source.read(on: app.backend.surroundings.loop) { bytes throws(FirestoreError) in
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw .invalidArgument("The index configuration is not text in UTF-8.")
+      }
+      return text
+    }
+  }
+}
+
+/// Makes and drops indexes of the persistent cache. None of its calls reports errors, as in the SDK: without an index a
+/// query gives the same answer, only later.
+public final class PersistentCacheIndexManager: Sendable {
+  private let firestore: Firestore
+
+  init(firestore: Firestore) { self.firestore = firestore }
+
+  /// Lets a query that reads many documents of the cache for few results make an index for the next time. Off until it
+  /// is called; not remembered across starts, while the indexes are.
+  public func enableIndexAutoCreation() { setAutoCreation(true) }
+
+  /// Stops making indexes; existing ones stay and are used.
+  public func disableIndexAutoCreation() { setAutoCreation(false) }
+
+  /// Drops all indexes, the configured ones included.
+  public func deleteAllIndexes() { try? firestore.client().engine.deleteAllIndexes() }
+
+  private func setAutoCreation(_ isEnabled: Bool) { try? firestore.client().engine.setIndexAutoCreation(isEnabled) }
+}
+
+/// The definition of a local index: the typed form of one entry of `firestore.indexes.json`.
+///
+/// An index serves a query whose conditions fix its leading fields (`==`, `in`, `array-contains`), bound or order the
+/// next one, and whose orderings are the rest; other queries use as much of it as they can.
+public struct IndexDefinition: Hashable, Sendable {
+  /// The queries that an index is meant for. The cache's indexes serve both kinds, whatever is given here.
+  public enum QueryScope: String, Hashable, Sendable, CaseIterable {
+    /// Queries on one collection.
+    case collection = "COLLECTION"
+    /// Queries on all collections with the id.
+    case collectionGroup = "COLLECTION_GROUP"
+  }
+
+  /// The id of the collections, such as `cities`.
+  public let collectionGroup: String
+  /// The queries that the index is meant for.
+  public let queryScope: QueryScope
+  /// The fields, the first one leading.
+  public let fields: [IndexField]
+
+  /// Makes a definition.
+  /// - Parameters:
+  ///   - collectionGroup: the id of the collections, such as `cities`.
+  ///   - fields: at least one, each once, at most one of them an array. `setIndexConfiguration` reports fields that
+  ///     break this.
+  public init(collectionGroup: String, queryScope: QueryScope = .collection, fields: [IndexField]) {
+    self.collectionGroup = collectionGroup
+    self.queryScope = queryScope
+    self.fields = fields
+  }
+}
+
+/// One field of an index: ordered, or an array whose elements are searched.
+public struct IndexField: Hashable, Sendable {
+  /// The order of the entries.
+  public enum Order: String, Hashable, Sendable, CaseIterable {
+    /// Ascending, from the smallest value on.
+    case ascending = "ASCENDING"
+    /// Descending, from the largest value on.
+    case descending = "DESCENDING"
+  }
+
+  /// The way in which an array is searched.
+  public enum ArrayConfig: String, Hashable, Sendable, CaseIterable {
+    /// The array is searched for an element.
+    case contains = "CONTAINS"
+  }
+
+  /// The path of the field, with dots.
+  public let fieldPath: String
+  /// The order of an ordered field; `nil` for an array.
+  public let order: Order?
+  /// The way in which an array is searched; `nil` for an ordered field.
+  public let arrayConfig: ArrayConfig?
+
+  /// Makes an ordered field of an index.
+  public init(fieldPath: String, order: Order = .ascending) {
+    self.fieldPath = fieldPath
+    self.order = order
+    arrayConfig = nil
+  }
+
+  /// Makes a field of an index for an array whose elements are searched.
+  public init(fieldPath: String, arrayConfig: ArrayConfig) {
+    self.fieldPath = fieldPath
+    order = nil
+    self.arrayConfig = arrayConfig
+  }
+}
+
+extension IndexDefinition: CustomStringConvertible {
+  /// The definition as text, such as `cities(state ascending, population descending)`.
+  public var description: String {
+    let list = fields.map { field in
+      "\(field.fieldPath) \(field.order.map { "\($0)" } ?? "contains")"
+    }
+    return "\(collectionGroup)(\(list.joined(separator: ", ")))"
+  }
+}
+
+extension IndexDefinition {
+  init(_ index: FieldIndex) {
+    self.init(
+      collectionGroup: index.collectionGroup,
+      fields: index.fields.map { field in
+        let path = field.path.canonicalText
+        return switch field.kind {
+        case .ascending: IndexField(fieldPath: path, order: .ascending)
+        case .descending: IndexField(fieldPath: path, order: .descending)
+        case .contains: IndexField(fieldPath: path, arrayConfig: .contains)
+        }
+      })
+  }
+
+  func fieldIndex() throws(ModelError) -> FieldIndex {
+    var list: [FieldIndex.Field] = []
+    for field in fields { list.append(FieldIndex.Field(try .init(validating: field.fieldPath), field.kind)) }
+    return try FieldIndex(collectionGroup: collectionGroup, fields: list)
+  }
+}
+
+extension IndexField {
+  fileprivate var kind: FieldIndex.Kind {
+    switch order {
+    case .ascending: .ascending
+    case .descending: .descending
+    case nil: .contains
+    }
+  }
+}

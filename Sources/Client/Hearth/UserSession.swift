@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreSync
+import Foundation
+import Synchronization
+
+/// The source of an app's user, for servers with security rules (`request.auth` in them). Given to `FirestoreApp`; a
+/// program tells a ``UserSession`` who has signed in.
+///
+/// Every user has a separate queue of writes: writes that one user made offline wait while another is signed in, and
+/// are never sent in the other's name.
+public protocol CredentialsProvider: AnyObject, Sendable {
+  /// The id of the user who is signed in; `nil` if no user is.
+  var userID: String? { get }
+
+  /// Registers a closure to be called with the new id at each change of `userID`, before the call that changes it
+  /// returns: writes that a program makes after it has signed a user in are that user's.
+  /// - Returns: a closure that ends the registration.
+  func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void
+
+  /// Returns a token of Firebase Authentication for the user who is signed in. Called for each call to the server.
+  /// - Parameter forcingRefresh: whether the last token was refused, so that a new one is needed.
+  /// - Returns: the token; `nil` if no user is signed in.
+  /// - Throws: the reason why there is no token now; the call fails with `unavailable`, and streams try again.
+  func token(forcingRefresh: Bool) async throws -> String?
+}
+
+/// Proves that calls come from the app itself (Firebase App Check). Given to `FirestoreApp`.
+public protocol AppCheckProvider: AnyObject, Sendable {
+  /// Returns a token. Called for each call to the server.
+  /// - Parameter forcingRefresh: whether the last token was refused, so that a new one is needed.
+  /// - Throws: the reason why there is no token now; the call fails with `unavailable`, and streams try again.
+  func token(forcingRefresh: Bool) async throws -> String
+}
+
+/// The user of an app, whom the program signs in and out.
+///
+///     let session = UserSession()
+///     let app = FirestoreApp(name: "app", projectID: "shop", backend: .remote(), credentials: session)
+///     session.signIn(userID: "alice") { forcingRefresh in try await auth.idToken(forcingRefresh: forcingRefresh) }
+public final class UserSession: CredentialsProvider {
+  private typealias Token = @Sendable (Bool) async throws -> String?
+
+  private struct State {
+    var userID: String?
+    var token: Token = { _ in nil }
+    var listeners: [Int: @Sendable (String?) -> Void] = [:]
+    var lastListener = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Makes a session in which no user is signed in.
+  public init() {}
+
+  /// The id of the user who is signed in; `nil` if no user is.
+  public var userID: String? { state.withLock { $0.userID } }
+
+  /// Signs a user in, in place of the present one.
+  /// - Parameter token: returns a token of Firebase Authentication (an ID token) for this user; its argument is whether
+  ///   the last token was refused. Called for each call to the server, so it should keep a token while it is valid.
+  public func signIn(userID: String, token: @escaping @Sendable (_ forcingRefresh: Bool) async throws -> String) {
+    change(to: userID, { forcingRefresh in try await token(forcingRefresh) })
+  }
+
+  /// Signs in any user at an emulator or `hearth serve`: the token is unsigned, which servers with real users refuse.
+  /// - Parameters:
+  ///   - userID: `request.auth.uid` in rules.
+  ///   - claims: further members of `request.auth.token`, such as `["admin": true]`, of types that JSON has.
+  /// - Throws: `invalidArgument` for claims that cannot be written as JSON.
+  /// - Throws: `invalidArgument` for claims that JSON cannot say.
+  public func signIn(mockUser userID: String, claims: [String: any Sendable] = [:]) throws {
+    var all: [String: Any] = claims
+    for (name, value) in ["sub": userID, "user_id": userID] { all[name] = value }
+    let now = Int(Date().timeIntervalSince1970)
+    for (name, value) in ["iat": now, "auth_time": now, "exp": now + 3600] where all[name] == nil { all[name] = value }
+    if all["firebase"] == nil {
+      all["firebase"] = ["sign_in_provider": "custom", "identities": [String: String]()] as [String: Any]
+    }
+    // The error below names the user, which the serializer's cannot.
+    guard JSONSerialization.isValidJSONObject(all),
+      let content = try? JSONSerialization.data(withJSONObject: all, options: [.sortedKeys])
+    else { throw FirestoreError.invalidArgument("The claims of \(userID) are not what JSON can say.") }
+    let token = Data(#"{"alg":"none","type":"JWT"}"#.utf8).base64URLText + "." + content.base64URLText + "."
+    change(to: userID, { _ in token })
+  }
+
+  /// Signs the user out: no user is signed in from now on.
+  public func signOut() { change(to: nil) { _ in nil } }
+
+  private func change(to userID: String?, _ token: @escaping Token) {
+    // Listeners are called under the lock, so that they learn of two changes in their order.
+    state.withLock { state in
+      (state.userID, state.token) = (userID, token)
+      for listener in state.listeners.values { listener(userID) }
+    }
+  }
+
+  /// Registers a closure to be called with the new id at each change, before `signIn` or `signOut` returns.
+  /// - Returns: a closure that ends the registration.
+  public func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
+    let number = state.withLock { state in
+      state.lastListener += 1
+      state.listeners[state.lastListener] = changed
+      return state.lastListener
+    }
+    return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
+  }
+
+  /// Returns the token that the closure given to `signIn` returns; `nil` if no user is signed in.
+  public func token(forcingRefresh: Bool) async throws -> String? {
+    try await state.withLock { $0.token }(forcingRefresh)
+  }
+}
+
+extension Data {
+  /// The base64url text (RFC 4648 §5) without padding.
+  fileprivate var base64URLText: String {
+    base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+}
+
+/// The providers of an app's user and of App Check, as its clients need them; two values are equal if their providers
+/// are the same.
+struct AppUsers: Hashable, Sendable {
+  let credentials: (any CredentialsProvider)?
+  let appCheck: (any AppCheckProvider)?
+
+  static func == (left: AppUsers, right: AppUsers) -> Bool {
+    left.credentials === right.credentials && left.appCheck === right.appCheck
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(credentials.map { ObjectIdentifier($0) })
+    hasher.combine(appCheck.map { ObjectIdentifier($0) })
+  }
+
+  /// The authorization of the user's calls, for one client; `nil` without users.
+  func authorization() -> UserAuthorization? {
+    guard let credentials else { return nil }
+    return UserAuthorization(user: credentials.userID, current: { credentials.userID }) {
+      forcingRefresh throws(RPCStatus) in
+      do { return try await credentials.token(forcingRefresh: forcingRefresh) } catch {
+        throw RPCStatus(.unavailable, "The app's credentials provider gave no token for its user: \(error).")
+      }
+    }
+  }
+
+  /// The function that gets tokens of App Check; `nil` without App Check.
+  var appCheckToken: AppCheckToken? {
+    guard let appCheck else { return nil }
+    return { forcingRefresh throws(RPCStatus) in
+      do { return try await appCheck.token(forcingRefresh: forcingRefresh) } catch {
+        throw RPCStatus(.unavailable, "The app's App Check provider gave no token: \(error).")
+      }
+    }
+  }
+}
+
+/// The changes of user that a client follows.
+struct UserChanges: Sendable {
+  private let credentials: any CredentialsProvider
+  private let authorization: UserAuthorization
+  /// The user with whom the client begins.
+  let first: String?
+
+  init(_ credentials: any CredentialsProvider, _ authorization: UserAuthorization) {
+    self.credentials = credentials
+    self.authorization = authorization
+    first = authorization.user
+  }
+
+  /// Lets the engine follow each change of the user, before anything is asked of it in the new user's name.
+  /// - Returns: a function that ends the following.
+  func follow(_ engine: SyncEngine) -> @Sendable () -> Void {
+    let authorization = authorization
+    let last = Mutex(first)
+    let change: @Sendable (String?) -> Void = { user in
+      last.withLock { last in
+        // The same user with another token: streams go on with the old one.
+        if user == last { return }
+        last = user
+        authorization.beginChange()
+        engine.changeUser(to: user) { authorization.endChange(to: user) }
+      }
+    }
+    let end = credentials.onUserChange(change)
+    // A user may have signed in before the listener was added.
+    change(credentials.userID)
+    return end
+  }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreModel
+import FirestoreSync
+public import Foundation
+import Synchronization
+
+/// The transaction with which the block of `Firestore.runTransaction` reads and writes. Usable until the block returns.
+///
+/// All reads come before all writes. A wrong argument of a write fails the transaction when the block has returned.
+public final class Transaction: DocumentWriter, Sendable {
+  private let firestore: Firestore
+  private let client: Client
+  /// Its number among the client's `transactionTurns`.
+  private let number: UInt64
+  private let state = Mutex(OptimisticTransaction())
+
+  init(firestore: Firestore, client: Client, number: UInt64) {
+    self.firestore = firestore
+    self.client = client
+    self.number = number
+  }
+
+  // MARK: Reading
+
+  /// Reads a document from the backend; blocks the calling thread meanwhile. For blocks that are not `async`.
+  /// - Throws: `invalidArgument` after a write, `aborted` if the document has changed since this transaction read it
+  ///   before, or the backend's error. A document that does not exist is no error.
+  public func getDocument(_ document: DocumentReference) throws -> any DocumentSnapshot {
+    let answer = BlockingAnswer<any DocumentSnapshot>()
+    let isStarted = client.callbackTasks.start { [self] in
+      answer.give(await Result { () async throws(FirestoreError) in try await read(document) })
+    }
+    if !isStarted { throw FirestoreError.terminated }
+    return try answer.wait()
+  }
+
+  /// Reads a document from the backend.
+  /// - Throws: the errors of the form that blocks.
+  public func getDocument(_ document: DocumentReference) async throws -> any DocumentSnapshot {
+    try await read(document)
+  }
+
+  private func read(_ document: DocumentReference) async throws(FirestoreError) -> any DocumentSnapshot {
+    let key = try firestore.key(of: document)
+    do {
+      try with { state throws(RPCStatus) in try state.checkReadable() }
+      await client.transactionTurns.reads([key], number)
+      let documents = try await client.engine.lookup([key])
+      try with { state throws(RPCStatus) in try state.note(documents) }
+      return SingleDocumentSnapshot(
+        content: DocumentContent(
+          firestore: firestore, key: key, document: documents.first,
+          metadata: SnapshotMetadata(hasPendingWrites: false, isFromCache: false, causes: [])))
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Adds a write, which is committed when the block has ended well.
+  @discardableResult
+  public func add(_ write: DocumentWrite) -> Transaction {
+    do throws(FirestoreError) {
+      let mutation = try write.mutation(in: firestore)
+      try firestore.check([mutation])
+      state.withLock { $0.write(mutation) }
+    } catch {
+      state.withLock { $0.fail(RPCStatus(error)) }
+    }
+    return self
+  }
+
+  // MARK: The end of an attempt
+
+  func commit() async throws(FirestoreError) {
+    do {
+      let mutations = try with { state throws(RPCStatus) in try state.finish() }
+      if mutations.isEmpty { return }
+      client.transactionTurns.commits(Set(mutations.filter { $0.operation != .verify }.map(\.key)), number)
+      try await client.engine.commitDirectly(mutations)
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  func abandon() { state.withLock { $0.abandon() } }
+
+  private func with<T: Sendable>(
+    _ body: (inout OptimisticTransaction) throws(RPCStatus) -> T
+  ) throws(RPCStatus) -> T {
+    try state.withLock { state in Result { () throws(RPCStatus) in try body(&state) } }.get()
+  }
+}
+
+/// The options of a transaction.
+///
+/// A class, as in the official SDK, so that `let options = TransactionOptions(); options.maxAttempts = …` compiles.
+public final class TransactionOptions: Sendable {
+  private let attempts = Mutex(TransactionRetries.defaultAttempts)
+
+  /// Makes options with five attempts, as in the SDK.
+  public init() {}
+
+  /// The number of times that the block may be run in all; 5 unless set. A number outside 1…`Int32.max` fails the
+  /// transaction with `invalidArgument`.
+  public var maxAttempts: Int {
+    get { attempts.withLock { $0 } }
+    set { attempts.withLock { $0 = newValue } }
+  }
+
+  func checkedAttempts() throws(FirestoreError) -> Int {
+    let attempts = maxAttempts
+    guard (1...Int(Int32.max)).contains(attempts) else {
+      throw .invalidArgument("TransactionOptions.maxAttempts must be 1…\(Int32.max), not \(attempts).")
+    }
+    return attempts
+  }
+}
+
+extension TransactionOptions: Hashable {
+  /// Whether both allow the same number of attempts.
+  public static func == (left: TransactionOptions, right: TransactionOptions) -> Bool {
+    left.maxAttempts == right.maxAttempts
+  }
+
+  /// Hashes the number of attempts.
+  public func hash(into hasher: inout Hasher) { hasher.combine(maxAttempts) }
+}
+
+#if !canImport(ObjectiveC)
+  /// The place at which the block of a transaction leaves its error, as on Apple platforms.
+  public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
+#endif
+
+// A transaction reads from the backend and commits if no document that it read has changed meanwhile; otherwise the
+// block is run again, after a delay, up to `TransactionOptions.maxAttempts` times. If another transaction of this client
+// has changed the document, it is run again in turn, without a delay. It needs the backend: while the
+// network is disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
+//
+// A block that ends with a `FirestoreError` that may pass (such as `aborted`) is run again; any other error ends the
+// transaction and is thrown to the caller.
+
+extension Firestore {
+  // MARK: With a suspending block
+
+  /// Runs a transaction.
+  /// - Parameter body: may be run several times.
+  /// - Returns: the block's result in the attempt that was committed.
+  @discardableResult
+  public func runTransaction<Success: Sendable>(
+    with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
+  ) async throws -> Success {
+    var retries = TransactionRetries(attempts: try (options ?? TransactionOptions()).checkedAttempts())
+    var random = app.backend.surroundings.random
+    let client = try client()
+    let turns = client.transactionTurns
+    let number = turns.begin()
+    var isCommitted = false
+    defer { turns.end(number, isCommitted: isCommitted) }
+    var overtaken: Set<DocumentKey>?
+    while true {
+      do { try await client.engine.requireNetwork() } catch { throw FirestoreError(error) }
+      let delay = retries.begin(using: &random)
+      if let overtaken {
+        await turns.turn(number, overtaken)
+        try Task.checkCancellation()
+      } else if delay > .zero {
+        try await client.engine.clock.sleep(for: delay)
+      }
+      let transaction = Transaction(firestore: self, client: client, number: number)
+      do {
+        let enclosing = TransactionTurns.enclosing.union([number])
+        let result = try await TransactionTurns.$enclosing.withValue(enclosing) { try await attempt(transaction, body) }
+        try await transaction.commit()
+        isCommitted = true
+        return result
+      } catch {
+        guard let code = Self.code(of: error), retries.allowsAttempt(after: code) else { throw error }
+        overtaken = code.isConflict ? turns.fails(number) : nil
+        if overtaken == nil { turns.end(number, isCommitted: false) }
+      }
+    }
+  }
+
+  private func attempt<Success: Sendable>(
+    _ transaction: Transaction, _ body: @Sendable (Transaction) async throws -> Success
+  ) async throws -> Success {
+    do {
+      return try await body(transaction)
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+  }
+
+  /// The code of an error of Firestore, also of one that was an `NSError` in between.
+  private static func code(of error: any Error) -> StatusCode? {
+    (error as? FirestoreError).flatMap { StatusCode(rawValue: $0.code.rawValue) }
+  }
+
+  // MARK: With the SDK's block
+
+  /// Runs a transaction.
+  /// - Parameter updateBlock: may be run several times, on a queue of its own, where it may block. An error that it
+  ///   leaves in the pointer ends the attempt.
+  /// - Returns: the block's result in the attempt that was committed.
+  @discardableResult
+  public func runTransaction(
+    _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
+  ) async throws -> sending Any? {
+    try await runTransaction(with: nil, block: updateBlock)
+  }
+
+  /// Runs a transaction with options.
+  /// - Parameter options: the number of attempts; `nil` for five.
+  @discardableResult
+  public func runTransaction(
+    with options: TransactionOptions?,
+    block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
+  ) async throws -> sending Any? {
+    try await runTransaction(with: options) { transaction in
+      try await Self.run(updateBlock, with: transaction)
+    }.take()
+  }
+
+  /// Starts a transaction and returns at once.
+  /// - Parameter completion: called with the block's result in the attempt that was committed, or with the error.
+  public func runTransaction(
+    _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
+    completion: @escaping @Sendable (Any?, (any Error)?) -> Void
+  ) {
+    runTransaction(with: nil, block: updateBlock, completion: completion)
+  }
+
+  /// Starts a transaction with options and returns at once.
+  /// - Parameters:
+  ///   - options: the number of attempts; `nil` for five.
+  ///   - completion: called with the block's result in the attempt that was committed, or with the error.
+  public func runTransaction(
+    with options: TransactionOptions?,
+    block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
+    completion: @escaping @Sendable (Any?, (any Error)?) -> Void
+  ) {
+    complete({ (result: BlockResult?, error) in completion(result?.take(), error) }) { [self] in
+      try await runTransaction(with: options) { transaction in
+        try await Self.run(updateBlock, with: transaction)
+      }
+    }
+  }
+
+  /// The queue for blocks: they wait for their reads, which none of Swift's own threads may do.
+  private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
+
+  private static func run(
+    _ block: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?, with transaction: Transaction
+  ) async throws -> BlockResult {
+    try await withCheckedThrowingContinuation { continuation in
+      blockQueue.async {
+        var error: NSError?
+        let result = BlockResult(withUnsafeMutablePointer(to: &error) { block(transaction, $0) })
+        if let error { continuation.resume(throwing: error) } else { continuation.resume(returning: result) }
+      }
+    }
+  }
+}
+
+/// A result that a thread waits for. The holder of this value must give an answer.
+final class BlockingAnswer<Success: Sendable>: Sendable {
+  private let result = Mutex<Result<Success, FirestoreError>?>(nil)
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func give(_ answer: Result<Success, FirestoreError>) {
+    result.withLock { $0 = answer }
+    isThere.signal()
+  }
+
+  /// Blocks the thread until the answer is there. To be called once.
+  func wait() throws(FirestoreError) -> Success {
+    isThere.wait()
+    guard let answer = result.withLock({ $0 }) else { throw .terminated }
+    return try answer.get()
+  }
+}
+
+extension Result {
+  /// The result of an operation that suspends.
+  init(_ operation: () async throws(Failure) -> Success) async {
+    do { self = .success(try await operation()) } catch { self = .failure(error) }
+  }
+}
+
+/// A block's result on its way from the block's thread to the caller: taken once.
+final class BlockResult: Sendable {
+  private let value: Mutex<Any?>
+
+  init(_ value: sending Any?) { self.value = Mutex(value) }
+
+  func take() -> sending Any? { value.withLock { $0.take() } }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CommandOutput
+package import FirestoreModel
+
+/// The surroundings of a command, apart from its arguments: a process of its own, or a shell that it shares with others.
+package protocol CommandSurroundings: Sendable {
+  /// Whether everything that writes is refused, whatever the connection says.
+  var isReadOnly: Bool { get }
+  /// Whether standard input holds commands, and so no command's data.
+  var readsCommands: Bool { get }
+  /// Whether a command that writes one document says so.
+  var tellsWrites: Bool { get }
+  /// Whether documents are shown with a line for each field, where no format is named.
+  var isExpanded: Bool { get }
+  /// Whether data in memory can have something in it: connections stay open for the next command.
+  var keepsConnections: Bool { get }
+
+  /// Fills in the backend of options that name none.
+  func complete(_ options: inout StorageOptions) throws
+
+  /// Opens the way to a database, or finds the one that is open.
+  func connection(
+    _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> BackendConnection
+  ) throws(CommandFailure) -> BackendConnection
+
+  /// Begins to hear what ends a command that would run for ever.
+  func interruptions() -> Interruptions
+}
+
+/// The surroundings of the command that runs.
+package enum Surroundings {
+  @TaskLocal package static var current: any CommandSurroundings = ProcessSurroundings()
+}
+
+/// A process that runs one command.
+package struct ProcessSurroundings: CommandSurroundings {
+  package let isReadOnly = false
+  package let readsCommands = false
+  package let tellsWrites = false
+  package let isExpanded = false
+  package let keepsConnections = false
+
+  package func complete(_ options: inout StorageOptions) throws { try options.completeByDefault() }
+
+  package func connection(
+    _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> BackendConnection
+  ) throws(CommandFailure) -> BackendConnection { try open() }
+
+  package func interruptions() -> Interruptions { .ofProcess() }
+}
+
+extension FormatOptions {
+  /// - Parameter isTable: whether a table is the default.
+  package func format(orTable isTable: Bool) throws(CommandFailure) -> DocumentFormat {
+    if let template { return .template(try Self.parse(template)) }
+    if json { return .json }
+    if csv { return .delimited(.comma) }
+    if tsv { return .delimited(.tab) }
+    if expanded || (!isChosen && Surroundings.current.isExpanded) { return .expanded }
+    return table || isTable ? .table : .text
+  }
+}
+
+/// Descriptor 0 as the source of a command's data.
+package enum StandardInput {
+  /// - Throws: in a shell that reads its commands there.
+  package static func check() throws(CommandFailure) {
+    guard Surroundings.current.readsCommands else { return }
+    throw CommandFailure(.usage, "standard input holds the shell's commands; name a file in place of -.")
+  }
+}

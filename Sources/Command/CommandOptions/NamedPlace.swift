@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+package import CommandOutput
+import FirestoreBackend
+import FirestoreGRPC
+package import FirestoreModel
+import FirestoreText
+
+/// A place of documents: a database and a path in it, perhaps as of a moment.
+package struct NamedPlace: Sendable {
+  package var locations: StorageOptions.Locations
+  /// The path; the root for all of the database, `nil` if the text names a database alone.
+  package var path: ResourcePath?
+  /// The moment as of which the place is meant; `nil` for now.
+  package var time: Timestamp?
+  /// Whether the text names a database, in place of the one of the options.
+  package var namesDatabase: Bool
+
+  /// - Parameter base: the database of the options, whose project and database a folder and an emulator have as well.
+  /// - Throws: usage for an address or a path that is none; the reason why a connection is refused.
+  package init(_ text: PlaceText, in base: StorageOptions.Locations) throws(CommandFailure) {
+    locations =
+      try text.database.map { (database) throws(CommandFailure) in try database.locations(from: base) } ?? base
+    path = try text.path.map { (path) throws(CommandFailure) in try DataPath.orRoot(path) }
+    time = text.time
+    namesDatabase = text.database != nil
+  }
+
+  package init(_ text: String, in base: StorageOptions.Locations) throws(CommandFailure) {
+    try self.init(PlaceText(text), in: base)
+  }
+
+  /// - Throws: usage for a moment that is past, permission denied for a connection that is read-only.
+  package func requireWritable(_ text: String) throws(CommandFailure) {
+    if time != nil { throw CommandFailure(.usage, "nothing is written to the past: leave out the time of \(text).") }
+    try locations.requireWritable()
+  }
+}
+
+extension StorageOptions.Locations {
+  /// - Throws: permission denied for a connection that is read-only.
+  package func requireWritable() throws(CommandFailure) {
+    guard isReadOnly else { return }
+    let name = connection.map { "the connection \($0.name)" } ?? "this"
+    throw CommandFailure(.permissionDenied, "\(name) is read-only: nothing is written to it.")
+  }
+
+  /// The database in words for people.
+  package var name: String {
+    let database = "\(database.project)/\(database.database)"
+    switch backend {
+    case .embedded(let folder?): return "\(database) in \(folder)"
+    case .embedded(nil): return database
+    case .remote(let remote): return "\(database) at \(remote.endpoint.text)"
+    }
+  }
+}
+
+extension PlaceText.Database {
+  fileprivate func locations(from base: StorageOptions.Locations) throws(CommandFailure) -> StorageOptions.Locations {
+    var locations = base
+    (locations.connection, locations.isReadOnly) = (nil, false)
+    switch self {
+    case .connection(let name):
+      if name.isEmpty {
+        throw CommandFailure(.usage, "connection: is to be followed by a name, as in connection:prod.")
+      }
+      return try parsed()
+    case .folder(let folder):
+      if folder.isEmpty { throw CommandFailure(.usage, "data: is to be followed by a folder, as in data:backup.") }
+      (locations.backend, locations.isDataNamed) = (.embedded(folder: folder), true)
+    case .emulator(let address):
+      do throws(ModelError) {
+        let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
+        locations.backend = .remote(RemoteBackend(endpoint: endpoint, identity: .owner))
+      } catch {
+        throw CommandFailure(.usage, error.message)
+      }
+    case .cloud(let project):
+      if project.isEmpty {
+        throw CommandFailure(.usage, "cloud: is to be followed by a project, as in cloud:my-project.")
+      }
+      locations.backend = try parsed().backend
+      locations.database = DatabaseID(project: project, database: base.database.database)
+    }
+    return locations
+  }
+
+  private func parsed() throws(CommandFailure) -> StorageOptions.Locations {
+    let failure = ParsingFailure()
+    do {
+      return try ParsingFailure.$current.withValue(failure) { try StorageOptions.parse(options).locations }
+    } catch {
+      throw failure.failure ?? CommandFailure(.usage, StorageOptions.message(for: error))
+    }
+  }
+}
+
+/// The parts of a place as it is written on the command line: a database, a path in it, and a moment. Each may be left
+/// out: `connection:prod`, `emulator:localhost:8080/cities`, `cloud:my-project/cities/SF@-10m`, `./backup/cities`,
+/// `cities@-10m`.
+package struct PlaceText: Equatable, Sendable {
+  /// A database other than the one of the options.
+  package enum Database: Equatable, Sendable {
+    /// One of `connections.toml`.
+    case connection(String)
+    /// The address of the emulator or of `hearth serve`.
+    case emulator(String)
+    /// A project of Cloud Firestore, as the application's default credentials.
+    case cloud(project: String)
+    /// A folder of the embedded backend's data, there or not.
+    case folder(String)
+  }
+
+  package var database: Database?
+  /// The text behind the database; `nil` if nothing is.
+  package var path: String?
+  package var time: Timestamp?
+
+  /// The forms of a place in help texts.
+  package static let forms = "a path, ./FOLDER, data:FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT"
+
+  /// - Parameter isData: whether a folder holds data, which ends the folder of a text that goes on with a path.
+  package init(_ text: String, isData: (String) -> Bool = LocalBackend.exists(in:)) {
+    let (text, time) = Self.moment(of: text)
+    self.time = time
+    for (scheme, make) in Self.schemes where text.hasPrefix(scheme) {
+      let rest = text.dropFirst(scheme.count)
+      let name = rest.prefix { $0 != "/" }
+      (database, path) = (make(String(name)), Self.path(rest.dropFirst(name.count)))
+      return
+    }
+    if text.hasPrefix("data:") {
+      (database, path) = Self.folder(String(text.dropFirst("data:".count)), isData)
+    } else if text == "." || text == ".." || text.hasPrefix("./") || text.hasPrefix("../") {
+      (database, path) = Self.folder(text, isData)
+    } else if text.hasPrefix("/"), let beginning = Self.dataFolder(beginning: text, isData) {
+      (database, path) = (.folder(beginning), Self.path(text.dropFirst(beginning.count)))
+    } else {
+      path = text
+    }
+  }
+
+  private static let schemes: [(String, @Sendable (String) -> Database)] = [
+    ("connection:", { .connection($0) }), ("emulator:", { .emulator($0) }), ("cloud:", { .cloud(project: $0) }),
+  ]
+
+  /// The longest beginning of the text that holds data, and the path behind it; without one all of it is a folder that
+  /// is not there yet.
+  private static func folder(_ text: String, _ isData: (String) -> Bool) -> (Database, String?) {
+    guard let beginning = dataFolder(beginning: text, isData) else { return (.folder(text), nil) }
+    return (.folder(beginning), path(text.dropFirst(beginning.count)))
+  }
+
+  private static func dataFolder(beginning text: String, _ isData: (String) -> Bool) -> String? {
+    var beginning = text[...]
+    while !beginning.isEmpty {
+      if isData(String(beginning)) { return String(beginning) }
+      beginning = beginning[..<(beginning.lastIndex(of: "/") ?? beginning.startIndex)]
+    }
+    return nil
+  }
+
+  /// - Parameter text: empty, or what begins with the slash behind a database.
+  private static func path(_ text: Substring) -> String? { text.count > 1 ? String(text.dropFirst()) : nil }
+
+  /// `cities@-10m`: what is before the last `@`, if a moment is behind it.
+  private static func moment(of text: String) -> (text: String, time: Timestamp?) {
+    guard let mark = text.lastIndex(of: "@"), mark > text.startIndex,
+      let time = try? MomentText.parse(String(text[text.index(after: mark)...]))
+    else { return (text, nil) }
+    return (String(text[..<mark]), time)
+  }
+}
+
+extension PlaceText.Database {
+  /// The options of a source that say the same.
+  package var options: [String] {
+    switch self {
+    case .connection(let name): ["--connection=\(name)"]
+    case .emulator(let address): ["--emulator=\(address)"]
+    case .cloud(let project): ["--cloud", "--project=\(project)"]
+    case .folder(let folder): ["--data=\(folder)"]
+    }
+  }
+}
+
+/// Paths of documents and collections as arguments. Consoles write them with a slash before, shells complete them with
+/// one after; both are taken, as the SDKs do.
+package enum DataPath {
+  private static func trimmed(_ text: String) throws(CommandFailure) -> String {
+    if text == "/" {
+      throw CommandFailure(
+        .usage,
+        "/ is the whole database, and this needs a collection or a document. 'hearth ls' lists the collections, "
+          + "'hearth stats' counts their documents, 'hearth export /' prints all of them.")
+    }
+    var path = text[...]
+    if path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
+    if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    return String(path)
+  }
+
+  package static func any(_ text: String) throws(CommandFailure) -> ResourcePath {
+    let text = try trimmed(text)
+    do throws(ModelError) {
+      return try ResourcePath(validating: text)
+    } catch {
+      throw CommandFailure(.usage, error.message)
+    }
+  }
+
+  /// - Parameter text: `nil`, or a slash alone, for the whole database.
+  package static func orRoot(_ text: String?) throws(CommandFailure) -> ResourcePath {
+    guard let text, text != "/" else { return .root }
+    return try any(text)
+  }
+
+  package static func document(_ text: String) throws(CommandFailure) -> DocumentKey {
+    let text = try trimmed(text)
+    do throws(ModelError) {
+      return try DocumentKey(validating: text)
+    } catch {
+      throw CommandFailure(.usage, error.message)
+    }
+  }
+
+  package static func collection(_ text: String) throws(CommandFailure) -> ResourcePath {
+    let path = try any(text)
+    guard path.isCollection else {
+      throw CommandFailure(.usage, "\"\(text)\" names a document. A collection path has an odd number of segments.")
+    }
+    return path
+  }
+}
+
+/// The project and the database to write to, where a place on the command line cannot say them.
+package struct DestinationOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
+  var toProject: String?
+
+  @Option(help: ArgumentHelp("Write to this database.", valueName: "id"))
+  var toDatabase: String?
+
+  package var isNamed: Bool { toProject != nil || toDatabase != nil }
+
+  package mutating func validate() throws {
+    for (name, id) in [("--to-project", toProject), ("--to-database", toDatabase)] {
+      if let id { try StorageOptions.check(id, name) }
+    }
+  }
+
+  /// The locations with this project and database; a part that no option names is that of `locations`.
+  package func applied(to locations: StorageOptions.Locations) -> StorageOptions.Locations {
+    var locations = locations
+    locations.database = DatabaseID(
+      project: toProject ?? locations.database.project, database: toDatabase ?? locations.database.database)
+    return locations
+  }
+
+  package init() {}
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOutput
+package import FirestoreModel
+package import FirestoreProtocol
+import FirestoreText
+
+/// A database as it was at one moment: whatever is read is of that moment, and nothing can be written.
+package struct PastDatastore: Datastore {
+  package let base: any Datastore
+  package let time: SnapshotVersion
+  /// Whether the moment is that at which reading began, and not one that a user named.
+  package var isBeginning = false
+
+  package init(base: any Datastore, time: SnapshotVersion, isBeginning: Bool = false) {
+    (self.base, self.time, self.isBeginning) = (base, time, isBeginning)
+  }
+
+  package var canFallSilent: Bool { base.canFallSilent }
+  package func reconnect() { base.reconnect() }
+  package var traffic: DatastoreTraffic? { base.traffic }
+
+  package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
+    try await explaining { () async throws(RPCStatus) in try await base.read(try read.at(time)) }
+  }
+
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    var request = request
+    request.view.time = time
+    try await explaining { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
+  }
+
+  /// Says in a user's words what a backend says of the time of a read.
+  private func explaining<Result>(
+    _ body: () async throws(RPCStatus) -> Result
+  ) async throws(RPCStatus) -> Result {
+    do throws(RPCStatus) { return try await body() } catch {
+      guard error.message.contains("read_time") || error.message.contains("read time") else { throw error }
+      let moment = time.timestamp.rfc3339Text
+      if isBeginning {
+        throw RPCStatus(
+          .aborted,
+          "What was there at \(moment), when this began, is no longer kept: more was changed meanwhile than the backend "
+            + "keeps. Try again when less is changed, or say --live for each document as it is when its turn comes.")
+      }
+      if error.message.contains("future") {
+        throw RPCStatus(.outOfRange, "\(moment) is in the future of the backend.")
+      }
+      // The embedded backend says itself what it keeps.
+      if let known = error.message.firstRange(of: "The oldest that can be read") {
+        throw RPCStatus(.outOfRange, "\(moment) cannot be read. \(error.message[known.lowerBound...])")
+      }
+      throw RPCStatus(
+        .outOfRange,
+        "\(moment) cannot be read: \(error.message) Cloud Firestore keeps the last hour, or with point-in-time recovery "
+          + "a week of whole minutes.")
+    }
+  }
+
+  // MARK: Writing
+
+  private static let unchangeable = RPCStatus(.failedPrecondition, "The past cannot be changed.")
+
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unchangeable }
+
+  package func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) { throw Self.unchangeable }
+
+  package func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) { throw RPCStatus(.failedPrecondition, "The past does not change.") }
+}
+
+extension BackendConnection {
+  /// The database in its present state, whatever is written while it is read.
+  /// - Returns: `nil` for a backend that cannot read the past.
+  func atBeginning() async throws(RPCStatus) -> BackendConnection? {
+    guard let time = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds)) else {
+      return nil
+    }
+    var past = self
+    past.datastore = PastDatastore(base: datastore, time: time, isBeginning: true)
+    return past
+  }
+}
+
+extension Datastore {
+  /// The latest time as of which all data can be read; `nil` for a backend that answers for the present only.
+  /// - Parameter now: the present time by this device's clock, which may be ahead of the backend's or behind it.
+  package func beginning(now: Timestamp) async throws(RPCStatus) -> SnapshotVersion? {
+    // The answer for a missing document carries the time of the lookup.
+    let key = DocumentKey(unchecked: ResourcePath("hearth/\(AutomaticID.make())"))
+    guard let answer = try await lookup([key], .names).first, let answered = answer.version else { return nil }
+    for time in [max(SnapshotVersion(now), answered), answered] {
+      do throws(RPCStatus) {
+        _ = try await listCollectionIDs(below: .root, at: time)
+        return time
+      } catch {
+        switch error.code {
+        case .unimplemented, .invalidArgument, .failedPrecondition, .outOfRange: continue
+        default: throw error
+        }
+      }
+    }
+    return nil
+  }
+}
+
+/// The time as of which data is read.
+package struct MomentOption: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Read what was there at this time: 2026-03-02T11:58:03Z, -10m for ten minutes ago, or now for one moment. The "
+        + "embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a "
+        + "week of whole minutes where that is switched on.",
+      valueName: "time"),
+    transform: { try MomentText.parse($0) })
+  package var at: Timestamp?
+
+  package init() {}
+}
+
+/// The time as of which a long read sees the data: one moment for all of it, unless `--live` is set.
+package struct WholenessOptions: ParsableArguments {
+  @OptionGroup package var moment: MomentOption
+
+  @Flag(
+    help: ArgumentHelp(
+      "Read each document as it is when its turn comes, instead of all as they are when the command begins: where more "
+        + "is changed meanwhile than the backend keeps of the past."))
+  package var live = false
+
+  package mutating func validate() throws {
+    if live, moment.at != nil { throw ValidationError("--live reads what is there now; leave out --at.") }
+  }
+
+  /// The database in the state in which it is to be read.
+  /// - Parameter note: called with a remark if it cannot be read as of one moment.
+  package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
+    if live || moment.at != nil { return connection.at(moment.at) }
+    if let whole = try await connection.atBeginning() { return whole }
+    note("this backend cannot be read as of one moment: each document is as it was when its turn came.")
+    return connection
+  }
+
+  package init() {}
+}

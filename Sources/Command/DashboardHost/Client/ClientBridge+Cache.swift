@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import DashboardModel
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+import FirestoreText
+
+extension ClientBridge {
+  func evict(_ scope: EvictionScope, olderThan age: Duration?) {
+    request { bridge in
+      let total = try await bridge.engine.evict(scope, olderThan: age)
+      bridge.emit(.notice(.info, total.account(of: scope, age)))
+    }
+  }
+
+  /// Removes what has outlived its lifetime, and tells it if there was something.
+  func applyLifetimes() {
+    request { bridge in
+      for (retention, total) in try await bridge.engine.applyLifetimes() where total.removed > 0 {
+        let what = QueryText.line(retention.target)
+        let count = "\(grouped(total.removed)) document\(total.removed == 1 ? "" : "s")"
+        let age = retention.lifetime.map { ", \(DurationText.text($0)) after the server confirmed them" } ?? ""
+        bridge.emit(.notice(.info, "\(count) of \(what) left the cache\(age)"))
+      }
+    }
+  }
+}
+
+extension EvictionTotal {
+  /// The result in words: `120 documents of orders left the cache; 50 stay that are shown, listened to or pinned`.
+  func account(of scope: EvictionScope, _ age: Duration?) -> String {
+    let parts = scope.isTombstones ? [tracesAccount(of: scope.path)] : documentsAccount(of: scope)
+    return (parts + reasons(age)).joined(separator: "; ")
+  }
+
+  private func tracesAccount(of path: ResourcePath?) -> String {
+    let traces = tombstones == 1 ? "the trace of 1 document" : "the traces of \(grouped(tombstones)) documents"
+    return traces + (path.map { " of \($0.text)" } ?? "")
+      + " that \(tombstones == 1 ? "does" : "do") not exist left the cache"
+  }
+
+  private func documentsAccount(of scope: EvictionScope) -> [String] {
+    let path = scope.path
+    let isDocument = path?.isDocument == true
+    let name: String? = if case .matching(let query) = scope { QueryText.line(query) } else { path?.text }
+    let count = "\(grouped(removed)) document\(removed == 1 ? "" : "s")"
+    let what = isDocument ? path?.text ?? "" : count + (name.map { " of \($0)" } ?? "")
+    let isGone = removed > 0 || !isDocument
+    var parts = [isGone ? "\(what) left the cache" : "\(what) did not leave the cache"]
+    if removed + listened + modified + fresh == 0, isDocument { parts = ["\(what) is not in the cache"] }
+    if tombstones > 0 { parts.append("with the traces of \(grouped(tombstones)) that do not exist") }
+    return parts
+  }
+
+  /// The reasons of what stays.
+  private func reasons(_ age: Duration?) -> [String] {
+    func stay(_ count: Int) -> String { "\(grouped(count)) stay\(count == 1 ? "s" : "")" }
+    var parts: [String] = []
+    if listened > 0 {
+      parts.append("\(stay(listened)) that \(listened == 1 ? "is" : "are") shown, listened to or pinned")
+    }
+    if modified > 0 { parts.append("\(stay(modified)) with pending writes") }
+    if fresh > 0, let age { parts.append("\(stay(fresh)) that the server confirmed within \(DurationText.text(age))") }
+    return parts
+  }
+}
+
+extension ClientBridge {
+  package func explain(_ query: Query) {
+    request { bridge in
+      let result: ClientEvent.ExplanationResult
+      do throws(RPCStatus) {
+        result = .success(try await bridge.engine.explain(query))
+      } catch {
+        result = .failure(error)
+      }
+      bridge.emit(.explained(query, result))
+    }
+  }
+
+  /// Previews a query; while one preview is answered, only the newest of the later requests waits.
+  func preview(_ query: Query) {
+    nextPreview = query
+    if isPreviewing { return }
+    isPreviewing = true
+    request { bridge in
+      defer { bridge.isPreviewing = false }
+      while let query = bridge.nextPreview {
+        bridge.nextPreview = nil
+        let result: ClientEvent.PreviewResult
+        do throws(RPCStatus) { result = .success(try await bridge.engine.preview(query)) } catch {
+          result = .failure(error)
+        }
+        bridge.emit(.previewed(query, result))
+      }
+    }
+  }
+
+  /// Adds what would spare reading the whole collection for a query to the configured indexes.
+  func createIndexes(for query: Query) {
+    request { bridge in
+      let configured = try await bridge.engine.indexes().filter { !$0.isAutomatic }.map(\.definition)
+      try await bridge.engine.setIndexes(configured + FieldIndex.answering(query))
+    }
+  }
+}
+
+/// The inside of the dashboard's own client.
+extension ClientBridge {
+  func lookInside() {
+    request { bridge in
+      let result: ClientEvent.InsideResult
+      do throws(RPCStatus) {
+        result = .success(try await bridge.engine.inside())
+      } catch {
+        result = .failure(error)
+      }
+      bridge.emit(.inside(result))
+    }
+  }
+
+  func countFieldTypes(in path: ResourcePath) {
+    let count = FieldTypeCount(in: path, of: transferPlace.database)
+    request { bridge in
+      let result: ClientEvent.FieldTypesResult
+      do throws(RPCStatus) {
+        result = .success(try await count.run(over: bridge.engine))
+      } catch {
+        result = .failure(error)
+      }
+      bridge.emit(.fieldTypes(in: path, result))
+    }
+  }
+
+  func surveyCache() {
+    request { bridge in
+      let result: ClientEvent.SurveyResult
+      do throws(RPCStatus) {
+        result = .success(try await bridge.engine.surveyCache())
+      } catch {
+        result = .failure(error)
+      }
+      bridge.emit(.surveyed(result))
+    }
+  }
+}
+
+/// The counting of the types of a collection's fields, page by page in the order of the ids.
+struct FieldTypeCount: Sendable {
+  /// The number of documents of a page of a cache, which looks at all of the collection for each, and of an answer of
+  /// another program.
+  private static let read = 10_000
+  static let answered = 500
+
+  let path: ResourcePath
+  private let database: DatabaseID
+  private(set) var types = FieldTypes()
+  private var last: DocumentKey?
+
+  init(in path: ResourcePath, of database: DatabaseID) { (self.path, self.database) = (path, database) }
+
+  /// The query for the next page.
+  func page(limit: Int) -> Query {
+    var query = Query(path: path, limit: limit)
+    if let last { query.start = Bound(values: [.reference(database, last)], isInclusive: false) }
+    return query
+  }
+
+  mutating func add(_ documents: [Document]) {
+    for document in documents { types.add(document) }
+    last = documents.last?.key ?? last
+  }
+
+  /// Counts the documents of a cache, away from the screen's thread.
+  func run(over engine: SyncEngine) async throws(RPCStatus) -> FieldTypes {
+    var count = self
+    while true {
+      let documents = try await engine.cachedDocuments(count.page(limit: Self.read)).documents
+      count.add(documents)
+      if documents.count < Self.read { return count.types }
+    }
+  }
+}

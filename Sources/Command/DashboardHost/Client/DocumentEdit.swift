@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTransfer
+import Dashboard
+package import DashboardModel
+package import FirestoreJSON
+package import FirestoreModel
+
+/// The writes that an edited text asks for.
+package enum DocumentEdit {
+  /// - Returns: the mutations of one batch; none if the text means the same as before.
+  /// - Throws: `JSONError` with line and column.
+  package static func mutations(
+    for request: EditRequest, edited: String, database: DatabaseID, newID: () -> String
+  ) throws(JSONError) -> [Mutation] {
+    switch request.subject {
+    case .rejectedWrite:
+      return edited == request.original ? [] : try WriteJSON.parse(edited, database: database)
+    case .newDocument(let collection):
+      let after = try DocumentJSON.parse(edited, database: database)
+      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.original { return [] }
+      guard let key = DocumentKey(collection.appending(newID())) else {
+        throw JSONError(line: 1, column: 1, reason: "\"\(collection)\" is not a collection")
+      }
+      return [
+        Mutation(
+          key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
+      ]
+    case .documentToCreate(let key):
+      let after = try DocumentJSON.parse(edited, database: database)
+      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.original { return [] }
+      return [
+        Mutation(
+          key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
+      ]
+    case .document(let key):
+      let after = try DocumentJSON.parse(edited, database: database)
+      // The editor's first text is what the user saw; only the changes to it are written.
+      let before = try DocumentJSON.parse(request.original, database: database)
+      var mask = changedPaths(from: before.fields, to: after.fields)
+      let transformed = Set(after.transforms.map(\.path))
+      mask.removeAll { transformed.contains($0) }
+      if mask.isEmpty && after.transforms.isEmpty { return [] }
+      var patch = Fields()
+      for path in mask { patch[path] = after.fields[path] }
+      return [
+        Mutation(
+          key: key, operation: .patch(patch, FieldMask(mask)), precondition: .exists(true),
+          transforms: after.transforms)
+      ]
+    }
+  }
+
+  /// The smallest set of paths whose values differ; inside maps that exist on both sides, the inner paths.
+  static func changedPaths(from before: Fields, to after: Fields, at prefix: [String] = []) -> [FieldPath] {
+    var names = before.entries.map(\.name)
+    for entry in after.entries where before[entry.name] == nil { names.append(entry.name) }
+    return names.flatMap { name -> [FieldPath] in
+      let path = prefix + [name]
+      switch (before[name], after[name]) {
+      case (let old?, let new?) where old == new: return []
+      case (.map(let old)?, .map(let new)?) where !old.isEmpty && !new.isEmpty:
+        return changedPaths(from: old, to: new, at: path)
+      default: return [FieldPath(segments: path)]
+      }
+    }
+  }
+}
+
+/// The relation of an edit to the changes that its document underwent while the editor was open.
+package enum EditStanding: Equatable {
+  /// The document is as the editor got it.
+  case alone
+  /// Others changed only fields that the edit leaves alone.
+  case beside([FieldPath])
+  /// Others changed fields that the edit changes too.
+  case conflict(EditConflict)
+}
+
+extension DocumentEdit {
+  /// - Parameters:
+  ///   - mutations: the writes that the edit asks for.
+  ///   - now: the document as the cache knows it; `nil` if it does not.
+  /// - Throws: `JSONError` for an edited text that cannot be read.
+  package static func standing(
+    of request: EditRequest, edited: String, _ mutations: [Mutation], now: Document?, database: DatabaseID
+  ) throws(JSONError) -> EditStanding {
+    guard case .document(let key) = request.subject, let now, now.state != .unknown,
+      case .patch(_, let mask)? = mutations.first?.operation, let transforms = mutations.first?.transforms
+    else { return .alone }
+    let before = try DocumentJSON.parse(request.original, database: database)
+    let mine = try DocumentJSON.parse(edited, database: database)
+    // The server's fields take the same way through a text as the edited ones, so that both compare alike.
+    let text = DocumentJSON.text(of: now.data?.fields ?? Fields())
+    let theirs = try DocumentJSON.parse(text, database: database)
+    // Fields that the server had still to compute had no value in the editor.
+    let open = Set(before.transforms.map(\.path))
+    return standing(
+      of: Edited(
+        key: key, mutations: mutations, written: mask.paths.union(transforms.map(\.path)), before: before.fields,
+        unresolved: open, mine: mine.fields, shown: mine.fields, transforms: mine.transforms),
+      now: now, theirs: theirs.fields
+    ) { isThere, mask in
+      // A deleted document leaves nothing to merge with: the text is offered unchanged.
+      var again = EditRequest(isThere ? .document(key) : request.subject, text: isThere ? text : request.original)
+      again.text = isThere ? DocumentJSON.text(of: theirs.fields.patched(with: mine.fields, at: mask)) : edited
+      return .text(again)
+    }
+  }
+
+  /// Compares an edit of fields with the document in the cache; `.alone` if the cache does not know the document.
+  package static func standing(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStanding {
+    guard let now, now.state != .unknown else { return .alone }
+    if edit.replaces { return standing(ofWhole: edit, mutation, now: now) }
+    guard case .patch(_, let mask) = mutation.operation else { return .alone }
+    let theirs = now.data?.fields ?? Fields()
+    var shown = edit.fields
+    var written = mask.paths
+    // A server timestamp replaces the others' value; other transforms start from it.
+    for transform in edit.transforms where transform.operation == .serverTimestamp {
+      written.insert(transform.path)
+      shown[transform.path] = .serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 0), previous: nil))
+    }
+    // Fields that the server has still to compute are not sent as values: it has computed them, or has not.
+    let unresolved = unresolvedPaths(in: edit.base)
+    var mine = edit.fields
+    for path in unresolved { if case .serverTimestamp? = mine[path] { mine[path] = theirs[path] } }
+    return standing(
+      of: Edited(
+        key: mutation.key, mutations: [mutation], written: written, before: edit.base,
+        unresolved: Set(unresolved), mine: mine, shown: shown, transforms: edit.transforms),
+      now: now, theirs: theirs
+    ) { isThere, _ in .fields(over: isThere ? theirs : nil) }
+  }
+
+  /// Compares an edit that writes the document as a whole: every change by others would be lost.
+  private static func standing(ofWhole edit: FieldEdit, _ mutation: Mutation, now: Document) -> EditStanding {
+    let update = edit.updating.mutation(of: mutation.key)
+    if let update, case .conflict(let conflict) = standing(of: edit.updating, update, now: now) {
+      return .conflict(conflict)
+    }
+    let theirs = now.data?.fields ?? Fields()
+    let unresolved = unresolvedPaths(in: edit.base)
+    let changed = changedPaths(from: edit.base, to: theirs).filter { !unresolved.contains($0) }
+    if changed.isEmpty { return .alone }
+    let written = changedPaths(from: edit.base, to: edit.fields)
+    let fields = Set(written + changed).sorted().map { path in
+      WriteConflict.Field(path: path, base: edit.base[path], mine: edit.fields[path], theirs: theirs[path])
+    }
+    return .conflict(
+      EditConflict(
+        key: mutation.key, fields: fields, isDeleted: false, overwriting: [mutation],
+        keepingTheirs: update.map { [$0] } ?? [], replacing: [mutation], again: .fields(over: theirs)))
+  }
+
+  /// The notice about the others' changes if the user has nothing to decide.
+  package static func notice(about others: [FieldPath]) -> String {
+    let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
+    let more = others.count > 3 ? " and \(others.count - 3) more" : ""
+    return "Somebody else changed \(names)\(more) meanwhile; only your fields are written."
+  }
+
+  /// An edit, from the text editor or the field editor.
+  private struct Edited {
+    var key: DocumentKey
+    var mutations: [Mutation]
+    /// The paths of the fields that the edit replaces.
+    var written: Set<FieldPath>
+    var before: Fields
+    /// Fields that the server had still to compute when the edit began.
+    var unresolved: Set<FieldPath>
+    var mine: Fields
+    /// The fields as a conflict shows them.
+    var shown: Fields
+    var transforms: [FieldTransform]
+  }
+
+  private static func standing(
+    of edit: Edited, now: Document, theirs: Fields, again: (_ isThere: Bool, FieldMask) -> EditConflict.Again
+  ) -> EditStanding {
+    guard case .patch(let patch, let mask)? = edit.mutations.first?.operation else { return .alone }
+    let changed =
+      now.exists
+      ? changedPaths(from: edit.before, to: theirs).filter { !edit.unresolved.contains($0) }
+      : changedPaths(from: edit.before, to: Fields())
+    if changed.isEmpty, now.exists { return .alone }
+    let disputed = edit.written.filter { path in
+      changed.contains { $0.isPrefix(of: path) || path.isPrefix(of: $0) } && edit.shown[path] != theirs[path]
+    }
+    if disputed.isEmpty, now.exists { return .beside(changed) }
+
+    let fields = edit.written.union(changed).sorted().map { path in
+      WriteConflict.Field(path: path, base: edit.before[path], mine: edit.shown[path], theirs: theirs[path])
+    }
+    var kept = Fields()
+    let undisputed = mask.paths.subtracting(disputed)
+    for path in undisputed { kept[path] = patch[path] }
+    let others = (edit.mutations.first?.transforms ?? []).filter { !disputed.contains($0.path) }
+    let keeping =
+      undisputed.isEmpty && others.isEmpty || !now.exists
+      ? []
+      : [
+        Mutation(
+          key: edit.key, operation: .patch(kept, FieldMask(undisputed)), precondition: .exists(true),
+          transforms: others)
+      ]
+    return .conflict(
+      EditConflict(
+        key: edit.key, fields: fields, isDeleted: !now.exists, overwriting: edit.mutations, keepingTheirs: keeping,
+        replacing: [Mutation(key: edit.key, operation: .set(edit.mine), transforms: edit.transforms)],
+        again: again(now.exists, mask)))
+  }
+
+  /// The paths of fields whose values the server has still to compute.
+  private static func unresolvedPaths(in fields: Fields, below parent: [String] = []) -> [FieldPath] {
+    fields.entries.flatMap { name, value -> [FieldPath] in
+      switch value {
+      case .serverTimestamp: [FieldPath(segments: parent + [name])]
+      case .map(let inner): unresolvedPaths(in: inner, below: parent + [name])
+      default: []
+      }
+    }
+  }
+}

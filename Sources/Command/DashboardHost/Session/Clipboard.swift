@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import CommandTransfer
+import Dashboard
+import DashboardModel
+import Dispatch
+import Foundation
+import Terminal
+
+/// Copies text in the first way that works here: by the user's own command, to the desktop's clipboard, to tmux inside of
+/// tmux (which drops OSC 52 by default), by the terminal itself (OSC 52), which also works over ssh, and as a last resort
+/// into a file.
+struct Clipboard: Sendable {
+  /// A program that takes the text on its standard input.
+  struct Program: Hashable, Sendable {
+    var name: String
+    var arguments: [String]
+
+    /// The name in messages: that of the program a shell runs.
+    var title: String {
+      guard name == "sh", let line = arguments.last else { return name }
+      return line.split(separator: " ").first.map { String($0) } ?? name
+    }
+  }
+
+  package struct Outcome: Hashable, Sendable {
+    var isCopied: Bool
+    /// The way in which the text was copied; or why it was not, with the remedy.
+    var message: String
+    /// The sequence to send to the dashboard's own terminal; `nil` for none.
+    var sequence: String?
+  }
+
+  /// The file that takes what no other way takes.
+  struct File: Sendable {
+    var path: String
+    /// The name of the file in messages.
+    var name: String
+  }
+
+  /// The longest base64 text that terminals are known to accept whole.
+  static let longestSequence = 74_994
+  private static let patience = DispatchTimeInterval.seconds(2)
+
+  let programs: [Program]
+  private let file: File?
+
+  /// - Parameters:
+  ///   - command: a line for the shell that takes the text on its standard input, tried before all else.
+  ///   - file: the last resort; `nil` for none.
+  init(environment: [String: String], command: String? = nil, file: File? = nil) {
+    func has(_ name: String) -> Bool { environment[name]?.isEmpty == false }
+    self.file = file
+    var programs: [Program] = []
+    if let command { programs.append(Program(name: "sh", arguments: ["-c", command])) }
+    // The desktop's clipboard is left out over ssh: it would be that of the remote machine.
+    if !has("SSH_CONNECTION") {
+      if has("WAYLAND_DISPLAY") { programs.append(Program(name: "wl-copy", arguments: [])) }
+      if has("DISPLAY") {
+        programs.append(Program(name: "xclip", arguments: ["-selection", "clipboard", "-in"]))
+        programs.append(Program(name: "xsel", arguments: ["--clipboard", "--input"]))
+      }
+    }
+    if has("TMUX") {
+      programs.append(Program(name: "tmux", arguments: ["load-buffer", "-w", "-"]))
+      // Versions of tmux before 3.2 have no -w: they get the text in their own buffer only.
+      programs.append(Program(name: "tmux", arguments: ["load-buffer", "-"]))
+    }
+    self.programs = programs
+  }
+
+  /// - Parameter run: runs a program on the text; `true` if it took it.
+  func copy(
+    _ text: String, run: @Sendable (Program, String) async -> Bool = Clipboard.run
+  ) async -> Outcome {
+    let size = "\(text.utf8.count) byte\(text.utf8.count == 1 ? "" : "s")"
+    for program in programs where await run(program, text) {
+      let isBufferOnly = program.name == "tmux" && !program.arguments.contains("-w")
+      return Outcome(
+        isCopied: true, message: "Copied \(size) via \(program.title)\(isBufferOnly ? "'s own buffer" : "").")
+    }
+    let failed = programs.map(\.title).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    let tried = failed.isEmpty ? "" : " \(failed.joined(separator: ", ")) failed."
+    let encoded = Data(text.utf8).base64EncodedString()
+    guard encoded.utf8.count <= Self.longestSequence else { return keep(text, size, tried) }
+    return Outcome(
+      isCopied: true, message: "Sent \(size) to the terminal's clipboard (OSC 52), which says no more.\(tried)",
+      sequence: "\u{1b}]52;c;\(encoded)\u{7}")
+  }
+
+  /// Writes a text that is too long for the terminal into the file.
+  private func keep(_ text: String, _ size: String, _ tried: String) -> Outcome {
+    let most = "\(size) are more than the \(Self.longestSequence / 4 * 3) that a terminal takes (OSC 52).\(tried)"
+    var reason = "Nothing was copied: \(most)"
+    if let file {
+      // Writing the file says why the folder cannot be made.
+      try? FileManager.default.createDirectory(
+        atPath: URL(filePath: file.path).deletingLastPathComponent().path, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+      do throws(CommandFailure) {
+        try TextFile.write(text, to: file.path, mode: 0o600)
+        return Outcome(isCopied: true, message: "Kept in \(file.name), not in the clipboard: \(most)")
+      } catch { reason += " \(error.message)" }
+    }
+    return Outcome(isCopied: false, message: "\(reason) Copy less, or install wl-copy or xclip.")
+  }
+
+  /// Runs a program that may not exist, or may hang with its display.
+  static func run(_ program: Program, on text: String) async -> Bool {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: runNow(program, on: text)) }
+    }
+  }
+
+  private static func runNow(_ program: Program, on text: String) -> Bool {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [program.name] + program.arguments
+    let input = Pipe()
+    process.standardInput = input
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    do { try process.run() } catch { return false }
+    // A program that hangs is ended, which ends the writing and the waiting too.
+    let deadline = DispatchSource.makeTimerSource(queue: .global())
+    deadline.schedule(deadline: .now() + patience)
+    deadline.setEventHandler { process.terminate() }
+    deadline.activate()
+    defer { deadline.cancel() }
+    do {
+      try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+      try input.fileHandleForWriting.close()
+    } catch {
+      // The program reads no input: its exit status alone tells whether it worked.
+      process.terminate()
+    }
+    process.waitUntilExit()
+    return process.terminationReason == .exit && process.terminationStatus == 0
+  }
+}
+
+extension Session {
+  /// Puts a text where other programs find it, in place of one that is still on its way.
+  package func copy(_ text: String) {
+    copying?.cancel()
+    copying = Task {
+      let file = options.paths.clipboardFile
+      let clipboard = Clipboard(
+        environment: ProcessInfo.processInfo.environment, command: preferences.file.copy,
+        file: Clipboard.File(path: file, name: options.paths.short(file)))
+      let outcome = await clipboard.copy(text)
+      guard !Task.isCancelled else { return }
+      if let sequence = outcome.sequence { screen.send(sequence: sequence) }
+      notify(outcome.isCopied ? .info : .error, outcome.message)
+    }
+  }
+}

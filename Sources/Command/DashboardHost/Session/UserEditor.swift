@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+package import Dashboard
+package import DashboardModel
+import FirestoreJSON
+import FirestoreModel
+import FirestoreSharing
+import Foundation
+import Glibc
+import Terminal
+
+/// The program that the user edits texts with: `$VISUAL`, else `$EDITOR`, else `vi`.
+package struct UserEditor: Hashable, Sendable {
+  private let text: String
+  /// The variable that names the editor; `nil` if none does.
+  private let variable: String?
+
+  package init(environment: [String: String]) {
+    variable = ["VISUAL", "EDITOR"].first { environment[$0]?.isEmpty == false }
+    text = variable.flatMap { environment[$0] } ?? "vi"
+  }
+
+  /// The command that runs the editor on a file; through the shell because the variables may hold options.
+  package func command(for file: String) -> [String] { ["/bin/sh", "-c", "\(text) \"$1\"", "hearth", file] }
+
+  /// The failure that an exit status stands for, with the remedy; `nil` for success.
+  package func failure(_ status: Int32) -> String? {
+    switch status {
+    case 0: return nil
+    case 126, 127:
+      // The shell's statuses for a program that cannot be run, and for one that does not exist.
+      let reason = status == 127 ? "was not found" : "cannot be run"
+      guard let variable else {
+        return "No editor: neither $VISUAL nor $EDITOR is set, and vi \(reason). Set one of them; nothing was written."
+      }
+      return "No editor: \(text), which $\(variable) names, \(reason). Set $VISUAL or $EDITOR; nothing was written."
+    default: return "The editor (\(text)) ended with status \(status); nothing was written."
+    }
+  }
+}
+
+/// The text that the user's editor works on: a private file for as long as it is edited. It lies in a folder of its
+/// own, named after this process, so that what a killed session leaves is found by the next one.
+package struct EditorFile {
+  private let folder: String
+  /// The file that the editor is given.
+  package let path: String
+
+  /// - Parameter state: the folder of what hearth remembers; its `edits` holds the texts, or the system's temporary
+  ///   folder where that cannot be written.
+  /// - Throws: if the file cannot be made.
+  package init(for request: EditRequest, below state: String) throws {
+    folder = try Self.privateFolder(below: state)
+    let name =
+      switch request.subject {
+      case .document(let key): key.documentID
+      case .newDocument(let collection): "new-\(collection.last)"
+      case .documentToCreate(let key): key.documentID
+      case .rejectedWrite(let batch): "write-\(batch.rawValue)"
+      }
+    // Ids may hold anything but slashes; the editor only needs to recognise the document and the language.
+    let safe = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" }.prefix(40))
+    path = "\(folder)/\(safe).json"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+    try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(request.text.utf8))
+  }
+
+  package func text() throws -> String { try String(contentsOf: URL(filePath: path), encoding: .utf8) }
+
+  package func remove() {
+    // A leftover does no harm beyond its space, and is told at the next start.
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// The folders of texts that sessions left which have ended.
+  package static func abandoned(below state: String) -> [String] {
+    let edits = edits(below: state)
+    // There is no folder before the first edit.
+    let folders = (try? FileManager.default.contentsOfDirectory(atPath: edits)) ?? []
+    return folders.sorted().compactMap { folder in
+      guard let process = pid_t(folder.prefix { $0 != "-" }), kill(process, 0) != 0, errno == ESRCH else { return nil }
+      return "\(edits)/\(folder)"
+    }
+  }
+
+  private static func privateFolder(below state: String) throws -> String {
+    let own = "\(getpid())-\(UUID().uuidString.prefix(8))"
+    do {
+      try make(edits(below: state))
+      let folder = "\(edits(below: state))/\(own)"
+      try make(folder)
+      return folder
+    } catch {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(own)").path
+      try make(folder)
+      return folder
+    }
+  }
+
+  private static func make(_ folder: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  private static func edits(below state: String) -> String { "\(state)/edits" }
+}
+
+/// Texts in the user's editor, and what becomes of them.
+extension Session {
+  /// Lends the terminal to the user's editor; the client goes on meanwhile.
+  package func edit(_ request: EditRequest, of client: ClientNumber) {
+    guard let reader, editing == nil else { return }
+    let data = source?.data
+    editing = Task {
+      do {
+        let file = try EditorFile(for: request, below: options.paths.state)
+        defer { file.remove() }
+        let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+        let program = ForegroundProgram(editor.command(for: file.path))
+        let status = try await screen.withSuspendedScreen(input: reader) {
+          try await program.run(
+            on: screen.inputDescriptor, beforeStop: { [weak data] in await data?.handOver() },
+            afterStop: { [weak data] in data?.takeUp() })
+        }
+        adoptSize()
+        if status == 0 { await write(try file.text(), for: request, of: client) }
+        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now), from: client) }
+      } catch {
+        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now), from: client)
+      }
+      editing = nil
+    }
+  }
+
+  private func write(_ edited: String, for request: EditRequest, of client: ClientNumber) async {
+    do throws(JSONError) {
+      let mutations = try DocumentEdit.mutations(
+        for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
+      guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
+      if case .rejectedWrite(let batch) = request.subject {
+        perform(.resend(batch, as: mutations), of: client)
+        return
+      }
+      switch try await standing(of: request, edited, mutations, client) {
+      case .alone: break
+      case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
+      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now), from: client)
+      }
+      perform(.write(mutations), of: client)
+      switch request.subject {
+      case .newDocument, .documentToCreate:
+        if let key = mutations.first?.key { apply(.client(.created(key), at: .now), from: client) }
+      case .document, .rejectedWrite: break
+      }
+    } catch {
+      var kept = request
+      kept.text = edited
+      apply(
+        .client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now),
+        from: client)
+    }
+  }
+
+  /// Compares an edit with what the cache knows now; a document that it does not know is no obstacle.
+  private func standing(
+    of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
+  ) async throws(JSONError) -> EditStanding {
+    guard case .document(let key) = request.subject, let now = await cachedDocument(key, of: client) else {
+      return .alone
+    }
+    return try DocumentEdit.standing(
+      of: request, edited: edited, mutations, now: now, database: options.storage.database)
+  }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import Dashboard
+import DashboardModel
+import Dispatch
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSync
+package import Scenarios
+import Synchronization
+import Terminal
+import TerminalCanvas
+
+import class Hearth.Client
+
+/// A scenario on the screen: its run, paced for people, and its clients, from the first step until the user leaves.
+@MainActor
+final class ScenarioShow {
+  /// The result of the run; `nil` before its end.
+  enum Result: Hashable, Sendable {
+    case passed
+    case failed(CommandFailure)
+  }
+
+  private(set) var stage: ClientStage
+  private(set) var live: LiveScenario
+  private(set) var result: Result?
+  private let configuration: DashboardConfiguration
+  /// Performs effects on the terminal; called when the screen has changed.
+  private let perform: @MainActor (Effect) -> Void
+  private let changed: @MainActor () -> Void
+
+  private var clock: ScenarioClock
+  private var run: ScenarioPlayback?
+  private var numbers: [String: ClientNumber] = [:]
+  private var bridges: [ClientNumber: ScenarioBridge] = [:]
+  /// Runs that were left and have not ended yet.
+  private var leaving: [Task<Void, Never>] = []
+
+  /// - Parameter configuration: the settings of the user's dashboard.
+  init(
+    _ live: LiveScenario, _ configuration: DashboardConfiguration, size: Size,
+    perform: @escaping @MainActor (Effect) -> Void, changed: @escaping @MainActor () -> Void
+  ) {
+    var configuration = configuration
+    if !live.isReal { configuration.backend = .init(.embedded, project: configuration.database.project) }
+    (self.live, self.configuration, self.perform, self.changed) = (live, configuration, perform, changed)
+    clock = ScenarioClock(live.isReal ? .now : ScenarioWorld.beginning)
+    stage = ClientStage(playing: live.play, live.scenario.clientNames, configuration, size: size, at: clock.now)
+    numberClients()
+  }
+
+  private func numberClients() {
+    numbers = Dictionary(stage.members.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The time that the screen shows.
+  var now: Timestamp { clock.now }
+
+  // MARK: The run
+
+  /// Begins to play.
+  func begin() {
+    let world: ScenarioWorld
+    do { world = try live.world(live.scenario) } catch {
+      return end(.failed(error as? CommandFailure ?? CommandFailure(.failure, "\(error)")))
+    }
+    let run = ScenarioPlayback(live.scenario, in: world) { [weak self] news in self?.take(news) }
+    self.run = run
+    for name in live.scenario.clientNames.dropFirst(StageFacts.mostClients) {
+      stage.note(.notice("\(name) plays unseen: the screen has room for \(StageFacts.mostClients)"), at: now)
+    }
+    run.begin()
+    changed()
+  }
+
+  /// Plays a scenario from its first step, in place of the one before.
+  func begin(_ scenario: Scenario) {
+    stopRun()
+    let size = stage.size
+    live.scenario = scenario
+    if let play = stage.play { live.pace = play.pace }
+    clock = ScenarioClock(live.isReal ? .now : ScenarioWorld.beginning)
+    result = nil
+    stage = ClientStage(playing: live.play, scenario.clientNames, configuration, size: size, at: now)
+    numberClients()
+    begin()
+  }
+
+  /// Tells a message about the file that is played.
+  func tell(_ text: String) {
+    stage.note(.notice(text), at: now)
+    changed()
+  }
+
+  private func take(_ news: ScenarioPlayback.News) {
+    switch news {
+    case .waiting(let time):
+      if let time { clock.reach(time) }
+      for bridge in bridges.values { bridge.takeNews() }
+      schedule()
+    case .finished(let done):
+      let caption: String? = if case .caption(let text) = done.step.action { text } else { nil }
+      stage.note(.finished(after: done.elapsed, caption: caption), at: now)
+    case .begun(let step): stage.note(.begun(.init(line: step.line, text: step.text)), at: now)
+    case .opened(let name, let client, let faults, let tap): adopt(name, client, faults, tap)
+    case .listened(let name): if let number = numbers[name] { bridges[number]?.takeNews() }
+    case .ended(let error, let time):
+      if let time { clock.reach(time) }
+      for bridge in bridges.values { bridge.takeNews() }
+      end(error.map { .failed($0) } ?? .passed, after: time.map { $0 - ScenarioWorld.beginning })
+    }
+    changed()
+  }
+
+  /// The reason without the step, which is on the screen.
+  private func reason(of failure: CommandFailure) -> String {
+    guard let play = stage.play, play.steps.indices.contains(play.doneCount) else { return failure.message }
+    let step = play.steps[play.doneCount]
+    let place = "\(play.name), line \(step.line), \(step.text): "
+    return failure.message.hasPrefix(place) ? String(failure.message.dropFirst(place.count)) : failure.message
+  }
+
+  private func end(_ result: Result, after elapsed: Duration? = nil) {
+    self.result = result
+    switch result {
+    case .passed: stage.note(.ended(.passed, after: elapsed), at: now)
+    case .failed(let failure): stage.note(.ended(.failed(reason(of: failure)), after: elapsed), at: now)
+    }
+    changed()
+  }
+
+  private func adopt(_ name: String, _ client: Client, _ faults: FaultInjector, _ tap: ListenerTap) {
+    guard let number = numbers[name] else { return }
+    bridges[number]?.close()
+    bridges[number] = ScenarioBridge(
+      client, faults, tap, configuration.database, now: { [weak self] in self?.now ?? .now }
+    ) { [weak self] action in self?.apply(action, from: number) }
+  }
+
+  /// Lets the step that waits be done after the pace, if steps are done by themselves.
+  private func schedule() {
+    guard let play = stage.play, play.ending == nil else { return }
+    run?.goOn(after: play.isPlaying ? play.pace : nil)
+  }
+
+  // MARK: Actions
+
+  /// Applies an action to the clients of the scenario.
+  /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal.
+  func apply(_ action: Action, from client: ClientNumber? = nil) {
+    let before = stage.play
+    let turn = stage.apply(client == nil ? action.at(now) : action, from: client)
+    for effect in turn.effects {
+      if case .client(let wanted) = effect.item {
+        bridges[effect.client]?.perform(wanted)
+      } else {
+        perform(effect.item)
+      }
+    }
+    if let client, case .client(.pendingWrites(let writes, _), _) = action { bridges[client]?.noteWrites(writes) }
+    if turn.scenario.contains(.again) {
+      begin(live.scenario)
+    } else if turn.scenario.contains(.next) {
+      run?.step()
+    } else if before?.isPlaying != stage.play?.isPlaying || before?.pace != stage.play?.pace {
+      schedule()
+    }
+    changed()
+  }
+
+  // MARK: The end
+
+  private func stopRun() {
+    for bridge in bridges.values { bridge.close() }
+    bridges = [:]
+    if let task = run?.leave() { leaving.append(task) }
+    run = nil
+  }
+
+  /// Leaves the scenario: its clients end, and its world with them.
+  func close() { stopRun() }
+
+  /// Waits until all that was played has ended.
+  func end() async {
+    close()
+    for task in leaving { await task.value }
+  }
+
+  /// The failure that a run without a screen would end with; of one that was left before its end, that it was.
+  var failure: CommandFailure? {
+    switch result {
+    case .passed?: return nil
+    case .failed(let failure)?: return failure
+    case nil:
+      let play = stage.play
+      return CommandFailure(
+        .failure,
+        "\(live.scenario.name) was left before its end, after \(play?.doneCount ?? 0) of \(play?.steps.count ?? 0) steps."
+      )
+    }
+  }
+}
+
+extension Action {
+  /// The action at another time.
+  fileprivate func at(_ time: Timestamp) -> Action {
+    switch self {
+    case .input(let event, _): .input(event, at: time)
+    case .tick: .tick(time)
+    case .link(let isSlow, _): .link(isSlow: isSlow, at: time)
+    case .sent(let traffic, _): .sent(traffic, at: time)
+    case .configured(let preferences, _): .configured(preferences, at: time)
+    case .caption(let text, _): .caption(text, at: time)
+    case .run(let text, _): .run(text, at: time)
+    case .client(let event, _): .client(event, at: time)
+    case .listen, .open, .adopt, .overwrote, .staged: self
+    }
+  }
+}
+
+/// A scenario that is to be played on the screen, and how.
+package struct LiveScenario: Sendable {
+  package var scenario: Scenario
+  /// The time for which a step is shown before it is done.
+  package var pace = Duration.seconds(1)
+  /// Whether a key does each step.
+  package var isStepped = false
+  /// The world and its time, in words.
+  package var place: String
+  /// Whether it is played with the backend that was named, in real time.
+  package var isReal = false
+  package var world: @Sendable (Scenario) throws -> ScenarioWorld
+
+  package init(
+    _ scenario: Scenario, in place: String,
+    world: @escaping @Sendable (Scenario) throws -> ScenarioWorld
+  ) { (self.scenario, self.place, self.world) = (scenario, place, world) }
+
+  var play: ScenarioPlay {
+    let steps = scenario.steps.map { ScenarioPlay.Step(line: $0.line, text: $0.text) }
+    return ScenarioPlay(
+      name: scenario.name, summary: scenario.summary, steps: steps, place: place, pace: pace, isStepped: isStepped)
+  }
+}
+
+/// Scenarios on the screen. The user's own clients go on meanwhile, unseen.
+extension Session {
+  /// The clients that the screen shows: those of a scenario, or the user's.
+  var shownStage: ClientStage { scenario?.stage ?? stage }
+
+  /// The next time at which the screen changes by itself, or a client of the user's has something to do.
+  var nextTick: Timestamp {
+    guard let scenario else { return stage.nextTick }
+    let wait = scenario.stage.nextTick.microseconds &- scenario.now.microseconds
+    return min(stage.nextTick, Timestamp(microseconds: Timestamp.now.microseconds &+ max(0, wait)))
+  }
+
+  /// Lets an action of the terminal happen to the scenario on the screen.
+  /// - Returns: whether it is no matter of the user's own clients.
+  func passes(_ action: Action) -> Bool {
+    guard let scenario else { return false }
+    scenario.apply(action)
+    switch action {
+    case .input(.resize, _), .tick, .sent, .link, .configured: return false
+    case .input, .run, .caption: return true
+    case .client, .listen, .open, .adopt, .overwrote, .staged: return false
+    }
+  }
+
+  // MARK: Playing
+
+  /// A scenario as it is shown, not begun yet.
+  func shown(_ live: LiveScenario) -> ScenarioShow {
+    var configuration = state.configuration
+    configuration.theme = state.screen.theme
+    configuration.isMouseOn = state.screen.isMouseOn
+    return ScenarioShow(live, configuration, size: screen.size) { [weak self] effect in
+      self?.performOfScenario(effect)
+    } changed: { [weak self] in
+      self?.setNeedsFrame(for: .input)
+    }
+  }
+
+  /// Plays a shipped scenario in a world of its own.
+  func playScenario(named name: String) {
+    guard let shipped = ShippedScenario.all.first(where: { $0.name == name }) else { return }
+    let database = DatabaseID(project: "scenario")
+    let parsed: Scenario
+    do throws(CommandFailure) {
+      parsed = try ScenarioParser(database: database).scenario(shipped.text, of: name)
+    } catch { return notify(.error, error.message) }
+    let live = LiveScenario(parsed, in: "a world of its own: your data is left alone") { scenario in
+      try ScenarioWorld(simulating: database, seed: scenario.seed)
+    }
+    closeScenario()
+    let show = shown(live)
+    scenario = show
+    show.begin()
+  }
+
+  /// Plays a scenario that has changed, in place of the one on the screen.
+  package func play(_ changed: Scenario) { scenario?.begin(changed) }
+
+  /// Tells a message about the file of the scenario on the screen.
+  package func tellOfScenario(_ text: String) { scenario?.tell(text) }
+
+  private func closeScenario() {
+    guard let show = scenario else { return }
+    show.close()
+    leaving.append(Task { await show.end() })
+    scenario = nil
+  }
+
+  private func leaveScenario() {
+    if options.live != nil {
+      scenarioFailure = scenario?.failure
+      return perform([.terminal(.quit(code: scenarioFailure?.status.rawValue ?? 0))])
+    }
+    closeScenario()
+    notify(.info, "the scenario is over; this is your own data again")
+    setNeedsFrame(for: .input)
+  }
+
+  private func performOfScenario(_ effect: Effect) {
+    switch effect {
+    case .terminal(.quit): leaveScenario()
+    case .client, .timeline, .stage: break
+    case .terminal, .recording: perform([effect])
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+package import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import Foundation
+
+/// `hearth delete`: one document, everything below a path, or what a query finds.
+package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Delete a document, those that a query finds, or all that is below a path.",
+    usage: """
+      hearth delete <path> [<options>]
+      hearth delete <collection> --where <condition> [--recursive] [--yes] [<options>]
+      hearth delete <path> --recursive [--yes] [<options>]
+      """,
+    discussion: """
+      Deleting a document that does not exist is no error. Without --recursive the subcollections of a document stay.
+
+      Of a collection the documents are deleted that the query finds. They are chosen first and deleted then, up to \
+      500 in one commit: it is not one transaction.
+
+      Where many documents may go, they are counted first: the number has to be typed at a terminal, or --yes said, which \
+      saves the counting. --dry-run only counts.
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Flag(help: "Delete all documents of a collection, or those that the query finds, and everything below them.")
+  var recursive = false
+
+  @OptionGroup var existing: ExistingOptions
+  @OptionGroup var consent: Consent
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+  package var writes: Bool { !consent.dryRun }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    if queried.isRoot {
+      throw CommandFailure(.usage, "/ is the whole database: 'hearth clear' deletes all of its documents.")
+    }
+    let query = try queried.query(in: writing.database)
+    let isQuery = queried.collectionGroup || !queried.selection.isEmpty
+    guard isQuery || recursive else {
+      guard let key = DocumentKey(query.path) else {
+        throw CommandFailure(
+          .usage, "\"\(query.path)\" is a collection: add --recursive to delete all of it, or --where to choose.")
+      }
+      if consent.dryRun { throw CommandFailure(.usage, "--dry-run is about more than one document.") }
+      let mutation = Mutation(key: key, operation: .delete, precondition: existing.precondition)
+      return try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
+    }
+    if existing.ifExists || existing.unchanged.ifUnchangedSince != nil {
+      throw CommandFailure(.usage, "--if-exists and --if-unchanged-since are about one document.")
+    }
+    let writes = QueriedWrites(query: query, verb: ("delete", "deleted"))
+    let connection = try writing.connect()
+    let removal = BulkRemoval(writing: writing, consent: consent, connection: connection)
+    guard isQuery else {
+      let (path, extent) = (query.path, "\(query.path) and everything below it")
+      guard try await removal.obtainConsent(below: [path], called: path.text, asking: extent) else { return }
+      return try await removal.delete([query.path])
+    }
+    guard let keys = try await writes.choose(at: connection, writing, consent) else { return }
+    if recursive { return try await removal.delete(keys.map(\.path)) }
+    try await writes.write(keys, at: connection.datastore, writing, isRepeatable: true) {
+      Mutation(key: $0, operation: .delete)
+    }
+  }
+}
+
+/// `hearth clear`: empties a database.
+package struct ClearCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Delete all documents of a database.",
+    discussion: """
+      The documents are counted first: the number has to be typed at a terminal, or --yes said. --dry-run only counts. \
+      One database is emptied, that of --project and --database; 'hearth databases' lists all.
+
+      For the embedded backend, 'hearth serve' and emulators. Cloud Firestore is refused: there 'hearth delete COLLECTION \
+      --recursive' deletes one collection after the other.
+      """)
+
+  @OptionGroup var consent: Consent
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+  package var writes: Bool { !consent.dryRun }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let locations = storage.locations
+    if locations.isProduction {
+      throw CommandFailure(
+        .usage,
+        "\(locations.database.text) is a production database, which this does not empty. 'hearth delete COLLECTION "
+          + "--recursive' deletes one collection after the other.")
+    }
+    try locations.requireData()
+    let connection = try locations.connect()
+    let database = connection.database.text
+    let removal = BulkRemoval(writing: writing, consent: consent, connection: connection)
+    guard try await removal.obtainConsent(below: [.root], called: database, asking: database) else { return }
+    let collections = try await writing.timeLimit.limit {
+      try await connection.datastore.listCollectionIDs(below: .root)
+    }
+    try await removal.delete(collections.map { ResourcePath($0) })
+  }
+}

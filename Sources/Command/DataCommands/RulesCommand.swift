@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOutput
+import CommandTransfer
+import FirestoreJSON
+import FirestoreModel
+import FirestoreRules
+
+/// `hearth rules`: files of security rules.
+package struct RulesCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "rules", abstract: "Check files of security rules, or test them with cases.",
+    subcommands: [Check.self, Test.self])
+
+  /// `hearth rules check FILE…`.
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "check", abstract: "Check files of security rules.",
+      discussion: """
+        Each file is a ruleset of its own. Every problem is a line with file, line and column. Exit status 65 if a file \
+        has an error; warnings say what is accepted and probably not meant, such as names that nothing has.
+        """)
+
+    @Argument(help: ArgumentHelp("Files of rules; - for standard input.", valueName: "file"))
+    var files: [String]
+
+    func run() throws {
+      let output = OutputFile.standard()
+      var bad: [String] = []
+      for file in files {
+        let source = try RulesSource(file)
+        for line in source.problems { try output.line(ShownText(line)) }
+        if source.ruleset != nil { try output.line("\(source.name): can be used") } else { bad.append(source.name) }
+      }
+      try output.flush()
+      guard let first = bad.first else { return }
+      let others = bad.count > 1 ? " and \(bad.count - 1) more" : ""
+      throw CommandFailure(.badData, "\(first)\(others) cannot be used.")
+    }
+  }
+
+  /// `hearth rules test FILE CASES…`.
+  struct Test: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "test", abstract: "Compare what security rules decide with what they should.",
+      discussion: """
+        A file of cases has a JSON object on each line:
+
+        {"method": "get", "path": "rooms/a", "user": "ada", "expect": "allow", "stored": {"rooms/a": {"owner": "ada"}}}
+
+        method    get, list, create, update or delete
+        path      the document; for list the collection
+        expect    allow or deny
+        name      what the case is called where it fails
+        user      a uid, {"uid": ..., "claims": {...}} with the claims of the token, or null
+        stored    documents that are there, by path, as hearth get prints them
+        data      for create and update: the document as it will be
+        mask      for create and update: the field paths of the update mask, for request.writeFields
+        after     what other writes of the same request make of documents; null for a deleted one
+        time      request.time, such as 2026-03-02T12:00:00Z
+        query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": 2}, \
+        with conditions and orders as 'hearth help queries' has them; where may also be a list of texts, [field, \
+        operator, value], {"or": [...]} and {"and": [...]}, and "group": "rooms" is for all collections of a name below \
+        path (which may be empty)
+
+        A line without expect says what holds for the lines after it, unless they say otherwise. Cases that are decided \
+        otherwise are printed with the line of the rules that decided, and the exit status is 1. Rules or cases that \
+        cannot be read end with 65.
+        """)
+
+    @Argument(help: ArgumentHelp("The file of rules.", valueName: "file"))
+    var file: String
+
+    @Argument(help: ArgumentHelp("Files of cases; - for standard input.", valueName: "in"))
+    var cases: [String]
+
+    func run() throws {
+      let output = OutputFile.standard()
+      let source = try RulesSource(file)
+      guard let ruleset = source.ruleset else {
+        for line in source.problems { try output.line(ShownText(line)) }
+        try output.flush()
+        throw CommandFailure(.badData, "\(source.name) cannot be used.")
+      }
+      var run = RulesTestRun(ruleset, name: source.name)
+      for path in cases { try run.test(path, output) }
+      if run.count == 0 {
+        throw CommandFailure(.badData, "there is no case in \(cases.joined(separator: ", ")): nothing was tested.")
+      }
+      try output.line(ShownText(run.summary))
+      try output.flush()
+      if run.failures > 0 { throw CommandFailure(.failure, run.complaint) }
+    }
+  }
+
+  package init() {}
+}
+
+/// A file of rules, read and compiled.
+struct RulesSource {
+  /// The bytes that are read, more than rules may have, so that the compiler reports the limit.
+  private static let mostBytes = 1024 * 1024
+
+  let name: String
+  /// The rules; `nil` if a problem is an error.
+  let ruleset: Ruleset?
+  /// The problems, each with file, line and column.
+  let problems: [String]
+
+  /// - Parameter path: `-` for standard input.
+  init(_ path: String) throws(CommandFailure) {
+    var input = try InputBytes(path)
+    name = input.name
+    let text = try input.text(atMost: Self.mostBytes)
+    let (ruleset, issues) = Ruleset.compile([RulesFile(name: input.name, content: text)])
+    self.ruleset = ruleset
+    problems = issues.map(\.text)
+  }
+}
+
+extension RulesIssue {
+  /// The problem with file, line and column, unless it concerns the whole file.
+  package var text: String {
+    let place = line > 0 ? "\(fileName):\(line):\(column)" : fileName
+    return "\(place): \(isError ? "error" : "warning"): \(message)"
+  }
+}
+
+extension InputBytes {
+  /// Reads all input as text.
+  /// - Throws: `badData` for more bytes than the limit, and for bytes that are no UTF-8.
+  mutating func text(atMost limit: Int) throws(CommandFailure) -> String {
+    var bytes: [UInt8] = []
+    while true {
+      let more = try read(256 * 1024)
+      if more.isEmpty { break }
+      bytes += more
+      if bytes.count > limit { throw CommandFailure(.badData, "\(name) is too large: more than \(limit) bytes.") }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(.badData, "\(name) is not text in UTF-8.")
+    }
+    return text
+  }
+}
+
+/// Cases that are compared with what rules decide.
+struct RulesTestRun {
+  private static let mostBytes = 64 * 1024 * 1024
+
+  private let ruleset: Ruleset
+  private let rulesName: String
+  private(set) var count = 0
+  private(set) var failures = 0
+
+  init(_ ruleset: Ruleset, name: String) {
+    self.ruleset = ruleset
+    rulesName = name
+  }
+
+  var summary: String { "\(Self.cases(count)), \(count - failures) as expected" }
+  var complaint: String { "\(failures) of \(Self.cases(count)) \(failures == 1 ? "was" : "were") decided otherwise." }
+
+  private static func cases(_ count: Int) -> String { count == 1 ? "1 case" : "\(count) cases" }
+
+  /// Tries the cases of a file and prints those with another result than expected.
+  mutating func test(_ path: String, _ output: OutputFile) throws {
+    var input = try InputBytes(path)
+    var reader = RulesCaseReader()
+    let text = try input.text(atMost: Self.mostBytes)
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      if line.allSatisfy(\.isWhitespace) { continue }
+      let place = "\(input.name):\(index + 1)"
+      let read: RulesCase?
+      do throws(JSONError) { read = try reader.read(try JSONSyntax(parsing: String(line))) } catch {
+        throw CommandFailure(.badData, "\(place):\(error.column): \(error.reason)")
+      }
+      if let content = read, let complaint = complaint(content) { try output.line("\(place): \(complaint)") }
+    }
+  }
+
+  private mutating func complaint(_ content: RulesCase) -> String? {
+    count += 1
+    let verdict = ruleset.decide(content.request, content.documents)
+    if verdict.isAllowed == content.expectsAllow { return nil }
+    failures += 1
+    let request = "\(content.request.method.rawValue) \(content.request.path.text)"
+    let deciding = verdict.decidingLine.map { ", \(rulesName):\($0)" } ?? ""
+    let what = content.name.map { "\($0): " } ?? ""
+    if verdict.isAllowed { return "\(what)\(request) is allowed\(deciding)" }
+    let reason = verdict.denial.split(whereSeparator: \.isNewline).joined(separator: " ")
+    return "\(what)\(request) is denied\(deciding): \(reason)"
+  }
+}

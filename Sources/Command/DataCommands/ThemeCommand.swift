@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CommandOutput
+import CommandTransfer
+import Foundation
+import Glibc
+import TerminalTheme
+
+/// `hearth theme`: themes and theme files.
+package struct ThemeCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "theme", abstract: "List the themes, check theme files, or make one of a base16 scheme.",
+    subcommands: [List.self, Check.self, Import.self])
+
+  /// `hearth theme list`.
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the themes that can be chosen, one per line: name, dark or light, title.")
+
+    func run() throws {
+      let paths = Paths.ofProcess
+      let catalog = ThemeCatalog(directories: paths.themeFolders)
+      let own = Set(catalog.ownSlugs)
+      let output = OutputFile.standard()
+      for slug in catalog.slugs {
+        guard let report = catalog.check(named: slug) else { continue }
+        let gap = String(repeating: " ", count: max(2, 20 - slug.count))
+        let place = own.contains(slug) ? "  \(paths.short(report.file))" : ""
+        if let theme = report.theme {
+          let variant = theme.variant.rawValue.padding(to: 7)
+          try output.line("\(slug)\(gap)\(variant)\(theme.name)\(place)")
+        } else {
+          try output.line("\(slug)\(gap)broken \(report.errors.first.map { paths.short("\($0)") } ?? "")")
+        }
+      }
+      try output.flush()
+    }
+  }
+
+  /// `hearth theme check FILE…`.
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "check", abstract: "Check theme files: errors, what is ignored, and colours that cannot be read.",
+      discussion: """
+        Every problem is a line with file and line number. All text, the names of listeners and values that recur \
+        included, needs a contrast of 4.5 to its background, the cursor's mark and bars need 3, in true colour and after reduction to 256 colours. A theme that says cvd = true must keep added, \
+        modified and removed apart for colour-blind people. Exit status 65 if a file has an error or is hard to read; \
+        what is merely unknown is a warning. --vision shows the colours that tell added from removed, and online from a \
+        fault, as colour-blind people see them, and how far apart the nearest two are: 25 is plain at a glance.
+        """)
+
+    @Argument(help: ArgumentHelp("Theme files.", valueName: "file"))
+    var files: [String]
+
+    @Flag(help: "Show the telling colours as colour-blind people see them.")
+    var vision = false
+
+    func run() throws {
+      let catalog = ThemeCatalog(directories: Paths.ofProcess.themeFolders)
+      let output = OutputFile.standard()
+      let isPainted = isatty(STDOUT_FILENO) == 1 && TerminalPaint.ofProcess().theme != nil
+      var bad: [String] = []
+      for file in files {
+        let report = catalog.check(atPath: file)
+        for line in report.errors.map(\.description) + (report.warnings + report.lint).map(\.description) {
+          try output.line(ShownText(line))
+        }
+        if vision, let theme = report.theme {
+          for preview in VisionPreview.all(of: theme, at: .trueColor) {
+            // Text on the screen is safe, and the rest are the colours' own sequences.
+            try output.line(ShownText(verbatim: VisionLine(preview).text(isPainted: isPainted)))
+          }
+        }
+        if report.isGood { try output.line("\(file): can be used, no text is below 4.5:1") } else { bad.append(file) }
+      }
+      try output.flush()
+      guard let first = bad.first else { return }
+      let others = bad.count > 1 ? " and \(bad.count - 1) more" : ""
+      let isMissing = bad.allSatisfy { !FileManager.default.fileExists(atPath: $0) }
+      throw CommandFailure(isMissing ? .noInput : .badData, "\(first)\(others) should not be used as it is.")
+    }
+  }
+
+  package init() {}
+}
+
+/// One kind of colour vision in a line: `deuteranopia  added #64ecd5 … nearest: added and removed, 49`.
+private struct VisionLine {
+  private let preview: VisionPreview
+
+  init(_ preview: VisionPreview) { self.preview = preview }
+
+  /// - Parameter isPainted: whether the words have the colours that they name, for terminals with true colour.
+  func text(isPainted: Bool) -> String {
+    func parameters(_ color: RGB, _ kind: Int) -> String { "\(kind);2;\(color.red);\(color.green);\(color.blue)" }
+    let swatches = preview.swatches.map { swatch in
+      let text = "\(swatch.word) \(swatch.color)"
+      guard isPainted else { return text }
+      return "\u{1B}[\(parameters(swatch.color, 38));\(parameters(preview.paper, 48))m\(text)\u{1B}[0m"
+    }
+    let nearest = preview.nearest
+    let distance = Int(nearest.difference.rounded())
+    return "\(preview.vision.padding(to: 14))\(swatches.joined(separator: "  "))  "
+      + "nearest: \(nearest.one) and \(nearest.other), \(distance)"
+  }
+}
+
+extension String {
+  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}
+
+extension ThemeCommand {
+  /// `hearth theme import FILE`.
+  struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "import", abstract: "Make a theme of a base16 scheme, of which there are hundreds.",
+      discussion: """
+        The file is the scheme's YAML, with base00 to base0F. The theme is written to your folder of themes, under the \
+        scheme's name. Colours that are too faint for text are moved towards black or white until they have a contrast \
+        of 4.5, and named.
+        """)
+
+    @Argument(help: ArgumentHelp("The scheme's YAML file; - is standard input.", valueName: "file"))
+    var file: String
+
+    @Option(
+      name: [.customShort("o"), .long],
+      help: ArgumentHelp("Where the theme goes; - is standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Replace a file of that name.")
+    var replace = false
+
+    func run() throws {
+      let name = file == "-" ? "standard input" : file
+      let source = try DocumentArgument.text(ofFile: file)
+      let scheme: Base16Scheme
+      do throws(ThemeError) { scheme = try Base16Scheme(source, file: name) } catch {
+        throw CommandFailure(.badData, "\(error)")
+      }
+      let (text, corrections) = scheme.theme()
+      if output == "-" {
+        try OutputFile.print(data: text)
+      } else {
+        try write(text, scheme)
+      }
+      for correction in corrections {
+        StandardError.remark(
+          "\(correction.slot) \(correction.color) is too faint on base00: \(correction.replacement) in its place")
+      }
+    }
+
+    private func write(_ text: String, _ scheme: Base16Scheme) throws {
+      let paths = Paths.ofProcess
+      guard let folder = paths.themeFolders.first else {
+        throw CommandFailure(.configuration, "there is no folder for themes: HOME is not set. --output names a file.")
+      }
+      let path = output ?? "\(folder)/\(scheme.slug).toml"
+      if !replace, FileManager.default.fileExists(atPath: path) {
+        throw CommandFailure(
+          .cannotCreate, "\(paths.short(path)) is there already; --replace replaces it, --output names another file.")
+      }
+      if output == nil {
+        // Writing the file says why the folder cannot be made.
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      }
+      try TextFile.write(text, to: path)
+      let remark = output == nil ? "; hearth --theme \(scheme.slug) shows it" : ""
+      try OutputFile.print("\(paths.short(path)) is a theme now\(remark)\n")
+    }
+  }
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+package import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreGRPC
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import Glibc
+import struct Hearth.FirestoreError
+import enum Hearth.IndexConfigurationReader
+
+/// `hearth backup`: a database with its rules and indexes in one folder.
+package struct BackupCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Write all of a database into a folder, with its rules and indexes.",
+    discussion: """
+      The folder has the documents in documents.jsonl.zst, which 'hearth import' and 'hearth diff' read, too, rules and \
+      indexes under the names that Google's tools give them, a firebase.json that names these, and backup.json, which \
+      says of which database and moment it is, and how many documents there are. It takes its name when it is whole, in \
+      place of an older backup; a folder of other things is not replaced.
+
+      Rules and indexes are those that the server has, or those of --rules and --indexes; data of this machine has none. \
+      If a server does not tell them, a line says so. 'hearth restore' brings all of it back, but not the rules and indexes \
+      of Cloud Firestore: 'firebase deploy' in the folder does that.
+
+      Everything is of one moment, as in 'hearth export'. Exit status: 65 if data, rules or indexes cannot be read, 69 \
+      if the server cannot be reached, 73 and 74 if the folder cannot be written.
+      """)
+
+  @Argument(help: ArgumentHelp("The folder to write.", valueName: "dir"))
+  var folder: String
+
+  @Option(help: ArgumentHelp("Rules to keep with the documents.", valueName: "file"))
+  var rules: String?
+
+  @Option(help: ArgumentHelp("Indexes to keep with them: a firestore.indexes.json.", valueName: "file"))
+  var indexes: String?
+
+  @OptionGroup var wholeness: WholenessOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  package init() {}
+
+  package mutating func run() async throws {
+    // Other users must not read copies of the data.
+    umask(0o077)
+    let locations = storage.locations
+    var companions = BackupFolder.Companions()
+    companions.rules = try rules.map { try Self.rules(in: $0) }
+    companions.indexes = try indexes.map { try Self.indexes(in: $0) }
+    try locations.requireData()
+    let isServed = companions.rules == nil
+    if case .remote = locations.backend { try await addDeployed(to: &companions, locations) }
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
+    let time = (connection.datastore as? PastDatastore)?.time.timestamp
+    var progress = TransferProgress(isQuiet: headless.quiet)
+    let written: BackupDescription
+    do {
+      written = try await BackupFolder(folder).write(
+        companions, at: connection.datastore, connection.database, asOf: time
+      ) { progress.show($0) }
+      progress.end()
+    } catch {
+      progress.end()
+      throw error
+    }
+    let rules = isServed ? "the rules that the server enforces" : "rules"
+    let parts = [(companions.rules != nil, rules), (companions.indexes != nil, "indexes")]
+    let there = parts.filter(\.0).map(\.1)
+    let missing = ["rules", "indexes"].enumerated().filter { !parts[$0.offset].0 }.map { "no \($0.element)" }
+    let list = ["\(written.documents.documents)"] + there + missing
+    headless.note(
+      ShownText("\(list.dropLast().joined(separator: ", ")) and \(list.last ?? "") in \(folder)."))
+  }
+
+  /// Adds the rules and indexes that the server has, where no file is named. One that does not tell them is no failure: it
+  /// is told.
+  private func addDeployed(
+    to companions: inout BackupFolder.Companions, _ locations: StorageOptions.Locations
+  ) async throws {
+    let server = try DeployedPlace.server(of: locations)
+    if companions.rules == nil {
+      companions.rules = try await told("rules") { try await DeployedPlace.rules(of: locations, at: server) }
+    }
+    if companions.indexes == nil {
+      companions.indexes = try await told("indexes") {
+        let deployed = try await IndexDeployment(of: locations.database, at: server)
+        return deployed.indexes.isEmpty && deployed.overrides.isEmpty ? nil : deployed.configuration
+      }
+    }
+  }
+
+  /// - Throws: the failure of a server that cannot be reached, and of rules that no backup can hold.
+  private func told(_ what: String, _ read: () async throws -> String?) async throws -> String? {
+    do { return try await read() } catch {
+      guard let failure = error as? CommandFailure, failure.status != .unavailable, failure.status != .badData else {
+        throw error
+      }
+      headless.note(ShownText("the server's \(what) are not in the backup: \(failure.message)"))
+      return nil
+    }
+  }
+
+  /// - Throws: `badData` for rules that cannot be used.
+  private static func rules(in file: String) throws(CommandFailure) -> String {
+    let text = try DocumentArgument.text(ofFile: file)
+    let source = try RulesSource(file)
+    guard source.ruleset != nil else {
+      throw CommandFailure(.badData, source.problems.first ?? "\(file) cannot be used.")
+    }
+    return text
+  }
+
+  private static func indexes(in file: String) throws(CommandFailure) -> String {
+    let text = try DocumentArgument.text(ofFile: file)
+    do throws(FirestoreError) { _ = try IndexConfigurationReader.read(text) } catch {
+      throw CommandFailure(.badData, "\(file): \(error.message)")
+    }
+    return text
+  }
+}
+
+/// The security rules that a server enforces, over its control interface.
+struct ServedRuleset {
+  private let control: EmulatorControl
+  private let path: String
+
+  init(_ control: EmulatorControl, _ project: String) {
+    self.control = control
+    path = "/emulator/v1/projects/\(project):securityRules"
+  }
+
+  /// - Returns: `nil` if the server has no rules, or does not tell.
+  /// - Throws: `badData` for rules of several files, which one file cannot hold.
+  func text() async throws -> String? {
+    let answer: [UInt8]
+    do throws(RPCStatus) { answer = try await control.get(path) } catch {
+      if error.code == .unimplemented { return nil }
+      throw CommandFailure(error)
+    }
+    guard let json = try? JSONSyntax(parsing: String(decoding: answer, as: UTF8.self)),
+      case .array(let files)? = json["rules"]?["files"]?.kind
+    else { return nil }
+    let texts = files.compactMap { file -> (name: String, content: String)? in
+      guard case .string(let content)? = file["content"]?.kind else { return nil }
+      if case .string(let name)? = file["name"]?.kind { return (name, content) }
+      return ("", content)
+    }
+    // The name of the rules that emulators have without any.
+    if texts.isEmpty || texts.contains(where: { $0.name == "OPEN_RULES" }) { return nil }
+    guard texts.count == 1 else {
+      throw CommandFailure(.badData, "the server's rules are \(texts.count) files; name one with --rules.")
+    }
+    return texts[0].content
+  }
+
+  /// - Throws: the server's reason for refusing them.
+  func replace(by text: String) async throws {
+    let file = JSONSyntax(
+      .object([
+        JSONSyntax.Member("name", JSONSyntax(.string("firestore.rules"))),
+        JSONSyntax.Member("content", JSONSyntax(.string(text))),
+      ]))
+    let files = JSONSyntax(.object([JSONSyntax.Member("files", JSONSyntax(.array([file])))]))
+    let body = JSONSyntax(.object([JSONSyntax.Member("rules", files)])).lineText
+    do throws(RPCStatus) { try await control.put(path, body) } catch { throw CommandFailure(error) }
+  }
+}
+
+/// `hearth restore`: what `hearth backup` wrote.
+package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Bring back what 'hearth backup' wrote.",
+    discussion: """
+      Writes the documents of the folder over those of the same paths; others stay: 'hearth clear' before it empties \
+      the database. Rules go to a server that takes them ('hearth serve', Google's emulator), unless --no-rules is \
+      said. Where nothing takes rules or indexes, it is said which file they are in and what takes it.
+
+      One that was interrupted goes on where it was when the same command is given again, as 'hearth import' does.
+
+      Exit status: 65 if the folder does not hold what it says, 66 if it is no backup.
+      """)
+
+  @Argument(help: ArgumentHelp("A folder that 'hearth backup' wrote.", valueName: "dir"))
+  var folder: String
+
+  @Flag(help: "Leave the server's rules as they are.")
+  var noRules = false
+
+  @Flag(help: "Check every document, and write nothing at all.")
+  var dryRun = false
+
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup package var storage: StorageOptions
+
+  package var writes: Bool { !dryRun }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let locations = storage.locations
+    let backup = BackupFolder(folder)
+    let description = try backup.description()
+    let count = try await importDocuments(backup, locations)
+    guard count == description.documents else {
+      throw CommandFailure(
+        .badData, "\(folder) should hold \(description.documents.documents), and \(count.documents) were found in it.")
+    }
+    let moment = description.time.map { " as of \($0.rfc3339Text)" } ?? ""
+    let verb = dryRun ? "can be restored" : "restored"
+    headless.note(ShownText("\(count.documents) of \(description.database.text)\(moment) \(verb)."))
+    try await restoreRules(backup, locations)
+    if let file = backup.indexFile {
+      let way =
+        locations.isCloud
+        ? "'firebase deploy --only firestore:indexes' in \(folder) makes them"
+        : "'hearth serve --require-indexes \(file)' asks for them, 'hearth cache indexes --set \(file)' makes those of the cache"
+      headless.note(ShownText("indexes: \(way)."))
+    }
+  }
+
+  private func importDocuments(
+    _ backup: BackupFolder, _ locations: StorageOptions.Locations
+  ) async throws -> Int {
+    let job = ImportJob(
+      file: backup.documentFile, format: .jsonl,
+      rules: ImportRules(database: locations.database, collection: nil, idField: nil),
+      backend: "\(locations.backend)", state: dryRun ? nil : ImportJob.state(of: backup.path),
+      badDocuments: dryRun ? .check : .stop)
+    let (headless, isDry) = (headless, dryRun)
+    var progress: TransferProgress?
+    do {
+      let outcome = try await job.run(
+        into: { try locations.connect().datastore }, note: { headless.note(ShownText($0)) },
+        reject: { headless.note("\(job.name), \($0)") },
+        progress: { point, fraction, first in
+          if progress == nil {
+            let interruption: @Sendable (Int) -> String = { "Restored so far: \($0); the same command goes on." }
+            progress = TransferProgress(
+              isQuiet: headless.quiet, from: first, interruption: isDry ? nil : interruption)
+          }
+          progress?.show(point.documents, fraction: fraction)
+        })
+      progress?.end()
+      if outcome.done.rejected > 0 {
+        throw CommandFailure(.badData, "\(backup.documentFile): \(outcome.done.rejected.documents) cannot be restored.")
+      }
+      return outcome.done.documents
+    } catch let stopped as ImportJob.Failure {
+      progress?.end()
+      throw Self.failure(stopped, of: backup, isDry: isDry)
+    }
+  }
+
+  private static func failure(_ stopped: ImportJob.Failure, of backup: BackupFolder, isDry: Bool) -> any Error {
+    let written = isDry ? "" : " Restored before it: \(stopped.done.documents.documents)."
+    switch stopped.error {
+    case let reason as Rejection.Reason:
+      return CommandFailure(.badData, "\(backup.documentFile), \(reason.text)\(written)")
+    case let status as RPCStatus: return CommandFailure(ExitStatus(status), "\(status)\(written)")
+    case let failure as CommandFailure: return CommandFailure(failure.status, failure.message + written)
+    case is CancellationError: return stopped.error
+    default: return CommandFailure(.badData, "\(backup.documentFile), \(stopped.error)\(written)")
+    }
+  }
+
+  private func restoreRules(_ backup: BackupFolder, _ locations: StorageOptions.Locations) async throws {
+    guard let file = backup.rulesFile, !noRules else { return }
+    if let control = EmulatorControl(of: locations.backend) {
+      let text = try DocumentArgument.text(ofFile: file)
+      if dryRun { return headless.note("rules: the server's would be replaced.") }
+      try await ServedRuleset(control, locations.database.project).replace(by: text)
+      return headless.note("rules: the server enforces those of the backup.")
+    }
+    let way =
+      locations.isCloud
+      ? "'firebase deploy --only firestore:rules' in \(folder) takes them"
+      : "'hearth serve --rules \(file)' enforces them"
+    headless.note(ShownText("rules: \(way)."))
+  }
+}
+
+/// The server that says what is deployed.
+enum DeployedPlace {
+  /// - Throws: `usage` for data of this machine, which has none of it.
+  static func server(of locations: StorageOptions.Locations) throws(CommandFailure) -> AdministrationCall {
+    guard case .remote(let remote) = locations.backend else {
+      throw CommandFailure(
+        .usage,
+        "the data of this machine has no indexes, lifetimes or rules of its own: name a server with --cloud or --emulator "
+          + "HOST:PORT.")
+    }
+    return AdministrationCall(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
+  }
+
+  /// The rules in force; `nil` if there are none.
+  /// - Throws: `badData` for rules of several files, which would not be one text.
+  static func rules(of locations: StorageOptions.Locations, at server: AdministrationCall) async throws -> String? {
+    if !locations.isCloud, let control = EmulatorControl(of: locations.backend) {
+      return try await ServedRuleset(control, locations.database.project).text()
+    }
+    guard let rules = try await DeployedRules.read(of: locations.database, at: server) else { return nil }
+    guard rules.files.count == 1 else {
+      let names = rules.files.map(\.name).joined(separator: ", ")
+      throw CommandFailure(.badData, "the rules are \(rules.files.count) files: \(names).")
+    }
+    return rules.files[0].content
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+package import CommandOptions
+import CommandOutput
+import CommandTransfer
+import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+import Foundation
+
+/// A command that writes documents; refused where writing is not allowed.
+package protocol WritingCommand: ParsableCommand {
+  var storage: StorageOptions { get }
+  /// Whether the run writes; `false` for one that only reports what would be written.
+  var writes: Bool { get }
+}
+
+extension WritingCommand {
+  package var writes: Bool { true }
+}
+
+/// `hearth add`: a new document with an automatic id.
+package struct AddCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Make a document with an automatic id, and print its path.",
+    usage: "hearth add <collection> <json>|<field=value> ... [<options>]",
+    discussion: """
+      Returns when the server has the document, and prints its path, or with --json path and time of the write.
+
+      Example: hearth add orders status=new total=12.5 at='{"$serverTimestamp": true}'
+      """)
+
+  @Argument(help: "Path of the collection, such as orders.")
+  var collection: String
+
+  @Argument(help: FieldArguments.help)
+  var document: [String]
+
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let collection = try DataPath.collection(collection)
+    let key = DocumentKey(unchecked: collection.appending(AutomaticID.make()))
+    let content = try DocumentArgument.read(document, database: writing.database)
+    var mutation = WriteArgument.set(key, content, merge: false)
+    mutation.precondition = .exists(false)
+    try await writing.commit(mutation)
+    if !writing.json { try OutputFile.print(data: key.path.text + "\n") }
+  }
+}
+
+/// `hearth create`: a document that must not be there yet.
+package struct CreateCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "create", abstract: "Make a document that must not exist yet.",
+    usage: "hearth create <path> <json>|<field=value> ... [<options>]",
+    discussion: """
+      Exit status 5, and nothing is written, if the document exists already. Of several that create the same document \
+      at the same time one succeeds.
+
+      Example: hearth create locks/nightly owner=host1 && run-it
+      """)
+
+  @Argument(help: "Path of the document, such as cities/SF.")
+  var path: String
+
+  @Argument(help: FieldArguments.help)
+  var document: [String]
+
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let key = try DataPath.document(path)
+    var mutation = WriteArgument.set(
+      key, try DocumentArgument.read(document, database: writing.database), merge: false)
+    mutation.precondition = .exists(false)
+    try await writing.commit(mutation)
+  }
+}
+
+/// `hearth set`: replaces a document, or merges into it.
+package struct SetCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "set", abstract: "Write a document.",
+    usage: "hearth set <path> <json>|<field=value> ... [--merge] [<options>]",
+    discussion: """
+      Replaces the document, or with --merge only the fields that are given. Returns when the server has the write. \
+      'hearth create' makes a document that must not be there yet, 'hearth add' one with an automatic id.
+
+      Example: hearth set cities/SF '{"name": "San Francisco", "founded": {"$timestamp": "1776-06-29T00:00:00Z"}}'
+      """)
+
+  @Argument(help: "Path of the document, such as cities/SF.")
+  var path: String
+
+  @Argument(help: FieldArguments.help)
+  var document: [String]
+
+  @Flag(help: "Keep the fields that are not given.")
+  var merge = false
+
+  @OptionGroup var existing: ExistingOptions
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+
+  package init() {}
+
+  package mutating func run() async throws {
+    let key = try DataPath.document(path)
+    let content = try DocumentArgument.read(document, database: writing.database)
+    var mutation = WriteArgument.set(key, content, merge: merge)
+    mutation.precondition = existing.precondition
+    try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
+  }
+}
+
+/// The fields of a document that is written whole.
+enum FieldArguments {
+  static let help = ArgumentHelp(
+    "The fields: one JSON object, or - to read it from standard input, or field=value for each (see 'hearth update').",
+    valueName: "fields")
+}
+
+/// `hearth update`: changes fields of a document that exists, or of all that a query finds.
+package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "update", abstract: "Change fields of a document that exists, or of those that a query finds.",
+    usage: """
+      hearth update <path> <field=value> ... [--remove <field>] [<options>]
+      hearth update <collection> --where <condition> <field=value> ... [--yes] [<options>]
+      """,
+    discussion: """
+      A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), one with a type before it is of \
+      that (timestamp:2026-03-02, ref:users/ada, string:5), any other text a string, unless it is likely to be meant as \
+      something else (True, +1, 2026-03-02). A field is a path: address.city changes one field of a map; names with other characters than letters, digits, _ and - stand in back-quotes. \
+      Returns when the server has the write; exit status 4 if the document does not exist.
+
+      Of a collection all documents are changed that the query finds. They are chosen first and written then, up to \
+      500 in one commit: it is not one transaction. The number has to be typed at a terminal, or --yes said.
+
+      Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Argument(
+    help: ArgumentHelp(
+      "Fields to change; or one JSON object of paths and values, or - to read it from standard input.",
+      valueName: "field=value"))
+  var changes: [String] = []
+
+  @Option(help: ArgumentHelp("Remove a field. May be repeated.", valueName: "field"))
+  var remove: [String] = []
+
+  @OptionGroup var unchanged: UnchangedOption
+  @OptionGroup var consent: Consent
+  @OptionGroup var writing: WritingOptions
+
+  package var storage: StorageOptions { writing.storage }
+  package var writes: Bool { !consent.dryRun }
+
+  package init() {}
+
+  package mutating func validate() throws {
+    if changes.isEmpty && remove.isEmpty {
+      throw ValidationError("nothing to change: give FIELD=VALUE or --remove FIELD.")
+    }
+  }
+
+  package mutating func run() async throws {
+    let query = try queried.query(in: writing.database)
+    let removed = try remove.map { text throws(CommandFailure) in
+      do throws(TextError) { return try FieldPathText.parse(text) } catch { throw error.failure("--remove", text) }
+    }
+    // Any name will do to find out what is to be written.
+    let key = DocumentKey(query.path) ?? DocumentKey(unchecked: ResourcePath("collection/id"))
+    let mutation = try WriteArgument.update(
+      key, try FieldChanges.parse(changes), removing: removed, database: writing.database)
+    if query.isDocumentQuery {
+      if consent.dryRun { throw CommandFailure(.usage, "--dry-run is about the documents of a collection.") }
+      return try await writing.commit(mutation, unchangedSince: unchanged.ifUnchangedSince)
+    }
+    try await update(query, mutation)
+  }
+
+  private func update(_ query: Query, _ mutation: Mutation) async throws {
+    if unchanged.ifUnchangedSince != nil {
+      throw CommandFailure(.usage, "--if-unchanged-since is about one document, and this is a collection.")
+    }
+    do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
+    let connection = try writing.connect()
+    let writes = QueriedWrites(query: query, verb: ("update", "updated"))
+    guard let keys = try await writes.choose(at: connection, writing, consent) else { return }
+    try await writes.write(keys, at: connection.datastore, writing, isRepeatable: mutation.transforms.isEmpty) { key in
+      var update = mutation
+      update.key = key
+      return update
+    }
+  }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import DashboardHost
+import DashboardModel
+import Dispatch
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import Foundation
+import Glibc
+import Scenarios
+import Synchronization
+import Terminal
+import TerminalTheme
+
+/// Plays scenarios one after the other, and prints what comes of them.
+struct PlayRun: Sendable {
+  let form: ScenarioReport.Form
+  let headless: HeadlessOptions
+  /// The seed of chance in place of that in the scenario.
+  let seed: UInt64?
+  /// Whether steps are printed as they are done.
+  var tellsSteps = true
+  /// Whether each step waits for enter on the terminal.
+  var asks = false
+  /// The place where a scenario is played.
+  let world: @Sendable (Scenario) throws(CommandFailure) -> ScenarioWorld
+
+  private var isQuiet: Bool { (headless.quiet || !tellsSteps) && form == .text }
+
+  /// - Returns: the first failure.
+  func play(_ chosen: [Scenario]) async throws -> CommandFailure? {
+    var report = ScenarioReport(form)
+    var first: CommandFailure?
+    for scenario in chosen {
+      let failure = try await play(scenario, isAlone: chosen.count == 1, &report)
+      if let failure, chosen.count > 1, form == .text, tellsSteps { headless.note(ShownText(failure.message)) }
+      first = first ?? failure
+    }
+    for line in report.finish() { try Self.print(line) }
+    return first
+  }
+
+  /// Plays scenarios several times each, in worlds of their own, and compares what they print.
+  /// - Parameter faults: the faults with which each client begins.
+  /// - Returns: the first failure, or the first difference.
+  func play(
+    _ chosen: [Scenario], _ times: Int, in database: DatabaseID, faults: [FaultChange]
+  ) async throws -> CommandFailure? {
+    var report = ScenarioReport(form)
+    var first: CommandFailure?
+    for var scenario in chosen {
+      if let seed { scenario.seed = seed }
+      let repetition = ScenarioRepetition(scenario, in: database, faults: faults)
+      var (lines, failure) = ([String](), CommandFailure?.none)
+      do throws(CommandFailure) { lines = try await repetition.play(times) } catch { failure = error }
+      if form == .text, failure == nil, !isQuiet {
+        try Self.print("\(scenario.name): \(times) times the same \(lines.count) lines.")
+      }
+      for line in report.end(scenario, after: .zero, failure) { try Self.print(line) }
+      if let failure, chosen.count > 1, form == .text { headless.note(ShownText(failure.message)) }
+      first = first ?? failure
+    }
+    for line in report.finish() { try Self.print(line) }
+    return first
+  }
+
+  private func play(
+    _ given: Scenario, isAlone: Bool, _ report: inout ScenarioReport
+  ) async throws -> CommandFailure? {
+    var scenario = given
+    if let seed { scenario.seed = seed }
+    for line in isQuiet ? [] : report.begin(scenario, isAlone: isAlone) { try Self.print(line) }
+    let (headless, writer, played, isQuiet) = (headless, report, scenario, isQuiet)
+    let last = LastStep()
+    var place = try world(scenario)
+    if asks { place.follower = StepQuestion(scenario: scenario).follower }
+    let run = ScenarioRun(scenario, in: place) { done in
+      last.note(done.elapsed)
+      if isQuiet { return }
+      // One at a time, as it happens.
+      for line in writer.lines(done, of: played) { try Self.print(line) }
+    } note: {
+      headless.note(ShownText($0))
+    }
+    var failure: CommandFailure?
+    do { try await run.run() } catch let error as CommandFailure { failure = error }
+    for line in report.end(scenario, after: last.elapsed, failure) { try Self.print(line) }
+    return failure
+  }
+
+  private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
+}
+
+/// The time of the last step of a run, which is told by the step itself.
+private final class LastStep: Sendable {
+  private let time = Mutex(Duration.zero)
+  var elapsed: Duration { time.withLock { $0 } }
+  func note(_ elapsed: Duration) { time.withLock { $0 = elapsed } }
+}
+
+/// `hearth play --step`: each step is told on the terminal before it is done, and waits for enter.
+struct StepQuestion: Sendable {
+  let scenario: Scenario
+
+  /// A follower that asks before each step.
+  var follower: ScenarioFollower {
+    ScenarioFollower(before: { index in
+      guard scenario.steps.indices.contains(index) else { return }
+      let step = scenario.steps[index]
+      try OutputFile.print("\(ShownText("  line \(step.line)  \(step.text)"))  [enter] ")
+      guard await Self.hearsEnter() else {
+        try OutputFile.print("\n")
+        throw CommandFailure(
+          .failure, "\(scenario.name) was left before its end, at line \(step.line), \(step.text).")
+      }
+    })
+  }
+
+  /// Waits for the end of a line on standard input, on a thread that nothing else waits for.
+  /// - Returns: whether it came; false for the end of the input.
+  private static func hearsEnter() async -> Bool {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        var byte: UInt8 = 0
+        while true {
+          let count = read(STDIN_FILENO, &byte, 1)
+          if count < 0, errno == EINTR { continue }
+          if count <= 0 { return continuation.resume(returning: false) }
+          if byte == UInt8(ascii: "\n") { return continuation.resume(returning: true) }
+        }
+      }
+    }
+  }
+}
+
+/// `hearth play --watch`: plays files, and plays one again whenever it changes, until it is interrupted or its reader goes
+/// away. A line tells how each time went.
+struct PlayWatch: Sendable {
+  let parser: ScenarioParser
+  let run: PlayRun
+
+  private struct Change: Sendable {
+    let file: String
+    /// The text, or the reason why there is none.
+    let text: Result<String, CommandFailure>
+  }
+
+  func watch(_ files: [PlayedText]) async throws {
+    let (changes, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(64))
+    let watches = try await MainActor.run { try Self.watches(files.map(\.name), continuation) }
+    let interruptions = Surroundings.current.interruptions()
+    let causes = interruptions.causes
+    // Changes before the watch began are told by no event.
+    for file in files {
+      let text = Result { () throws(CommandFailure) in try Self.file(file.name).text(waits: false) }
+      continuation.yield(Change(file: file.name, text: text))
+    }
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { for await change in changes { try await play(change) } }
+        group.addTask { _ = await causes.first { _ in true } }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+    } catch is CancellationError {
+      // The end of a run that was going on.
+    }
+    await MainActor.run { for watch in watches { watch.stop() } }
+    withExtendedLifetime(interruptions) {}
+  }
+
+  private static func file(_ name: String) -> ServedFile { ServedFile(name, of: "steps") }
+
+  @MainActor
+  private static func watches(
+    _ files: [String], _ changes: AsyncStream<Change>.Continuation
+  ) throws(CommandFailure) -> [FileWatch] {
+    var watches: [FileWatch] = []
+    for name in files {
+      let watch = file(name).watch { changes.yield(Change(file: name, text: $0)) }
+      guard let watch else {
+        for watch in watches { watch.stop() }
+        throw CommandFailure(
+          .inputOutput, "\(name) cannot be watched: it must be a regular file, and the system have room for the watch.")
+      }
+      watches.append(watch)
+    }
+    return watches
+  }
+
+  // MARK: One time
+
+  private enum News: String { case passed, failed, waiting }
+
+  private func play(_ change: Change) async throws {
+    let text: String
+    switch change.text {
+    case .failure(let failure):
+      return try tell(.waiting, change.file, "\(failure.message) It is played when it is there again.")
+    case .success(let found): text = found
+    }
+    do {
+      let scenario = try PlayedText(name: change.file, text: text).scenario(parser)
+      if let failure = try await run.play([scenario]) { throw failure }
+      let steps = scenario.steps.count
+      try tell(.passed, change.file, "\(change.file): \(steps) step\(steps == 1 ? "" : "s")")
+    } catch let failure as CommandFailure { try tell(.failed, change.file, failure.message) }
+  }
+
+  private func tell(_ news: News, _ file: String, _ text: String) throws {
+    guard run.form == .text else {
+      let fields =
+        ["type": .string("watch"), "file": .string(file), "result": .string(news.rawValue), "reason": .string(text)]
+        as Fields
+      return try OutputFile.print("\(ShownText(DocumentJSON.line(of: fields)))\n")
+    }
+    let time = TimeText.clock(.now, offset: TimeZone.current.secondsFromGMT())
+    let word = news.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
+    try OutputFile.print("\(ShownText("\(time)  \(word)  \(text)"))\n")
+  }
+}
+
+/// `hearth play --live`: one scenario in the dashboard, until the user leaves.
+@MainActor
+struct PlayScreen {
+  let storage: StorageOptions.Locations
+  let appearance: AppearanceOptions
+  let log: LogOptions
+  let parser: ScenarioParser
+  /// The file that is played again when it changes; `nil` for none.
+  let watched: String?
+
+  /// - Throws: the failure with which a run without a screen would have ended.
+  func run(_ live: LiveScenario) async throws {
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth play' prints how each step ends")
+    var options = start.options(storage)
+    options.subject = .scenario(live)
+    let session = try start.session(options)
+    let watch = watched.flatMap { file in
+      ServedFile(file, of: "steps").watch { [weak session] text in
+        guard let session else { return }
+        do throws(CommandFailure) {
+          session.play(try parser.scenario(try text.get(), of: file))
+        } catch { session.tellOfScenario(error.message) }
+      }
+    }
+    let code = await session.run()
+    watch?.stop()
+    if let failure = session.scenarioFailure { throw failure }
+    if code != 0 { throw ExitCode(code) }
+  }
+}

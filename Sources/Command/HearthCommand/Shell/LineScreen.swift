@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOptions
+import CommandOutput
+import DataCommands
+import FirestoreModel
+import Terminal
+import TerminalCanvas
+
+/// The edited line on the terminal.
+struct LineScreen {
+  let terminal: LineTerminal
+  /// The row of the cursor, counted from the line's first row.
+  private var cursorRow = 0
+  /// A buffer with the text that was cut from the last line.
+  private(set) var kept = LineBuffer()
+  /// Events that came in the same read as the end of a line.
+  var held: [LineTerminal.Event] = []
+
+  init(_ terminal: LineTerminal) { self.terminal = terminal }
+
+  mutating func draw(_ editor: LineEditor, _ prompt: ShellPrompt) {
+    let size = terminal.size
+    let layout = LineLayout(
+      prompt: editor.prompt(prompt), editor.buffer.characters, cursor: editor.buffer.cursor, columns: size.width)
+    let (rows, cursor) = layout.visible(height: size.height)
+    var text = cursorRow > 0 ? "\u{1B}[\(cursorRow)A" : ""
+    text += "\r\u{1B}[J" + rows.joined(separator: "\r\n")
+    let up = rows.count - 1 - cursor
+    if up > 0 { text += "\u{1B}[\(up)A" }
+    text += "\r"
+    if layout.cursorColumn > 0 { text += "\u{1B}[\(layout.cursorColumn)C" }
+    // The rows consist of safe clusters.
+    terminal.write(ShownText(verbatim: text))
+    cursorRow = cursor
+  }
+
+  /// Leaves the line as it is; later output appears below it.
+  mutating func finish(_ editor: LineEditor, _ prompt: ShellPrompt, _ mark: String = "") {
+    var last = editor
+    last.moveToEnd()
+    draw(last, prompt)
+    terminal.write("\(mark)\r\n")
+    cursorRow = 0
+  }
+
+  /// Writes rows below the line, and the line again below them.
+  mutating func list(_ rows: [String], below editor: LineEditor, _ prompt: ShellPrompt) {
+    finish(editor, prompt)
+    terminal.write(rows.map { ShownText($0) }.joined(separator: "\r\n") + "\r\n")
+  }
+
+  mutating func clear() {
+    terminal.write("\u{1B}[H\u{1B}[2J")
+    cursorRow = 0
+  }
+
+  /// Forgets the place of the line, which is no longer where it was drawn.
+  mutating func forget() { cursorRow = 0 }
+
+  mutating func keepCut(of editor: LineEditor) {
+    kept = editor.buffer
+    kept.replace(with: "")
+  }
+}
+
+extension LineTerminal {
+  func write(_ text: ShownText) { write(bytes: Array(text.text.utf8)) }
+
+  /// The events held back before; if there are none, waits for the next.
+  func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
+    defer { held = [] }
+    return held.isEmpty ? wait() : held
+  }
+}
+
+/// A prompt and a text as rows of a terminal, and where the cursor is in them.
+struct LineLayout: Hashable, Sendable {
+  private(set) var rows: [String] = [""]
+  private(set) var cursorRow = 0
+  private(set) var cursorColumn = 0
+  private let columns: Int
+  private var width = 0
+
+  /// - Parameters:
+  ///   - prompt: the text before the line, with the control sequences of its colours.
+  ///   - cursor: the place of the cursor, in characters of the text.
+  ///   - continuation: the text before the second line and later ones.
+  init(prompt: ShellPrompt, _ text: [Character], cursor: Int, columns: Int, continuation: String = "  ") {
+    self.columns = max(1, columns)
+    if SafeText.columns(of: prompt.text) < columns {
+      rows = [prompt.painted.text]
+      width = SafeText.columns(of: prompt.text)
+    } else {
+      for cluster in SafeText(prompt.text) { put(cluster.text, cluster.width) }
+    }
+    for (index, character) in text.enumerated() {
+      if index == cursor { markCursor() }
+      if character.isNewline {
+        startRow()
+        for cluster in SafeText(continuation) { put(cluster.text, cluster.width) }
+      } else {
+        for cluster in SafeText(String(character)) { put(cluster.text, cluster.width) }
+      }
+    }
+    if cursor >= text.count { markCursor() }
+  }
+
+  private mutating func put(_ text: String, _ columns: Int) {
+    if width + columns > self.columns { startRow() }
+    rows[rows.count - 1] += text
+    width += columns
+  }
+
+  private mutating func startRow() {
+    rows.append("")
+    width = 0
+  }
+
+  /// A cursor behind the last column is at the beginning of the next row.
+  private mutating func markCursor() {
+    if width == columns { startRow() }
+    (cursorRow, cursorColumn) = (rows.count - 1, width)
+  }
+
+  /// The rows that a terminal of a height has room for, those around the cursor, and which of them has it.
+  func visible(height: Int) -> (rows: ArraySlice<String>, cursor: Int) {
+    let height = max(1, height)
+    guard rows.count > height else { return (rows[...], cursorRow) }
+    let first = min(max(0, cursorRow - height + 1), rows.count - height)
+    return (rows[first..<(first + height)], cursorRow - first)
+  }
+}
+
+/// The prompt before a typed line, which names the backend and database of commands.
+struct ShellPrompt: Hashable, Sendable {
+  var text: String
+  /// The text with colours.
+  var painted: ShownText
+
+  init(_ text: String) { (self.text, painted) = (text, ShownText(text)) }
+
+  /// - Parameter isSilent: whether the backend did not answer when it was asked last.
+  init(
+    _ locations: StorageOptions.Locations, isReadOnly: Bool, isSilent: Bool = false, _ paint: TerminalPaint,
+    _ paths: Paths
+  ) {
+    let database = locations.database
+    let name = locations.connection?.name ?? locations.place(paths)
+    // The usual project has the program's own name.
+    let isUsual = database.project == "hearth" && database.database == "(default)" && locations.connection == nil
+    let project = database.database == "(default)" ? database.project : "\(database.project)/\(database.database)"
+    let place = SafeText.sanitized(isUsual ? name : "\(name) \(project)")
+    let isReadOnly = isReadOnly || locations.isReadOnly
+    let production = locations.isProduction ? " PRODUCTION" : ""
+    let silence = isSilent ? " unreachable" : ""
+    let end = (isReadOnly ? " read-only" : "") + "> "
+    text = place + silence + production + end
+    let marks: ShownText =
+      "\(paint.text(ShownText(silence), .headerOffline))\(paint.text(ShownText(production), .headerProd))"
+    painted = "\(paint.text(ShownText(place), .header))\(marks)\(end)"
+  }
+}

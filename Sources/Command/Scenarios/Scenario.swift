@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRules
+import FirestoreText
+import ShippedScenarios
+
+/// One line of a scenario: an action, or an expectation.
+package struct ScenarioStep: Sendable {
+  package enum Action: Sendable {
+    /// Opens a client, with a cache and a queue of its own.
+    case open(user: String?)
+    /// Opens a client on the cache of another one.
+    case openTab(of: String, user: String?)
+    /// Puts security rules in front of all clients; `nil` takes them away.
+    case rules(Ruleset?)
+    case bundle(ScenarioBundle)
+    /// Bounds the client's cache, which is opened anew for it if it is open.
+    case cacheSize(Int64)
+    case setting(ClientSetting)
+    /// Listens to a query that a loaded bundle has named.
+    case listenNamed(String, name: String?, ListenerOptions)
+    case listen(FirestoreQuery.Query, name: String?, ListenerOptions)
+    /// Ends a listener.
+    case stop(String)
+    case goOffline, goOnline
+    case write(Mutation)
+    /// Gathers the client's writes until `commit`, which makes them one.
+    case beginBatch, commitBatch
+    /// Changes the user, whose queue of writes is another one.
+    case changeUser(String?)
+    case fault(FaultChange)
+    /// Closes the client and opens it again on its cache.
+    case restart
+    /// Gives the client up as it is, and opens another one on its files as they are now.
+    case kill
+    /// Prints the result of a listener, or of all.
+    case snapshot(String?)
+    /// Prints a text.
+    case caption(String)
+    case pause(Duration)
+    /// Waits until every write is answered, and every listener of a client that is online is in sync.
+    case synchronize(within: Duration)
+    case expect(ScenarioEvent.Pattern, within: Duration)
+    /// No event of a listener may happen.
+    case expectNothing(on: String?, within: Duration)
+    case expectState(ScenarioState, within: Duration)
+  }
+
+  /// The time to wait for an event if the scenario does not give one.
+  package static let patience = Duration.seconds(10)
+  /// The name that stands for the backend itself in front of a write.
+  package static let server = "server"
+
+  /// The number of the line, counted from 1.
+  package let line: Int
+  /// The text of the line, without white space around it.
+  package let text: String
+  /// The name of the client, or `server`; `nil` for the only one.
+  package let client: String?
+  package let action: Action
+}
+
+/// A fact that holds or not at any moment, and is waited for.
+package enum ScenarioState: Sendable {
+  /// The number of writes that wait for an answer.
+  case pending(Int)
+  case connection(OnlineState)
+  /// The number of documents in a listener's result.
+  case results(Int, on: String?)
+  /// A document that is there and meets conditions, or is not there.
+  case document(DocumentKey, exists: Bool, [Filter], at: Place)
+  /// The way in which the cache answers a query.
+  case plan(QueryPlan, FirestoreQuery.Query)
+  /// Whether the cache knows something about a document.
+  case cached(DocumentKey, isThere: Bool)
+  /// Whether the client has the streams, of those that share a cache.
+  case streams(Bool)
+  /// A document with times that the server is still to set and that meets conditions with this client's estimates of them,
+  /// or one without such times.
+  case estimate(DocumentKey, exists: Bool, [Filter])
+  /// All clients and the backend agree about the results of all listeners.
+  case same
+
+  /// The place at which a document is looked for.
+  package enum Place: Hashable, Sendable {
+    case server
+    case cache
+    case listener(String?)
+  }
+}
+
+/// An event that a scenario can wait for.
+package struct ScenarioEvent: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// A document of a listener's result.
+    case added, modified, removed
+    /// The metadata of a document, and nothing else; only for a listener `with metadata`.
+    case metadata
+    /// The listener's result is in sync with the server.
+    case synced
+    /// The listener's result comes from the cache.
+    case cached
+    /// The answer to a write.
+    case acknowledged, rejected
+    /// The end of a listener, by an error.
+    case failed
+  }
+
+  package var kind: Kind
+  /// The path of the document, or those of a batch; none of events without one.
+  package var paths: [ResourcePath] = []
+  /// The name of the listener; `nil` for writes, and for a listener without one.
+  package var listener: String?
+  /// The code of a rejection or failure.
+  package var code: StatusCode?
+  /// The reason why the scenario fails if no step expects this event.
+  package var failure: String?
+
+  package struct Pattern: Hashable, Sendable {
+    package var kind: Kind
+    /// The path of the document; `nil` for any.
+    package var path: ResourcePath?
+    /// The name of the listener; `nil` for any.
+    package var listener: String?
+    /// The code of the error; `nil` for any.
+    package var code: StatusCode?
+
+    func matches(_ event: ScenarioEvent) -> Bool {
+      kind == event.kind && (path.map { event.paths.contains($0) } ?? true)
+        && (listener == nil || listener == event.listener)
+        && (code == nil || code == event.code)
+    }
+  }
+}
+
+extension ScenarioEvent: CustomStringConvertible {
+  package var description: String {
+    ([kind.rawValue] + paths.map(\.text)
+      + [listener.map { "on \($0)" }, code.map { "with \($0.name)" }].compactMap(\.self))
+      .joined(separator: " ")
+  }
+}
+
+/// One scenario: a name, a sentence about it, and its steps.
+package struct Scenario: Sendable {
+  package var name: String
+  /// The first remark of the text, which says what the scenario shows; empty without one.
+  package var summary: String
+  package var seed: UInt64
+  package var steps: [ScenarioStep]
+}
+
+/// A step that changes how one client works.
+package enum ClientSetting: Sendable {
+  /// Sets the client's time of day: so far ahead of the true one, or behind it.
+  case clock(Duration)
+  /// Adds a local index.
+  case index(FieldIndex)
+  case automaticIndexes(Bool)
+  /// Drops all local indexes.
+  case noIndexes
+  /// Takes documents out of the cache.
+  case evict(EvictionScope)
+  /// Fills the cache from a bundle.
+  case load(bundle: String)
+}
+
+/// A bundle that a scenario makes at the server's side.
+package struct ScenarioBundle: Sendable {
+  package enum Contents: Sendable {
+    /// The documents that a query finds at the server; the query has the bundle's name.
+    case result(FirestoreQuery.Query)
+    /// The documents that the scenario writes down, or the fact that there is none.
+    case documents([(key: DocumentKey, fields: Fields?)], queries: [(name: String, query: FirestoreQuery.Query)])
+  }
+
+  package var name: String
+  package var contents: Contents
+}
+
+extension Scenario {
+  /// The name on a screen of a client that has none.
+  package static let unnamedClient = "client"
+
+  /// The names of the clients in the order in which they are opened.
+  package var clientNames: [String] {
+    var names: [String] = []
+    for step in steps {
+      let name: String?
+      if step.action.opens {
+        name = step.client
+      } else {
+        name = step.client == nil && step.action.needsClient ? Self.unnamedClient : nil
+      }
+      if let name, !names.contains(name) { names.append(name) }
+    }
+    return names.isEmpty ? [Self.unnamedClient] : names
+  }
+}
+
+/// A scenario that comes with the program.
+package struct ShippedScenario: Sendable {
+  package let name: String
+  /// One sentence about what it shows.
+  package let summary: String
+  package let text: String
+
+  /// All of them, in the order of the manual.
+  package static let all: [ShippedScenario] = ScenarioFiles.sources.flatMap {
+    split(String(decoding: $0, as: UTF8.self))
+  }
+
+  /// The scenarios of a file: each begins with `=== NAME`.
+  private static func split(_ file: String) -> [ShippedScenario] {
+    file.split(separator: "=== ").compactMap { part in
+      let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = lines.first?.trimming(), !name.isEmpty, lines.count == 2 else { return nil }
+      let text = lines[1].trimming()
+      let summary = text.prefix { $0 != "\n" }.drop { $0 == "#" }.trimming()
+      return ShippedScenario(name: String(name), summary: String(summary), text: String(text) + "\n")
+    }
+  }
+}

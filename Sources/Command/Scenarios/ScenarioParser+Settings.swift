@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import CommandTransfer
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRules
+import FirestoreText
+
+// Steps about clocks, caches and indexes, and the expectations about them.
+
+extension ScenarioParser {
+  /// Reads `clock ahead TIME`, `clock behind TIME` and `clock right`.
+  func clock(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    let (word, rest) = Self.firstWord(text)
+    if text == "right" { return .setting(.clock(.zero)) }
+    guard word == "ahead" || word == "behind" else {
+      throw TextError(column: 1, "Expected ahead or behind with a time, such as ahead 1h, or right.")
+    }
+    do throws(TextError) {
+      let time = try DurationText.parse(rest)
+      return .setting(.clock(word == "ahead" ? time : .zero - time))
+    } catch { throw error.moved(by: text.unicodeScalars.count - rest.unicodeScalars.count) }
+  }
+
+  // MARK: The cache
+
+  private static let units = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1), ("", 1)]
+
+  /// Reads `cache size BYTES`.
+  func cache(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    let (word, size) = Self.firstWord(text)
+    let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+    guard word == "size", let number = Double(digits), number > 0, number < 1e9,
+      let unit = Self.units.first(where: { $0.0 == size.dropFirst(digits.count) })?.1
+    else { throw TextError(column: 1, "Expected \"size\" and so many bytes, such as size 500kB.") }
+    return .cacheSize(Int64(number * unit))
+  }
+
+  /// Reads `evict`, `evict PATH` and `evict QUERY`.
+  func evict(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    if text.isEmpty { return .setting(.evict(.everything)) }
+    let query = try QueryLine.parse(text, in: database)
+    let isPath = !text.contains(where: \.isWhitespace) && query.collectionGroup == nil
+    return .setting(.evict(isPath ? .path(query.path) : .matching(query)))
+  }
+
+  // MARK: Indexes
+
+  /// Reads `index COLLECTION FIELD [asc|desc|contains], …`.
+  func index(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    let (collection, rest) = Self.firstWord(text)
+    let before = text.unicodeScalars.count - rest.unicodeScalars.count
+    if rest.isEmpty { throw TextError(column: 1, "Expected a collection and its fields, such as cities state.") }
+    var fields: [FieldIndex.Field] = []
+    for part in rest.split(separator: ",", omittingEmptySubsequences: false) {
+      let words = part.split(whereSeparator: \.isWhitespace)
+      let column = before + 1 + rest[..<part.startIndex].unicodeScalars.count
+      guard let name = words.first, words.count <= 2 else {
+        throw TextError(column: column, "Expected a field, and asc, desc or contains behind it.")
+      }
+      let kind: FieldIndex.Kind
+      switch words.dropFirst().first {
+      case nil, "asc"?: kind = .ascending
+      case "desc"?: kind = .descending
+      case "contains"?: kind = .contains
+      case let other?: throw TextError(column: column, "Expected asc, desc or contains, found \"\(other)\".")
+      }
+      fields.append(FieldIndex.Field(try FieldPathText.parse(String(name), column: column), kind))
+    }
+    do throws(ModelError) {
+      return .setting(.index(try FieldIndex(collectionGroup: collection, fields: fields)))
+    } catch { throw TextError(column: 1, error.message) }
+  }
+
+  /// Reads `indexes automatic`, `indexes manual` and `indexes none`.
+  func indexes(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    switch text {
+    case "automatic": return .setting(.automaticIndexes(true))
+    case "manual": return .setting(.automaticIndexes(false))
+    case "none": return .setting(.noIndexes)
+    default: throw TextError(column: 1, "Expected automatic, manual or none.")
+    }
+  }
+
+  // MARK: Expectations
+
+  /// The expectation of a state that these words begin.
+  /// - Returns: `nil` for words that are another expectation.
+  func stateOfCache(_ words: [String]) throws(TextError) -> ScenarioState? {
+    let isDenied = words[0] == "no" || words[0] == "not"
+    let subject = words.dropFirst(isDenied ? 1 : 0)
+    guard let first = subject.first else { return nil }
+    let rest = subject.dropFirst().joined(separator: " ")
+    do throws(TextError) {
+      switch (words[0], first) {
+      case ("index", _), ("scan", _):
+        return .plan(first == "index" ? .index : .scan, try QueryLine.parse(rest, in: database))
+      case ("streams", _), ("no", "streams"):
+        if !rest.isEmpty { throw TextError("Expected nothing after streams; the client stands in front of it.") }
+        return .streams(!isDenied)
+      case ("cached", _) where !rest.isEmpty && !rest.hasPrefix("on "), ("not", "cached"):
+        return .cached(try key(rest), isThere: !isDenied)
+      case ("estimate", _), ("no", "estimate"): return try estimate(rest, isDenied: isDenied)
+      default: return nil
+      }
+    } catch {
+      let before = words.joined(separator: " ").unicodeScalars.count - rest.unicodeScalars.count
+      throw error.column == nil ? error : error.moved(by: before)
+    }
+  }
+
+  /// Reads `PATH [where CONDITION]` behind `estimate`.
+  private func estimate(_ text: String, isDenied: Bool) throws(TextError) -> ScenarioState {
+    let (path, rest) = Self.firstWord(text)
+    let key = try key(path)
+    if rest.isEmpty { return .estimate(key, exists: !isDenied, []) }
+    let (word, conditions) = Self.firstWord(rest)
+    guard word == "where", !conditions.isEmpty, !isDenied else {
+      throw TextError("Expected \"where\" and a condition, or nothing, after the document's path.")
+    }
+    return .estimate(
+      key, exists: true,
+      try ConditionText.parse(conditions, of: Query(path: key.collection), database: database))
+  }
+}
+
+// Rules and bundles, which stand in a block of lines, in a file or behind a name.
+
+extension ScenarioParser {
+  /// Reads a line that has a block.
+  func block(_ line: ScenarioLine, of name: String) throws(CommandFailure) -> ScenarioStep.Action {
+    let block = line.block ?? []
+    if line.text == "rules" {
+      do throws(RulesIssue) { return .rules(try Self.ruleset(block)) } catch {
+        let place = min(error.line, max(block.count, 1))
+        throw CommandFailure(
+          .badData, "\(name), line \(line.number + place), column \(error.column): \(error.message)")
+      }
+    }
+    return .bundle(try bundle(line, block, of: name))
+  }
+
+  // MARK: Rules
+
+  /// Reads `rules FILE` and `rules none`.
+  func rules(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    if text == "none" { return .rules(nil) }
+    let content: String
+    do throws(CommandFailure) { content = try DocumentArgument.text(ofFile: text) } catch {
+      throw TextError(column: 1, error.message)
+    }
+    do throws(RulesIssue) { return .rules(try Self.compile(content, text)) } catch {
+      throw TextError(column: 1, "\(text), line \(error.line), column \(error.column): \(error.message)")
+    }
+  }
+
+  private static func compile(_ content: String, _ name: String) throws(RulesIssue) -> Ruleset {
+    let (ruleset, issues) = Ruleset.compile([RulesFile(name: name, content: content)])
+    if let ruleset { return ruleset }
+    throw issues.first(where: \.isError)
+      ?? RulesIssue(fileName: name, line: 1, column: 1, currentOffset: 0, endOffset: 0, message: "No rules.")
+  }
+
+  /// Reads rules of a block: a whole file, or `match` blocks below the documents of a database.
+  private static func ruleset(_ block: [String]) throws(RulesIssue) -> Ruleset {
+    let text = block.joined(separator: "\n")
+    if text.contains("cloud.firestore") { return try compile(text, "rules") }
+    let head = "rules_version = '2'; service cloud.firestore { match /databases/{database}/documents {\n"
+    do throws(RulesIssue) { return try compile(head + text + "\n}}", "rules") } catch {
+      var issue = error
+      issue.line = max(1, issue.line - 1)
+      throw issue
+    }
+  }
+
+  // MARK: Bundles
+
+  /// Reads `bundle NAME from QUERY`.
+  func bundle(_ text: String) throws(TextError) -> ScenarioStep.Action {
+    let (name, rest) = Self.firstWord(text)
+    let (word, query) = Self.firstWord(rest)
+    guard !name.isEmpty, word == "from", !query.isEmpty else {
+      throw TextError(
+        column: 1, "Expected a name for the bundle, and \"from\" and a query, or lines below it up to \"end\".")
+    }
+    do throws(TextError) {
+      return .bundle(ScenarioBundle(name: name, contents: .result(try QueryLine.parse(query, in: database))))
+    } catch { throw error.moved(by: text.unicodeScalars.count - query.unicodeScalars.count) }
+  }
+
+  /// Reads the lines of a bundle: `set PATH JSON`, `missing PATH` and `query NAME QUERY`.
+  private func bundle(
+    _ line: ScenarioLine, _ block: [String], of name: String
+  ) throws(CommandFailure) -> ScenarioBundle {
+    var documents: [(key: DocumentKey, fields: Fields?)] = []
+    var queries: [(name: String, query: Query)] = []
+    for (index, row) in block.enumerated() {
+      let text = String(row.trimming())
+      if text.isEmpty || text.hasPrefix("#") { continue }
+      let (verb, rest) = Self.firstWord(text)
+      do throws(TextError) {
+        switch verb {
+        case "set":
+          let mutation = try set(rest)
+          guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
+            throw TextError(column: 1, "A document of a bundle has values, and no transforms.")
+          }
+          documents.append((mutation.key, fields))
+        case "missing": documents.append((try key(rest), nil))
+        case "query":
+          let (name, query) = Self.firstWord(rest)
+          do throws(TextError) { queries.append((name, try QueryLine.parse(query, in: database))) } catch {
+            throw error.moved(by: rest.unicodeScalars.count - query.unicodeScalars.count)
+          }
+        default: throw TextError("\"\(verb)\" is no line of a bundle. Expected set, missing, query or end.")
+        }
+      } catch {
+        let column = error.column.map { $0 + text.unicodeScalars.count - rest.unicodeScalars.count } ?? 1
+        throw CommandFailure(
+          .badData, "\(name), line \(line.number + index + 1), column \(column): \(error.reason)")
+      }
+    }
+    let (_, bundle) = Self.firstWord(line.text)
+    if documents.isEmpty { throw CommandFailure(.badData, "\(name), line \(line.number): The bundle is empty.") }
+    return ScenarioBundle(name: bundle, contents: .documents(documents, queries: queries))
+  }
+}

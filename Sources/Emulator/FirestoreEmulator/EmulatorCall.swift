@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import FirestoreServer
+import FirestoreService
+
+/// REST, WebChannel and emulator control on streams of HTTP/2, and over gRPC health checks, reflection and `ClearData`.
+struct EmulatorCalls: OtherCalls {
+  private let origins: ControlOrigins
+  private let channels: WebChannels
+
+  init(_ origins: ControlOrigins, _ channels: WebChannels) {
+    self.origins = origins
+    self.channels = channels
+  }
+
+  func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)? {
+    !stream.head.call.isCall || PlainRequest.isData(path)
+      ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream(stream.budget))) : nil
+  }
+
+  func call(
+    _ path: String, _ authorization: String?, _ service: FirestoreService
+  ) throws(RPCStatus) -> (any AuxiliaryCall)? {
+    guard let call = EmulatorCall(path, service) else { return nil }
+    if call.controls { try ControlWork(service, origins).check(authorization) }
+    return call
+  }
+}
+
+/// A call of another service than Firestore's: whether the server is up, what it serves, and what controls an emulator.
+struct EmulatorCall: AuxiliaryCall {
+  private enum Work {
+    /// grpc.health.v1
+    case check
+    case watchHealth
+    /// grpc.reflection.v1 and v1alpha
+    case reflection
+    /// google.firestore.emulator.v1
+    case clearData
+  }
+
+  private let work: Work
+  private let service: FirestoreService
+
+  /// - Returns: `nil` for a path of no such service.
+  init?(_ path: String, _ service: FirestoreService) {
+    switch path {
+    case "/grpc.health.v1.Health/Check": work = .check
+    case "/grpc.health.v1.Health/Watch": work = .watchHealth
+    case "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+      "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo":
+      work = .reflection
+    case "/google.firestore.emulator.v1.FirestoreEmulator/ClearData": work = .clearData
+    default: return nil
+    }
+    self.service = service
+  }
+
+  var isEndless: Bool { work == .watchHealth || work == .reflection }
+
+  /// Whether it takes a caller who may control the server. Any caller may ask whether it is up.
+  var controls: Bool { work == .clearData }
+
+  func serve(_ requests: RequestMessages, to send: FirestoreService.Send) async throws {
+    switch work {
+    case .check:
+      let name = try Self.name(try await requests.single())
+      guard Self.isServed(name) else { throw RPCStatus(.notFound, "There is no service \"\(name)\" here.") }
+      try await send([Self.health(.serving)])
+    case .watchHealth:
+      let name = try Self.name(try await requests.single())
+      try await send([Self.health(Self.isServed(name) ? .serving : .unknownService)])
+      // Nothing changes as long as the server is there.
+      let (changes, end) = AsyncStream.makeStream(of: Void.self)
+      for await _ in changes {}
+      end.finish()
+      try Task.checkCancellation()
+    case .reflection:
+      for try await request in requests { try await send([try ReflectionAnswer(to: request).message]) }
+    case .clearData:
+      let name = try Self.name(try await requests.single())
+      guard let database = DatabaseID(name: name) else {
+        throw RPCStatus(
+          .invalidArgument, "Database name \"\(name)\" is not of the form projects/PROJECT/databases/DATABASE.")
+      }
+      try await service.deleteDocuments(below: .root, in: database)
+      try await send([[]])
+    }
+  }
+
+  private enum Health: UInt64 {
+    case serving = 1
+    case unknownService = 3
+  }
+
+  private static func health(_ status: Health) -> [UInt8] {
+    WireWriter.message { $0.field(1, varint: status.rawValue) }
+  }
+
+  /// The empty name is the whole server's.
+  private static func isServed(_ service: String) -> Bool {
+    service.isEmpty || ProtoFiles.served.services.contains(service)
+  }
+
+  /// Field 1 of a request, a text.
+  private static func name(_ request: [UInt8]) throws(RPCStatus) -> String {
+    do throws(WireError) {
+      return try WireReader.read(request) { reader throws(WireError) in
+        var name = ""
+        while let tag = try reader.tag() {
+          guard tag.field == 1, tag.type == .lengthDelimited else {
+            try reader.skip(tag.type)
+            continue
+          }
+          name = try reader.string()
+        }
+        return name
+      }
+    } catch {
+      throw RPCStatus(.invalidArgument, "The request cannot be read: \(error.reason).")
+    }
+  }
+}
+
+/// The answer to one request of gRPC's server reflection (grpc/reflection/v1/reflection.proto).
+struct ReflectionAnswer {
+  private enum Question {
+    case file(String)
+    case symbol(String)
+    /// The number of one of proto2's extensions, of which there are none here.
+    case `extension`(of: String)
+    case extensions(of: String)
+    case services
+    case none
+  }
+
+  /// A `ServerReflectionResponse`.
+  let message: [UInt8]
+
+  /// - Throws: `invalid-argument` for bytes that are no request.
+  init(to request: [UInt8]) throws(RPCStatus) {
+    let host: String
+    let question: Question
+    do throws(WireError) { (host, question) = try Self.read(request) } catch {
+      throw RPCStatus(.invalidArgument, "The request cannot be read: \(error.reason).")
+    }
+    message = WireWriter.message { writer in
+      writer.field(1, string: host)
+      writer.field(2, bytes: request)
+      Self.answer(question, &writer)
+    }
+  }
+
+  private static func answer(_ question: Question, _ writer: inout WireWriter) {
+    let files = ProtoFiles.served
+    func found(_ descriptors: [[UInt8]]?, _ name: String) {
+      guard let descriptors else { return fault(.notFound, "There is no \(name) here.") }
+      writer.field(4) { writer in for descriptor in descriptors { writer.field(1, bytes: descriptor) } }
+    }
+    func fault(_ code: StatusCode, _ text: String) {
+      writer.field(7) { writer in
+        writer.field(1, varint: UInt64(code.rawValue))
+        writer.field(2, string: text)
+      }
+    }
+    switch question {
+    case .file(let name): found(files.descriptors(ofFile: name), name)
+    case .symbol(let name): found(files.descriptors(ofSymbol: name), name)
+    case .extensions(let type) where files.hasMessage(type): writer.field(5) { $0.field(1, string: type) }
+    case .extension(let type), .extensions(let type): fault(.notFound, "There is no extension of \(type) here.")
+    case .services:
+      writer.field(6) { writer in
+        for service in files.services { writer.field(1) { $0.field(1, string: service) } }
+      }
+    case .none: fault(.invalidArgument, "The request asks for nothing that is known here.")
+    }
+  }
+
+  private static func read(_ request: [UInt8]) throws(WireError) -> (host: String, Question) {
+    try WireReader.read(request) { reader throws(WireError) in
+      var host = ""
+      var question = Question.none
+      while let tag = try reader.tag() {
+        switch (tag.field, tag.type) {
+        case (1, .lengthDelimited): host = try reader.string()
+        case (3, .lengthDelimited): question = .file(try reader.string())
+        case (4, .lengthDelimited): question = .symbol(try reader.string())
+        case (5, .lengthDelimited): question = .extension(of: try Self.containingType(try reader.message()))
+        case (6, .lengthDelimited): question = .extensions(of: try reader.string())
+        case (7, .lengthDelimited):
+          _ = try reader.lengthDelimited()
+          question = .services
+        default: try reader.skip(tag.type)
+        }
+      }
+      return (host, question)
+    }
+  }
+
+  private static func containingType(_ message: WireReader) throws(WireError) -> String {
+    var reader = message
+    var name = ""
+    while let tag = try reader.tag() {
+      if tag.field == 1, tag.type == .lengthDelimited { name = try reader.string() } else { try reader.skip(tag.type) }
+    }
+    return name
+  }
+}

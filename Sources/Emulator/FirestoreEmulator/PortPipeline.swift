@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import CAllocator
+import FirestoreServer
+import FirestoreService
+import Glibc
+import HTTP2Frames
+package import NIOCore
+import NIOHTTP1
+import Synchronization
+import TransportSecurity
+
+/// The handlers of a connection to a port:
+/// ```
+/// bytes ─► (TLS) ─► SpokenProtocolHandler, and in its place:
+///
+/// HTTP/2                ─► CallPipeline: gRPC, and by EmulatorCalls REST, WebChannel and EmulatorCall
+///
+/// HTTP/1                ─► TurnFlushHandler ─► HTTPResponseEncoder, HTTPRequestDecoder
+/// parts of requests     ─► HTTPRequestHandler
+/// ```
+struct PortPipeline: Sendable {
+  private let tls: TLSContext?
+  private let calls: CallPipeline
+  private let origins: ControlOrigins
+  private let channels: WebChannels
+
+  /// - Parameters:
+  ///   - isLoopback: whether only this machine reaches the port.
+  ///   - allowed: pages of any host that may use the data.
+  ///   - stop: ends the server; `nil` if no request may ask for that.
+  ///   - report: takes news for the user who serves the data.
+  init(
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
+    allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil, report: (@Sendable (String) -> Void)? = nil,
+    on loop: any EventLoop
+  ) {
+    self.tls = tls
+    // Only `hearth` has ports, and its process is its own. The allocator keeps freed memory in pieces; after a flood these
+    // are most of the process.
+    let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes) { malloc_trim(0) }
+    origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, stop: stop, report: report)
+    // Browsers speak HTTP/2 over TLS, and have as many channels as they like.
+    channels = WebChannels(
+      service, turn, budget, isLoopback ? .loopback : .network, on: loop, report: tls == nil ? report : nil)
+    calls = CallPipeline(
+      service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels))
+  }
+
+  /// Ends the sessions, which outlive connections, and lets the backend go with them. To be called on the connections'
+  /// thread.
+  func close() { channels.close() }
+
+  /// Ends a connection that is one too many.
+  func refuse(_ channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(tls.serverHandler()) }
+    try pipeline.addHandler(ConnectionRefusalHandler())
+  }
+
+  /// - Parameter heard: called when the client's protocol is known.
+  func configure(_ channel: any Channel, heard: @escaping () -> Void = {}) throws {
+    let connection = calls.connection(on: channel.eventLoop)
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(tls.serverHandler()) }
+    let handshake = calls.limits.handshake
+    let spoken = SpokenProtocolHandler(
+      handshake: handshake, heard: heard,
+      http1: { [origins, channels] channel in
+        try channel.pipeline.syncOperations.addHandler(TurnFlushHandler())
+        try Self.addHTTP1(
+          to: channel, connection.service, origins, channels, connection.budget, handshake: handshake)
+      },
+      http2: { [calls] channel in try calls.configure(channel, connection) })
+    try pipeline.addHandler(spoken)
+  }
+
+  /// - Parameter handshake: the time for which a client may send nothing while the server waits for it.
+  static func addHTTP1(
+    to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
+    _ budget: ConnectionBudget, handshake: TimeAmount
+  ) throws {
+    var heads = NIOHTTPDecoderLimitConfiguration()
+    (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (ConnectionLimits.headBytes, ConnectionLimits.headBytes)
+    let received = ReceivedBytesHandler()
+    try channel.pipeline.syncOperations.addHandlers(
+      HTTPResponseEncoder(), received, ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
+      HTTPRequestHandler(
+        HTTPExchange(service, origins, channels, .whole(budget, patience: handshake, received)), on: channel.eventLoop))
+  }
+}
+
+/// Tells HTTP/1 from HTTP/2, which gRPC speaks, by the first bytes of a connection: HTTP/2 begins with a preface. The
+/// handlers of the protocol then take this one's place. A client that does not begin to speak is not waited for long.
+///
+/// ```
+/// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC
+///                                        └─ any other bytes ──► HTTP/1 … REST, control
+/// ```
+package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias InboundOut = ByteBuffer
+
+  /// Adds the handlers of a protocol at the end of a connection's pipeline.
+  package typealias Configure = (any Channel) throws -> Void
+
+  private let handshake: TimeAmount
+  private let silent: () -> Void
+  private let http1: Configure
+  private let http2: Configure
+  private let heard: () -> Void
+  private var deadline: Scheduled<Void>?
+  /// The first bytes; so far all are the beginning of the preface.
+  private var received = ByteBuffer()
+  private var isDecided = false
+
+  /// - Parameters:
+  ///   - handshake: the time within which a client has to begin to speak its protocol.
+  ///   - silent: called when it has not, before the connection is closed.
+  ///   - heard: called when the protocol is known.
+  package init(
+    handshake: TimeAmount, silent: @escaping () -> Void = {}, heard: @escaping () -> Void = {},
+    http1: @escaping Configure, http2: @escaping Configure
+  ) {
+    (self.handshake, self.silent) = (handshake, silent)
+    self.heard = heard
+    self.http1 = http1
+    self.http2 = http2
+  }
+
+  package func handlerAdded(context: ChannelHandlerContext) {
+    let (channel, silent) = (context.channel, silent)
+    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: handshake) {
+      silent()
+      channel.close(promise: nil)
+    }
+  }
+
+  package func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isDecided { return context.fireChannelRead(data) }
+    var bytes = unwrapInboundIn(data)
+    received.writeBuffer(&bytes)
+    let common = zip(received.readableBytesView, FrameReader.preface).prefix { $0 == $1 }.count
+    if common == FrameReader.preface.count {
+      goOn(context, http2)
+    } else if common < received.readableBytes {
+      goOn(context, http1)
+    }
+  }
+
+  package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    // No handler behind this one could tell the client that the server shuts down.
+    if !isDecided, event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func goOn(_ context: ChannelHandlerContext, _ configure: Configure) {
+    isDecided = true
+    deadline?.cancel()
+    heard()
+    do { try configure(context.channel) } catch { return context.close(promise: nil) }
+    context.fireChannelRead(wrapInboundOut(received))
+    received = ByteBuffer()
+    context.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
+}
+
+/// A port that stays listened on while the acceptors of its connections change: meanwhile connections wait.
+package final class KeptPort: Sendable {
+  /// A duplicate descriptor of the socket.
+  private let descriptor = Mutex<CInt?>(nil)
+
+  package init() {}
+
+  deinit { letGo() }
+
+  /// Closes the duplicate: from now on only the acceptors keep the port.
+  package func letGo() { descriptor.withLock { $0.take().map { _ = close($0) } } }
+
+  /// A descriptor for the next acceptor, which closes it; `nil` if none is kept.
+  func next() -> CInt? {
+    descriptor.withLock { descriptor in
+      let next = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
+      return next >= 0 ? next : nil
+    }
+  }
+
+  /// Keeps the socket that a channel listens on, unless one is kept.
+  func keep(_ listener: any Channel) -> EventLoopFuture<Void> {
+    listener.eventLoop.submit {
+      try listener.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { handle in
+        self.descriptor.withLock { kept in
+          let copy = kept == nil ? fcntl(handle, F_DUPFD_CLOEXEC, 0) : -1
+          if copy >= 0 { kept = copy }
+        }
+      }
+    }
+  }
+}

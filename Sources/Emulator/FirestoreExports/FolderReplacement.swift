@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// A folder that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
+/// before leaves the former folder of this name, and beside it at most a part that is not taken for whole: its name
+/// begins with a dot, and the next export of this name removes it.
+package struct FolderReplacement: Sendable {
+  /// The content of folders that are replaced, and no others.
+  package struct Content: Sendable {
+    /// The noun for a folder of this content, such as `export`.
+    let noun: String
+    /// Whether a file or folder of this name is part of it.
+    let holds: @Sendable (String) -> Bool
+
+    package init(_ noun: String, holds: @escaping @Sendable (String) -> Bool) {
+      (self.noun, self.holds) = (noun, holds)
+    }
+
+    static let export = Content("export") { $0 == "all_namespaces" || $0.hasSuffix(ExportLocation.ending) }
+  }
+
+  private let content: Content
+  /// The path as the caller gave it.
+  let path: String
+  /// The last component of the path.
+  let name: String
+  private let parent: String
+  private let part: String
+  /// The number of parts that this process has made, which tells parts of one name apart.
+  private static let count = Atomic(0)
+
+  /// - Parameter path: the path of a folder that holds such content or nothing, or that does not exist.
+  /// - Throws: `unwritable`.
+  package init(of path: String, _ content: Content) throws(ExportError) {
+    self.path = path
+    self.content = content
+    var target = ExportLocation.withoutSlashes(path)
+    // A link stays a link: the folder that it leads to is replaced.
+    if let resolved = realpath(target, nil) {
+      target = String(cString: resolved)
+      free(resolved)
+    }
+    parent = ExportLocation.folder(of: target)
+    name = String(target.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
+    guard !name.isEmpty, name != ".", name != ".." else {
+      throw ExportError(.unwritable, path, "This needs a folder with a name of its own.")
+    }
+    try Self.checkMovable(target, path, content)
+    let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+    part = "\(parent)/.\(name).part-\(getpid())-\(number)"
+    try Self.checkReplaceable(target, path, content)
+    Self.removeAbandonedParts(of: name, in: parent)
+    guard mkdir(part, 0o777) == 0 else {
+      throw ExportError(.unwritable, path, "No folder can be made in \(parent): \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// Refuses a folder in which this process works, or on which a file system is mounted: it cannot lose its name.
+  private static func checkMovable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
+    if let here = getcwd(nil, 0) {
+      defer { free(here) }
+      if (String(cString: here) + "/").utf8.starts(with: (target + "/").utf8) {
+        throw ExportError(
+          .unwritable, path,
+          "This process works in or below that folder, which would be replaced; name a folder in it, such as "
+            + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
+      }
+    }
+    if MountedFolders.contain(target) {
+      throw ExportError(
+        .unwritable, path,
+        "A file system is mounted there, and the folder would be replaced; name a folder in it, such as "
+          + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
+    }
+  }
+
+  /// Refuses a file, or a folder with other content: an export replaces only exports.
+  private static func checkReplaceable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
+    var status = stat()
+    guard lstat(target, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw ExportError(.unwritable, path, "It is there and no folder, which this would be.")
+    }
+    if let other = try ExportLocation.names(in: target).first(where: { !content.holds($0) }) {
+      throw ExportError(
+        .unwritable, path, "It holds other things than one \(content.noun), such as \(other); name another folder.")
+    }
+  }
+
+  // MARK: Files
+
+  func makeFolders(_ names: String) throws(ExportError) {
+    var folder = part
+    for name in names.split(separator: "/") {
+      folder += "/" + name
+      guard mkdir(folder, 0o777) == 0 || errno == EEXIST else { throw failure() }
+    }
+  }
+
+  /// - Returns: the descriptor of a new file.
+  package func make(_ name: String) throws(ExportError) -> Int32 {
+    let descriptor = open(part + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw failure() }
+    return descriptor
+  }
+
+  func write(_ bytes: [UInt8], to descriptor: Int32) throws(ExportError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { throw failure() }
+    }
+  }
+
+  /// Returns when the file would survive a power cut.
+  package func end(_ descriptor: Int32) throws(ExportError) {
+    defer { Glibc.close(descriptor) }
+    // Some file systems cannot write a single file back now.
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
+  }
+
+  package func write(_ bytes: [UInt8], to name: String) throws(ExportError) {
+    let descriptor = try make(name)
+    do throws(ExportError) { try write(bytes, to: descriptor) } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    try end(descriptor)
+  }
+
+  package static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
+
+  // MARK: End
+
+  /// Puts the folder in its place.
+  package func commit() throws(ExportError) {
+    Self.sync(part)
+    let target = parent + "/" + name
+    // The exchange is one step if there is an old folder: at no time is there none.
+    if Self.exchange(part, target) {
+      Self.remove(part)
+    } else if rename(part, target) != 0 {
+      try replaceInTwoSteps(target)
+    }
+    Self.sync(parent)
+  }
+
+  /// Replaces the old folder by two renames, on file systems that cannot exchange two names.
+  private func replaceInTwoSteps(_ target: String) throws(ExportError) {
+    let old = part + "-replaced"
+    guard rename(target, old) == 0 else { throw failure() }
+    guard rename(part, target) == 0 else {
+      let failure = failure()
+      rename(old, target)
+      throw failure
+    }
+    Self.remove(old)
+  }
+
+  /// Removes a folder that has not taken its name.
+  package func discard() { Self.remove(part) }
+
+  /// Gives each of two files the other's name in one step.
+  /// - Returns: false if one is absent, or the file system cannot exchange them.
+  private static func exchange(_ one: String, _ other: String) -> Bool {
+    // The function is declared here because Swift does not import it from <stdio.h>.
+    typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+    guard let symbol = dlsym(nil, "renameat2") else { return false }
+    let exchanging: UInt32 = 2
+    return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, one, AT_FDCWD, other, exchanging) == 0
+  }
+
+  private static func sync(_ folder: String) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    Glibc.close(descriptor)
+  }
+
+  private static func remove(_ path: String) {
+    // Removing is tidying up: a folder that cannot be listed stays.
+    guard let names = try? ExportLocation.names(in: path) else { return }
+    for name in names where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
+    rmdir(path)
+  }
+
+  /// Removes parts that killed processes left when they wrote an export of this name.
+  private static func removeAbandonedParts(of name: String, in folder: String) {
+    // Tidying up: where the folder cannot be listed, writing into it fails with the reason.
+    guard let found = try? ExportLocation.names(in: folder) else { return }
+    let beginning = ".\(name).part-"
+    for part in found where part.hasPrefix(beginning) {
+      guard let process = pid_t(part.dropFirst(beginning.count).prefix { $0 != "-" }) else { continue }
+      if kill(process, 0) != 0, errno == ESRCH { remove(folder + "/" + part) }
+    }
+  }
+
+  private func failure() -> ExportError {
+    ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
+  }
+}
+
+/// The folders on which file systems are mounted, as proc(5) tells them.
+enum MountedFolders {
+  private static let table = "/proc/self/mountinfo"
+
+  /// - Parameter path: without links in it.
+  /// - Returns: false where the system does not say.
+  static func contain(_ path: String) -> Bool {
+    guard let file = fopen(table, "re") else { return false }
+    defer { fclose(file) }
+    var (line, capacity) = (UnsafeMutablePointer<CChar>?.none, 0)
+    defer { free(line) }
+    while getline(&line, &capacity, file) > 0 {
+      if let line, folder(String(cString: line).utf8) == Array(path.utf8) { return true }
+    }
+    return false
+  }
+
+  /// The folder that a line of the table names: its fifth word, with blanks and the like as `\\ooo`.
+  static func folder(_ line: String.UTF8View) -> [UInt8]? {
+    let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+    guard words.count > 4 else { return nil }
+    var (name, rest) = ([UInt8](), Substring(words[4]).utf8)
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3, let octal = UInt8(String(digits) ?? "", radix: 8) {
+        name.append(octal)
+        rest.removeFirst(3)
+      } else {
+        name.append(byte)
+      }
+    }
+    return name
+  }
+}

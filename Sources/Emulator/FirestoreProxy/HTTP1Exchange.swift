@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreServer
+import NIOCore
+import NIOHTTP1
+
+/// One request over HTTP/1 and its answer.
+final class HTTP1Exchange {
+  /// The largest body that is held until it is whole.
+  static let mostHeld = ConnectionLimits.requestMessageBytes
+  private static let mostNoted = 64 << 10
+
+  let number: Int
+  let method: ProxiedMethod
+  let uri: String
+  /// Whether the client's connection goes on afterwards.
+  let isKeptAlive: Bool
+  let began = NIODeadline.now()
+  let toServer: Conveyor
+  let toClient: Conveyor
+  /// The session of WebChannel to which it belongs.
+  let session: String?
+  /// Whether faults decide when the body has come.
+  let holdsBody: Bool
+  /// The head while the body is held.
+  var head: HTTPRequestHead?
+  private(set) var held = ByteBuffer()
+  private(set) var requestBytes = 0
+  private var noted: [UInt8] = []
+  /// Whether it is the back channel of a session, on which the server speaks.
+  let isBack: Bool
+  /// Whether its client reads the answer when that has ended.
+  let isBuffered: Bool
+  /// The newest number that the client has of the session.
+  var sent: Int
+  var frames = ChannelFrames()
+  /// Whether the answer is passed on as it is.
+  var isOpaque = false
+  /// The arrays of the proxy in the session that this request opens.
+  var sayings: [[UInt8]] = []
+  var losesAnswer = false
+  var isRequestOver = false
+  var hasAnswerHead = false
+  var isAnswerOver = false
+  var isAnswerDelivered = false
+  var bytesToServer = 0
+  var bytesToClient = 0
+  var answerBytes = 0
+  var httpStatus: Int?
+  /// The status of an answer of the proxy's own.
+  var status: RPCStatus?
+
+  init(_ number: Int, _ head: HTTPRequestHead, _ method: ProxiedMethod, on loop: any EventLoop) {
+    (self.number, self.method, uri, isKeptAlive) = (number, method, head.uri, head.isKeepAlive)
+    (toServer, toClient) = (Conveyor(loop), Conveyor(loop))
+    session = method.isChannel ? Self.parameter("SID", of: head.uri) : nil
+    isBack = session != nil && head.method == .GET && Self.parameter("TYPE", of: head.uri) == "xmlhttp"
+    isBuffered = Self.parameter("CI", of: head.uri) == "1"
+    sent = Self.parameter("AID", of: head.uri).flatMap { Int($0) } ?? 0
+    holdsBody = head.method == .POST && method.lane != .read || method.lane == .write
+  }
+
+  func hold(_ bytes: ByteBuffer) {
+    var bytes = bytes
+    note(bytes)
+    held.writeBuffer(&bytes)
+  }
+
+  /// Sends another body in place of the one that is held.
+  func replaceBody(_ bytes: [UInt8]) {
+    held = ByteBuffer(bytes: bytes)
+    if head?.headers.contains(name: "content-length") == true {
+      head?.headers.replaceOrAdd(name: "content-length", value: "\(bytes.count)")
+    }
+  }
+
+  /// The address with another number of the newest array that the client has.
+  func uri(acknowledging number: Int) -> String { uri.replacing("&AID=\(sent)", with: "&AID=\(number)") }
+
+  func note(_ bytes: ByteBuffer) {
+    requestBytes += bytes.readableBytes
+    noted += bytes.readableBytesView.prefix(Self.mostNoted - noted.count)
+  }
+
+  /// Whether the body of a channel's request has a member of this name, in JSON that is percent-encoded or not.
+  func says(_ name: String) -> Bool { held.says("%22\(name)%22") || held.says("\"\(name)\"") }
+
+  private static func parameter(_ name: String, of uri: String) -> String? {
+    guard let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
+    for pair in query.split(separator: "&") where pair.hasPrefix(name + "=") {
+      return String(pair.dropFirst(name.count + 1))
+    }
+    return nil
+  }
+
+  /// The account of the request.
+  func account(values: Bool) -> MessageAccount {
+    var account = MessageAccount()
+    if method.isChannel {
+      account.kind = ["addTarget", "removeTarget", "writes"].first(where: says) ?? (session == nil ? "handshake" : "")
+      if account.kind == "writes" { account.hasToken = says("streamToken") }
+    } else {
+      account.kind = "request"
+      if let documents = documentPath { account.documents = [documents] }
+      guard method.lane == .write, let json = try? JSONSyntax(parsing: String(decoding: noted, as: UTF8.self)) else {
+        return account
+      }
+      if case .array(let writes)? = json["writes"]?.kind {
+        account.count = writes.count
+        account.documents = writes.prefix(MessageAccount.mostDocuments).compactMap(Self.name).map(MessageAccount.path)
+      }
+    }
+    if values { account.content = String(decoding: noted, as: UTF8.self) }
+    return account
+  }
+
+  /// The path of the document or collection in the address.
+  private var documentPath: String? {
+    guard let range = uri.firstRange(of: "/documents/") else { return nil }
+    let path = uri[range.upperBound...].prefix { $0 != "?" && $0 != ":" }
+    return path.isEmpty ? nil : String(path)
+  }
+
+  private static func name(of write: JSONSyntax) -> String? {
+    let name = write["update"]?["name"] ?? write["delete"] ?? write["transform"]?["document"]
+    if case .string(let text)? = name?.kind { return text }
+    return nil
+  }
+}
+
+extension ByteBuffer {
+  /// Whether the text stands in the bytes.
+  func says(_ text: String) -> Bool { readableBytesView.firstRange(of: Array(text.utf8)) != nil }
+}
+
+/// The client's side: requests come in, answers go out.
+final class ClientSide: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let bridge: HTTP1Bridge
+  private var context: ChannelHandlerContext?
+
+  init(_ bridge: HTTP1Bridge) { self.bridge = bridge }
+
+  func send(_ part: HTTPServerResponsePart, passed: @escaping () -> Void) {
+    guard let context else { return }
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenSuccess { passed() }
+    context.writeAndFlush(wrapOutboundOut(part), promise: promise)
+  }
+
+  func setReading(_ isOn: Bool) { context?.channel.setReading(isOn) }
+  func close() { context?.close(promise: nil) }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bridge.receive(unwrapInboundIn(data)) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    bridge.clientFailed(error)
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    bridge.clientClosed()
+  }
+}
+
+/// The server's side: requests go out, answers come in.
+final class ServerSide: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundOut = HTTPClientRequestPart
+
+  private weak var bridge: HTTP1Bridge?
+  private var context: ChannelHandlerContext?
+  private var failure: (any Error)?
+
+  init(_ bridge: HTTP1Bridge?) { self.bridge = bridge }
+
+  func send(_ part: HTTPClientRequestPart, passed: @escaping () -> Void) {
+    guard let context else { return }
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenSuccess { passed() }
+    context.writeAndFlush(wrapOutboundOut(part), promise: promise)
+  }
+
+  func setReading(_ isOn: Bool) { context?.channel.setReading(isOn) }
+  func close() { context?.close(promise: nil) }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { bridge?.receive(unwrapInboundIn(data), from: self) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    failure = error
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    bridge?.serverClosed(self, failure)
+  }
+}
+
+extension Channel {
+  fileprivate func setReading(_ isOn: Bool) {
+    // A channel that is closed has nothing to be read.
+    try? syncOptions?.setOption(.autoRead, value: isOn)
+  }
+}

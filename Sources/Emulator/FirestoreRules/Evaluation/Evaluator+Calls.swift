@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The functions of the rules.
+extension Evaluator {
+  mutating func local(_ place: Int) throws(RuleFailure) -> RuleValue {
+    let index = frame + place
+    switch locals[index] {
+    case .value(let value): return value
+    case .failed(let failure): throw failure
+    case .pending(let id, let frame):
+      let own = self.frame
+      self.frame = frame
+      defer { self.frame = own }
+      do throws(RuleFailure) {
+        let value = try value(id)
+        locals[index] = .value(value)
+        return value
+      } catch {
+        locals[index] = .failed(error)
+        throw error
+      }
+    }
+  }
+
+  mutating func call(_ place: Int, _ arguments: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+    guard arguments.count == ruleset.functions[place].parameters.count else {
+      let function = ruleset.functions[place]
+      throw .argumentCount(
+        arguments.count, expected: ["\(function.name)(\(function.parameters.joined(separator: ", ")))"])
+    }
+    guard ruleset.steadyFunctions[place], let circumstances = circumstances(of: place) else {
+      return try evaluate(function: place, arguments)
+    }
+    if let known = memory.call(circumstances), take(known) { return .bool(known.result) }
+    return try evaluateAndRemember(circumstances)
+  }
+
+  private mutating func evaluate(function place: Int, _ arguments: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+    let base = locals.count
+    let own = frame
+    for argument in arguments { locals.append(.pending(argument, frame: own)) }
+    for binding in ruleset.functions[place].bindings { locals.append(.pending(binding, frame: base)) }
+    frame = base
+    defer {
+      while locals.count > base { locals.removeLast() }
+      frame = own
+    }
+    return try value(ruleset.functions[place].result)
+  }
+
+  // MARK: Results of earlier requests
+
+  /// - Returns: `nil` where a result is not remembered: while values are told, which have to be evaluated, and where
+  ///   documents are not known or may change.
+  private func circumstances(of function: Int) -> FunctionMemory.Circumstances? {
+    guard seen == nil, resource.isOfOneDocument, let documents = documents.state else { return nil }
+    // The first variable of the path, which mostly is the database's id, is the only one that a steady function reads.
+    if let first = captures.first, first.isRest || first.lower != MatchedPath.databasePlace { return nil }
+    return FunctionMemory.Circumstances(
+      function: function, user: request.user, database: request.database, documents: documents)
+  }
+
+  /// Does what evaluating the function would do.
+  /// - Returns: whether it was done: not where a limit would be reached on the way.
+  private mutating func take(_ call: FunctionMemory.Call) -> Bool {
+    guard remainingExpressions >= call.expressions, remainingWork >= call.work, documents.note(call.looks) else {
+      return false
+    }
+    remainingExpressions -= call.expressions
+    remainingWork -= call.work
+    for outcome in call.outcomes { coverage.count(outcome.outcome, of: outcome.expression) }
+    if isRecording { outcomes += call.outcomes }
+    return true
+  }
+
+  private mutating func evaluateAndRemember(
+    _ circumstances: FunctionMemory.Circumstances
+  ) throws(RuleFailure) -> RuleValue {
+    let (wasRecording, first, looks) = (isRecording, outcomes.count, documents.beginRecording())
+    let (expressions, work, refusals) = (remainingExpressions, remainingWork, documents.refusals)
+    isRecording = true
+    defer {
+      isRecording = wasRecording
+      if !wasRecording {
+        outcomes.removeAll(keepingCapacity: true)
+        documents.endRecording()
+      }
+    }
+    let value = try evaluate(function: circumstances.function, [])
+    // A result for want of a document that was refused, or could not be read, is this request's alone.
+    let isWhole = documents.refusals == refusals && documents.state === circumstances.documents
+    if case .bool(let result) = value, isWhole {
+      memory.add(
+        FunctionMemory.Call(
+          function: circumstances.function, user: circumstances.user, database: circumstances.database,
+          documents: circumstances.documents, result: result, expressions: expressions - remainingExpressions,
+          work: work - remainingWork, outcomes: Array(outcomes[first...]), looks: documents.looks(since: looks)))
+    }
+    return value
+  }
+}
+
+extension Evaluator.Resource {
+  /// Whether the request is about one document that is known, rather than about all that a query may find.
+  fileprivate var isOfOneDocument: Bool {
+    switch self {
+    case .stored, .document: true
+    case .known, .hidden: false
+    }
+  }
+}
+
+/// The results of functions that were called for earlier requests, where nothing can have changed them: most rules ask
+/// the same few functions about the user (`isAdmin()`) for each request.
+struct FunctionMemory: Sendable {
+  /// The circumstances on which the result of a steady function depends, and nothing else does.
+  struct Circumstances {
+    let function: Int
+    let user: RulesUser?
+    let database: DatabaseID
+    let documents: any RulesDocumentState
+  }
+
+  /// A result, and all that evaluating the function did besides.
+  struct Call: Sendable {
+    let function: Int
+    let user: RulesUser?
+    let database: DatabaseID
+    let documents: any RulesDocumentState
+    let result: Bool
+    let expressions: Int
+    let work: Int
+    let outcomes: [SeenOutcome]
+    /// The documents that were looked at, each once.
+    let looks: [DocumentKey]
+
+    fileprivate func isOf(_ circumstances: Circumstances) -> Bool {
+      function == circumstances.function && documents === circumstances.documents && user == circumstances.user
+        && database == circumstances.database
+    }
+  }
+
+  /// The value of one expression, as it is counted.
+  struct SeenOutcome: Sendable {
+    let expression: Expression.ID
+    let outcome: RulesCoverage.Outcome
+  }
+
+  /// The number of results that are kept: a search of them takes less than evaluating a function does.
+  private static let most = 16
+
+  private var calls: [Call] = []
+
+  func call(_ circumstances: Circumstances) -> Call? { calls.first { $0.isOf(circumstances) } }
+
+  mutating func add(_ call: Call) {
+    // Results for documents as they were before are never asked for again.
+    calls.removeAll { $0.documents !== call.documents && $0.database == call.database }
+    if calls.count >= Self.most { calls.removeFirst() }
+    calls.append(call)
+  }
+}

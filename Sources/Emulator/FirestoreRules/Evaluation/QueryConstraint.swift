@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// The facts that a query states about one field of all documents that it finds, if they do not fix its value.
+struct QueryConstraint {
+  /// The conditions, all of which hold.
+  private let conditions: [Condition]
+
+  init(_ filters: [FieldFilter]) { conditions = filters.map { Condition($0) } }
+
+  /// Whether the query states no fact about the field.
+  var isEmpty: Bool { conditions.isEmpty }
+
+  /// Whether a comparison with a value holds for all values that the field may have.
+  /// - Returns: true.
+  /// - Throws: `notKnown` where no single condition implies it; a proof that it never holds is not attempted.
+  func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
+    if conditions.contains(where: { $0.implies(sign, value) }) { return true }
+    throw .notKnown
+  }
+
+  /// Whether a value is an element of the field in all documents that the query finds.
+  func provesContaining(_ value: RuleValue) -> Bool { conditions.contains { $0.impliesContaining(value) } }
+}
+
+extension QueryConstraint {
+  private struct Condition {
+    private let op: FieldFilter.Operator
+    /// The value that the filter compares with; `nil` where the values that it finds cannot be told.
+    private let value: RuleValue?
+
+    init(_ filter: FieldFilter) {
+      op = filter.op
+      switch op {
+      case .equal, .arrayContains: value = .found(equalTo: filter.value)
+      default: value = RuleValue(filter.value)
+      }
+    }
+
+    func impliesContaining(_ wanted: RuleValue) -> Bool {
+      guard op == .arrayContains, let value, value.isKnown else { return false }
+      return value.isIdentical(to: wanted, .strict)
+    }
+
+    func implies(_ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
+      // A filter finds only fields that exist, and finds null only if it compares with null; of range filters the
+      // emulator knows this for values that rules can compare.
+      if sign == .notEqual, case .null = wanted {
+        if op == .equal, case .null? = value { return false }
+        return !op.isRange || value.map { BinaryOperator.less.holds($0, $0) != nil } ?? false
+      }
+      guard wanted.isKnown, let value else { return false }
+      if op == .equal { return value.candidates.allSatisfy { Self.isCertain($0, sign, wanted) } }
+      return wanted.isComparedExactly && isCertain(of: value, sign, wanted)
+    }
+
+    /// Whether the comparison is true of a value that the query finds.
+    private static func isCertain(_ found: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
+      func holds(_ sign: BinaryOperator) -> Bool { sign.holds(found, wanted) ?? false }
+      switch sign {
+      case .equal: return found.isKnown && found.isEqual(to: wanted)
+      case .notEqual: return holds(.less) || holds(.greater)
+      default: return holds(sign)
+      }
+    }
+
+    /// Whether the comparison is true of all values that a range filter, `!=` or `not-in` finds.
+    private func isCertain(of known: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
+      func holds(_ sign: BinaryOperator) -> Bool { sign.holds(known, wanted) ?? false }
+      switch (op, sign) {
+      case (.greaterThan, .greater), (.greaterThan, .greaterOrEqual), (.greaterThan, .notEqual):
+        return holds(.greaterOrEqual)
+      case (.greaterThanOrEqual, .greater), (.greaterThanOrEqual, .notEqual): return holds(.greater)
+      case (.greaterThanOrEqual, .greaterOrEqual): return holds(.greaterOrEqual)
+      case (.lessThan, .less), (.lessThan, .lessOrEqual), (.lessThan, .notEqual): return holds(.lessOrEqual)
+      case (.lessThanOrEqual, .less), (.lessThanOrEqual, .notEqual): return holds(.less)
+      case (.lessThanOrEqual, .lessOrEqual): return holds(.lessOrEqual)
+      case (.notEqual, .notEqual): return known.isEqual(to: wanted)
+      case (.notIn, .notEqual):
+        guard case .list(let unwanted) = known else { return false }
+        return unwanted.contains { $0.isEqual(to: wanted) }
+      default: return false
+      }
+    }
+  }
+}
+
+extension RuleValue {
+  /// A value of which no fact is known; in a list of names, any number of further names.
+  static var openEnd: RuleValue { .constraint(QueryConstraint([])) }
+
+  var isOpenEnd: Bool { if case .constraint(let constraint) = self { constraint.isEmpty } else { false } }
+
+  /// Whether rules and queries compare every number with this one alike. Rules compare an integer and a float as
+  /// floats, which cannot hold every integer from 2⁵³ on.
+  fileprivate var isComparedExactly: Bool {
+    switch self {
+    case .int(let integer): Double(exactly: integer) != nil
+    case .float(let float): float.magnitude < 0x1p53 || float.isInfinite
+    default: true
+    }
+  }
+}
+
+extension FieldFilter.Operator {
+  fileprivate var isRange: Bool {
+    switch self {
+    case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: true
+    default: false
+    }
+  }
+}
+
+/// The facts that a query states about the documents that it finds.
+struct QueryFacts {
+  /// One alternative of the query's conditions.
+  struct Alternative {
+    /// The entries of `resource.data` that are known, or whose values are constrained.
+    var data: RuleEntries
+    /// The key of the only document that can be found.
+    var key: DocumentKey?
+  }
+
+  let alternatives: [Alternative]
+
+  /// - Returns: `nil` for more alternatives than a query may have.
+  init?(_ query: RulesQuery?) {
+    guard let query else {
+      alternatives = [Alternative(data: RuleEntries(), key: nil)]
+      return
+    }
+    let filters = query.target.filters
+    var disjunctions = Filter.and(filters).disjunctions
+    // A condition that can never hold has no alternative; the facts of the other conditions still stand.
+    if disjunctions.isEmpty { disjunctions = Filter.and(filters.filter { !$0.disjunctions.isEmpty }).disjunctions }
+    guard disjunctions.count <= 1000 else { return nil }
+    alternatives = disjunctions.map { Self.alternative($0) }
+  }
+
+  private static func alternative(_ filters: [FieldFilter]) -> Alternative {
+    var byPath: [FieldPath: [FieldFilter]] = [:]
+    var key: DocumentKey?
+    for filter in filters {
+      if !filter.path.isDocumentID {
+        byPath[filter.path, default: []].append(filter)
+      } else if filter.op == .equal, case .reference(_, let named) = filter.value {
+        key = named
+      }
+    }
+    var data = RuleEntries()
+    // A filter on a whole map says more than filters on its parts, and so is applied last.
+    for (path, filters) in byPath.sorted(by: { $0.key.segments.count > $1.key.segments.count }) {
+      let value: RuleValue =
+        if filters.count == 1, filters[0].op == .equal {
+          .found(equalTo: filters[0].value) ?? .openEnd
+        } else {
+          .constraint(QueryConstraint(filters))
+        }
+      data = data.setting(value, at: path.segments[...])
+    }
+    return Alternative(data: data, key: key)
+  }
+}
+
+extension RuleEntries {
+  /// The entries with a value put at a path; the maps on the way become maps of which no other entry is known.
+  fileprivate func setting(_ value: RuleValue, at path: ArraySlice<String>) -> RuleEntries {
+    guard let name = path.first else { return self }
+    var copy = self
+    if path.count == 1 {
+      copy[name] = value
+    } else {
+      var inner = RuleEntries()
+      if case .map(.known(let known))? = self[name] { inner = known }
+      copy[name] = .map(.known(inner.setting(value, at: path.dropFirst())))
+    }
+    return copy
+  }
+}
+
+extension RuleValue {
+  /// The values that a field may have if a query finds it equal to a value. To queries an integer and a float of one
+  /// number are equal, and so are both zeros, also inside lists and maps; rules tell them apart.
+  /// - Returns: `nil` where the possible values cannot be told here.
+  static func found(equalTo value: Value) -> RuleValue? {
+    if let number = value.orderedNumber { return numbers(equalTo: number) }
+    switch value {
+    case .geoPoint(let point):
+      let points = zeros(point.latitude).flatMap { latitude in
+        zeros(point.longitude).map { RuleValue.latlng(GeoPoint(latitude: latitude, longitude: $0)) }
+      }
+      return points.count == 1 ? points[0] : .oneOf(points)
+    case .array(let values):
+      let elements = values.compactMap { found(equalTo: $0) }
+      return elements.count == values.count ? .list(elements) : nil
+    case .map(let fields):
+      // Some BSON types compare by only a part of their fields.
+      if value.bsonType != nil { return nil }
+      let entries = fields.entries.compactMap { field in
+        found(equalTo: field.value).map { RuleEntries.Entry(name: field.name, value: $0) }
+      }
+      return entries.count == fields.count ? .map(.entries(RuleEntries(sorted: entries))) : nil
+    default: return RuleValue(value)
+    }
+  }
+
+  private static func numbers(equalTo number: Value) -> RuleValue {
+    var numbers = [RuleValue(number)]
+    switch number {
+    case .integer(let integer): numbers += Double(exactly: integer).map(zeros)?.map { .float($0) } ?? []
+    case .double(let float):
+      numbers = zeros(float).map { .float($0) }
+      if let integer = Int64(exactly: float) { numbers.append(.int(integer)) }
+    default: break
+    }
+    return numbers.count == 1 ? numbers[0] : .oneOf(numbers)
+  }
+
+  /// The number, and the other zero.
+  private static func zeros(_ number: Double) -> [Double] { number == 0 ? [number, -number] : [number] }
+}
+
+extension Evaluator {
+  /// Evaluates `body` for each candidate of a value that a query leaves open; the result is known as far as all agree.
+  mutating func each(
+    _ candidates: [RuleValue], _ body: (inout Evaluator, RuleValue) throws(RuleFailure) -> RuleValue
+  ) throws(RuleFailure) -> RuleValue {
+    var results: [RuleValue] = []
+    for (place, candidate) in candidates.enumerated() {
+      do throws(RuleFailure) { results += try body(&self, candidate).candidates } catch {
+        // The first candidate is the query's own value, whose failure has the emulator's words; any other is not known.
+        throw place == 0 || error.isFinal ? error : .notKnown
+      }
+    }
+    guard let result = RuleValue.oneOf(different: results) else { throw .notKnown }
+    return result
+  }
+}
+
+extension RuleValue {
+  /// The largest number of candidates that are kept for one value.
+  private static let mostCandidates = 8
+
+  /// The values that this value may have.
+  var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
+
+  /// - Returns: `nil` for more than `mostCandidates` results, and for both true and false.
+  fileprivate static func oneOf(different results: [RuleValue]) -> RuleValue? {
+    var different: [RuleValue] = []
+    for result in results where !different.contains(where: { $0.isIdentical(to: result, .strict) }) {
+      different.append(result)
+    }
+    if different.count == 1 { return different[0] }
+    if case .bool? = different.first { return nil }
+    return (1...mostCandidates).contains(different.count) ? .oneOf(different) : nil
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Slash-separated segments relative to the root of a database: `rooms/r1/messages`.
+/// An even, positive number of segments names a document, an odd number a collection, none the root.
+///
+/// Paths are compared by UTF-8 bytes, and numeric ids (`__id7__`) come before all others, by number.
+package struct ResourcePath: Sendable {
+  /// The segments joined by slashes; empty for the root.
+  package let text: String
+  /// The hash of the text, which tables of paths need at each look-up and whenever they grow. It also tells most different
+  /// paths apart without reading their text, which mostly is not in the processor's cache.
+  private let textHash: UInt64
+
+  /// Makes a path without checking it: `init(validating:)` is for text from outside.
+  /// - Parameter text: segments joined by single slashes, without one at either end.
+  package init(_ text: String) {
+    self.text = text
+    textHash = text.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) }
+  }
+
+  package init(segments: some Sequence<String>) { self.init(segments.joined(separator: "/")) }
+
+  package init(segments: ArraySlice<String>) {
+    var text = segments.first ?? ""
+    for segment in segments.dropFirst() {
+      text += "/"
+      text += segment
+    }
+    self.init(text)
+  }
+
+  package static let root = ResourcePath("")
+
+  package var isRoot: Bool { text.isEmpty }
+
+  /// The segments, split at bytes: a combining character after a slash does not hide it.
+  package var segments: [Substring] {
+    if text.isEmpty { return [] }
+    return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
+  }
+
+  /// Finds the ends of the segments, in UTF-8 bytes; each segment begins one byte behind the end of the one before.
+  /// - Parameter ends: receives the ends; its old content is replaced.
+  package func findSegments(_ ends: inout [Int]) {
+    ends.removeAll(keepingCapacity: true)
+    if text.isEmpty { return }
+    text.withUTF8Bytes { bytes in
+      for place in bytes.indices where bytes[place] == UInt8(ascii: "/") { ends.append(place) }
+      ends.append(bytes.count)
+    }
+  }
+
+  /// The segment at these bytes.
+  package func segment(_ range: Range<Int>) -> String {
+    text.withUTF8Bytes { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+  }
+
+  /// Whether the segment at these bytes equals another.
+  package func isSegment(_ range: Range<Int>, _ other: String) -> Bool {
+    text.withUTF8Bytes { bytes in
+      other.withUTF8Bytes { other in
+        range.count == other.count
+          && Ordering.firstDifference(UnsafeBufferPointer(rebasing: bytes[range]), other) == other.count
+      }
+    }
+  }
+
+  package var count: Int { text.isEmpty ? 0 : text.utf8.reduce(into: 1) { if $1 == UInt8(ascii: "/") { $0 += 1 } } }
+
+  /// Whether the path names a document.
+  package var isDocument: Bool { !isRoot && count.isMultiple(of: 2) }
+
+  /// Whether the path names a collection.
+  package var isCollection: Bool { !count.isMultiple(of: 2) }
+
+  /// The last segment, empty for the root.
+  package var last: String {
+    text.withUTF8Bytes { bytes in
+      guard let slash = Self.lastSlash(bytes) else { return text }
+      return String(decoding: UnsafeBufferPointer(rebasing: bytes[(slash + 1)...]), as: UTF8.self)
+    }
+  }
+
+  /// The path without its last segment; the root's parent is the root.
+  package var parent: ResourcePath {
+    text.withUTF8Bytes { bytes in
+      guard let slash = Self.lastSlash(bytes) else { return .root }
+      return ResourcePath(String(decoding: UnsafeBufferPointer(rebasing: bytes[..<slash]), as: UTF8.self))
+    }
+  }
+
+  private static func lastSlash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    var place = bytes.count - 1
+    while place >= 0, bytes[place] != UInt8(ascii: "/") { place -= 1 }
+    return place < 0 ? nil : place
+  }
+
+  package func appending(_ segment: String) -> ResourcePath {
+    ResourcePath(isRoot ? segment : text + "/" + segment)
+  }
+
+  /// Whether this path is `other` or lies above it.
+  package func isPrefix(of other: ResourcePath) -> Bool {
+    if isRoot { return true }
+    return text.withUTF8Bytes { own in
+      other.text.withUTF8Bytes { bytes in
+        guard bytes.count >= own.count, bytes.count == own.count || bytes[own.count] == UInt8(ascii: "/") else {
+          return false
+        }
+        return Ordering.lexicographic(own, UnsafeBufferPointer(rebasing: bytes[..<own.count])) == .equal
+      }
+    }
+  }
+
+  /// Whether `other` lies directly below this path.
+  package func isParent(of other: ResourcePath) -> Bool {
+    text.withUTF8Bytes { own in
+      other.text.withUTF8Bytes { bytes in
+        guard own.count < bytes.count, Self.lastSlash(bytes) ?? 0 == own.count else { return false }
+        return Ordering.firstDifference(own, UnsafeBufferPointer(rebasing: bytes[..<own.count])) == own.count
+      }
+    }
+  }
+
+  /// Whether the path names a document directly inside a collection with this id, at any depth.
+  package func isInCollection(withID id: String) -> Bool {
+    text.withUTF8Bytes { bytes in
+      guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return false }
+      let start = bytes[..<end].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+      return id.withUTF8Bytes { id in
+        Ordering.lexicographic(UnsafeBufferPointer(rebasing: bytes[start..<end]), id) == .equal
+      }
+    }
+  }
+}
+
+extension ResourcePath: Hashable {
+  package static func == (left: ResourcePath, right: ResourcePath) -> Bool {
+    left.textHash == right.textHash && left.text.equalsUTF8(right.text)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
+
+  /// The hash that tables of paths use. Spares the standard hasher, which takes longer than all the rest.
+  package func _rawHashValue(seed: Int) -> Int { ByteHash.of(textHash, seed: seed) }
+}
+
+extension ResourcePath: CustomStringConvertible {
+  package var description: String { text }
+}
+
+extension ResourcePath: Comparable {
+  package static func < (left: ResourcePath, right: ResourcePath) -> Bool { left.compare(right) == .ascending }
+
+  /// Compares segment by segment: numeric ids (`__id7__`) first and by number, the others by UTF-8; fewer segments
+  /// first.
+  package func compare(_ other: ResourcePath) -> Ordering { compare(other, numericIDs: true) }
+
+  /// The order inside reference *values*, where numeric ids are plain strings.
+  package func compareAsText(_ other: ResourcePath) -> Ordering { compare(other, numericIDs: false) }
+
+  private func compare(_ other: ResourcePath, numericIDs: Bool) -> Ordering {
+    text.withUTF8Bytes { left in
+      other.text.withUTF8Bytes { right in Self.compare(left, right, numericIDs: numericIDs) }
+    }
+  }
+
+  private static func compare(
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>, numericIDs: Bool
+  ) -> Ordering {
+    let index = Ordering.firstDifference(left, right)
+    if index == left.count && index == right.count { return .equal }
+    var start = index
+    while start > 0, left[start - 1] != UInt8(ascii: "/") { start -= 1 }
+    let a = segment(of: left, from: start)
+    let b = segment(of: right, from: start)
+    if numericIDs {
+      switch (numericID(a), numericID(b)) {
+      case (let x?, let y?) where x != y: return Ordering(x, y)
+      case (_?, nil): return .ascending
+      case (nil, _?): return .descending
+      default: break
+      }
+    }
+    // Equal first segments happen if one path ends and the other goes on.
+    return Ordering.lexicographic(a, b).then(Ordering(left.count, right.count))
+  }
+
+  private static func segment(of text: UnsafeBufferPointer<UInt8>, from start: Int) -> UnsafeBufferPointer<UInt8> {
+    var end = start
+    while end < text.count, text[end] != UInt8(ascii: "/") { end += 1 }
+    return UnsafeBufferPointer(rebasing: text[start..<end])
+  }
+
+  /// The number in `__id<N>__`; `nil` for any other segment.
+  fileprivate static func numericID(_ segment: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard segment.count > 6, segment[0] == UInt8(ascii: "_"), segment[1] == UInt8(ascii: "_"),
+      segment[2] == UInt8(ascii: "i"), segment[3] == UInt8(ascii: "d"),
+      segment[segment.count - 1] == UInt8(ascii: "_"), segment[segment.count - 2] == UInt8(ascii: "_")
+    else { return nil }
+    let digits = segment[4..<(segment.count - 2)]
+    guard digits.first != UInt8(ascii: "+") else { return nil }
+    return Int64(String(decoding: digits, as: UTF8.self))
+  }
+}
+
+extension StringProtocol {
+  /// Whether the name has the form `__…__` with something in between, which Firestore reserves.
+  @inlinable package var isReservedName: Bool {
+    utf8.count > 4 && utf8.starts(with: "__".utf8) && utf8.suffix(2).elementsEqual("__".utf8)
+  }
+}
+
+extension String {
+  /// Whether this is a numeric document id, `__id<int64>__`: reserved in form, but legal.
+  package var isNumericID: Bool { withUTF8Bytes { ResourcePath.numericID($0) != nil } }
+}
+
+extension ResourcePath {
+  /// The most bytes of a collection or document id (PROTOCOL §3.10).
+  package static let segmentByteLimit = 1500
+  /// The most bytes of a whole path (PROTOCOL §3.10).
+  package static let pathByteLimit = 6 * 1024
+  /// The most collections below one another (PROTOCOL §3.10).
+  package static let collectionDepthLimit = 100
+
+  /// Reads text from outside.
+  /// - Throws: an error that names path and reason, for empty text, a slash at either end, an empty segment, `.` and
+  ///   `..`, a reserved id (`__x__`, except numeric document ids) and a path or id that is too long.
+  package init(validating text: String) throws(ModelError) {
+    func fail(_ reason: String) -> ModelError { ModelError("The path \"\(text)\" is invalid: \(reason)") }
+
+    if text.isEmpty {
+      throw ModelError("The path is empty. Name a collection such as \"cities\" or a document such as \"cities/SF\".")
+    }
+    let bytes = text.utf8
+    if bytes.first == UInt8(ascii: "/") { throw fail("omit the \"/\" at its start.") }
+    if bytes.last == UInt8(ascii: "/") { throw fail("omit the \"/\" at its end.") }
+    if bytes.count > Self.pathByteLimit { throw fail("it is longer than \(Self.pathByteLimit) bytes.") }
+    self.init(text)
+
+    let segments = self.segments
+    if segments.count > 2 * Self.collectionDepthLimit {
+      throw fail("it is deeper than \(Self.collectionDepthLimit) collections.")
+    }
+    for (index, segment) in segments.enumerated() {
+      let isCollectionID = index.isMultiple(of: 2)
+      if let reason = Self.objection(to: String(segment), isCollectionID: isCollectionID) { throw fail(reason) }
+    }
+  }
+
+  /// The reason why a text cannot be the id of a collection or document; `nil` if it can.
+  package static func objection(to id: String, isCollectionID: Bool) -> String? {
+    let kind = isCollectionID ? "collection id" : "document id"
+    if id.isEmpty { return "a \(kind) is empty, as in \"//\"." }
+    if id.utf8.contains(UInt8(ascii: "/")) { return "the \(kind) \"\(id)\" contains \"/\"." }
+    if id == "." || id == ".." { return "the \(kind) \"\(id)\" is not allowed." }
+    if id.utf8.count > segmentByteLimit { return "a \(kind) is longer than \(segmentByteLimit) bytes." }
+    if id.isReservedName, !id.isNumericID {
+      return "the \(kind) \"\(id)\" is reserved, as all are that begin and end with two underscores."
+    }
+    return nil
+  }
+}
+
+extension DocumentKey {
+  /// Reads text from outside.
+  /// - Throws: `invalid-argument` that names the path, unless it names a document.
+  package init(validating text: String) throws(ModelError) {
+    let path = try ResourcePath(validating: text)
+    guard path.isDocument else {
+      throw ModelError(
+        "\"\(text)\" names a collection. A document path has an even number of segments, such as \"\(text)/ID\".")
+    }
+    self.init(unchecked: path)
+  }
+}

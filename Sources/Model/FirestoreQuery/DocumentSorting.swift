@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+extension [OrderBy] {
+  /// The documents in this order; documents that tie keep their order.
+  ///
+  /// Small places are sorted, not documents: moving a document costs several reference counts. Each place carries the
+  /// first bits of the value that orders it, so that most comparisons are of two numbers.
+  package func sorted(_ documents: some Sequence<Document>) -> [Document] {
+    var sorted = [Document](documents)
+    sort(&sorted)
+    return sorted
+  }
+
+  /// The places of the documents, in this order.
+  /// - Parameter hints: for each document, of one collection, that of its id; empty if they are not known.
+  func order(of documents: [Document], _ hints: [KeyHint]) -> [Int] { places(of: documents, hints).map(\.index) }
+
+  /// Sorts documents in place; nothing is copied if nothing else holds the array.
+  func sort(_ documents: inout [Document]) {
+    var places = places(of: documents)
+    // Along each cycle of the permutation every document is swapped to its place.
+    for start in places.indices {
+      var current = start
+      while places[current].index != start {
+        let source = places[current].index
+        documents.swapAt(current, source)
+        places[current].index = current
+        current = source
+      }
+      places[current].index = current
+    }
+  }
+
+  /// The places of the documents, in this order.
+  private func places(of documents: [Document], _ hints: [KeyHint] = []) -> [Place] {
+    let fields = filter { !$0.path.isDocumentID }
+    // `__name__` ends every complete list of orderings.
+    let isKeyDescending = last?.direction == .descending
+    let values = fields.isEmpty ? [] : documents.map { document in fields.map { document[$0.path] } }
+    var places: [Place]
+    if let first = fields.first {
+      places = values.enumerated().map { index, values in
+        Place(hint: values[0]?.orderHint ?? 0, index: index, descending: first.direction == .descending)
+      }
+    } else if hints.count == documents.count {
+      places = hints.enumerated().map { Place(hint: $1.bytes, index: $0, descending: isKeyDescending) }
+    } else {
+      places = Self.keyPlaces(documents, descending: isKeyDescending)
+    }
+    places.sort { left, right in
+      if left.hint != right.hint { return left.hint < right.hint }
+      for (index, order) in fields.enumerated() {
+        let ordering = Self.compare(values[left.index][index], values[right.index][index])
+        if ordering != .equal { return ordering == (order.direction == .descending ? .descending : .ascending) }
+      }
+      let ordering = documents[left.index].key.path.compare(documents[right.index].key.path)
+      if ordering == .equal { return left.index < right.index }
+      return ordering == (isKeyDescending ? .descending : .ascending)
+    }
+    return places
+  }
+
+  /// The places by the first bytes of the documents' ids, if the documents are neighbours in one collection and ordered
+  /// by these bytes; without hints otherwise.
+  private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
+    var places: [Place] = []
+    places.reserveCapacity(documents.count)
+    guard let first = documents.first else { return places }
+    let collection = first.key.collection.text + "/"
+    let allHaveHints = collection.withUTF8Bytes { collection in
+      // The buffer is read element by element, since even a short-lived copy of a document counts references.
+      documents.withUnsafeBufferPointer { documents in
+        for index in documents.indices {
+          let hint = documents[index].key.path.text.withUTF8Bytes { Place.hint(ofPath: $0, below: collection) }
+          guard let hint else { return false }
+          places.append(Place(hint: hint, index: index, descending: descending))
+        }
+        return true
+      }
+    }
+    return allHaveHints ? places : documents.indices.map { Place(hint: 0, index: $0, descending: false) }
+  }
+}
+
+/// A hint of the order of a document among those of its collection: the first bytes of its id.
+package struct KeyHint: Sendable {
+  fileprivate let bytes: UInt64
+
+  /// - Returns: `nil` for ids that could be numeric, which are not ordered by their bytes.
+  package init?(ofID id: UnsafeRawBufferPointer) {
+    if id.count > 1, id[0] == UInt8(ascii: "_"), id[1] == UInt8(ascii: "_") { return nil }
+    bytes = Place.firstBytes(id.assumingMemoryBound(to: UInt8.self))
+  }
+}
+
+/// A document's index, and a hint of its order in one number.
+private struct Place {
+  /// The hint: the smaller one comes first; documents with equal hints must be compared in full.
+  let hint: UInt64
+  var index: Int
+
+  init(hint: UInt64, index: Int, descending: Bool) {
+    self.hint = descending ? ~hint : hint
+    self.index = index
+  }
+
+  /// The hint of a document's path by its id.
+  /// - Parameter collection: the collection's path with the slash at its end.
+  /// - Returns: `nil` for a path that is not directly below the collection, and for ids that could be numeric, which
+  ///   are not ordered by their bytes.
+  static func hint(ofPath path: UnsafeBufferPointer<UInt8>, below collection: UnsafeBufferPointer<UInt8>) -> UInt64? {
+    guard path.count > collection.count else { return nil }
+    for index in 0..<collection.count where path[index] != collection[index] { return nil }
+    let id = UnsafeBufferPointer(rebasing: path[collection.count...])
+    if id.count > 1, id[0] == UInt8(ascii: "_"), id[1] == UInt8(ascii: "_") { return nil }
+    for byte in id where byte == UInt8(ascii: "/") { return nil }
+    return firstBytes(id)
+  }
+
+  /// The first bytes as a big-endian number, so that the numbers are ordered like the bytes.
+  static func firstBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    var result: UInt64 = 0
+    for index in 0..<8 { result = result << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
+    return result
+  }
+}
+
+extension Value {
+  /// A number that never contradicts the total order: the value with the smaller number comes first.
+  fileprivate var orderHint: UInt64 {
+    // The top byte is the type's rank plus one: zero stands for a missing value.
+    UInt64(typeRank + 1) << 56 | contentHint >> 8
+  }
+
+  private var contentHint: UInt64 {
+    switch self {
+    case .integer(let number): Self.hint(of: Double(number))
+    case .double(let number): Self.hint(of: number)
+    case .string(let text): text.withUTF8Bytes { Place.firstBytes($0) }
+    case .map: orderedNumber?.contentHint ?? 0
+    default: 0
+    }
+  }
+
+  /// The bits of a double, ordered like the numbers; NaN first, and both zeros alike.
+  private static func hint(of number: Double) -> UInt64 {
+    if number.isNaN { return 0 }
+    let bits = (number == 0 ? 0 : number).bitPattern
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+  }
+}
+
+/// The values by which a document is ordered, read once to be compared with many other documents.
+struct SortKey {
+  private let orderBy: [OrderBy]
+  private let first: Value?
+  private let rest: [Value?]
+  private let key: DocumentKey
+
+  init(_ document: Document, _ orderBy: [OrderBy]) {
+    self.orderBy = orderBy
+    first = orderBy.first.flatMap { document[$0.path] }
+    // Two orderings are mostly a field and the key, which needs no value.
+    let needsMore = orderBy.dropFirst().contains { !$0.path.isDocumentID }
+    rest = needsMore ? orderBy.dropFirst().map { document[$0.path] } : []
+    key = document.key
+  }
+
+  /// Compares another document, whose fields are not decoded for it, with this one.
+  @inline(__always)
+  func compare(_ other: UnsafePointer<Document>) -> Ordering {
+    for (index, order) in orderBy.enumerated() {
+      let ordering: Ordering
+      if order.path.isDocumentID {
+        ordering = other.pointee.key.path.compare(key.path)
+      } else {
+        ordering = Self.compare(other, order.path, index == 0 ? first : rest[index - 1])
+      }
+      if ordering != .equal { return order.direction == .descending ? ordering.reversed : ordering }
+    }
+    return .equal
+  }
+
+  /// Compares a field with a value; what is missing comes first.
+  private static func compare(_ document: UnsafePointer<Document>, _ path: FieldPath, _ value: Value?) -> Ordering {
+    guard let value else { return document.pointee[path] == nil ? .equal : .descending }
+    return document.pointee.data?.compare(path, with: value) ?? .ascending
+  }
+}

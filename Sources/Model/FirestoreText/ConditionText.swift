@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+package import FirestoreModel
+package import FirestoreQuery
+import Spelling
+
+/// Conditions as people type them: `state == CA and (population > 1000 or tags contains west)`. `and` binds tighter than
+/// `or`, a comma looser than both; values are read by `ValueReader`.
+package struct ConditionText {
+  /// The deepest nesting of parentheses: as deep as people read, and few enough levels for the stack.
+  private static let depthLimit = 50
+
+  private let query: Query
+  private let database: DatabaseID
+  private let ending: ValueReader.Ending
+  private var cursor: TextCursor
+  private var depth = 0
+  /// The place at which a value without quotes began that a joint has ended.
+  private var openText: Int?
+
+  /// - Parameter query: what is filtered; ids compared with `__name__` are completed to paths below its collection.
+  /// - Returns: filters that must all hold.
+  package static func parse(_ text: String, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
+    var parser = ConditionText(query, database, .condition, TextCursor(text))
+    return try parser.all()
+  }
+
+  /// Reads the conditions that begin at the cursor, up to the next clause of the line.
+  static func read(_ cursor: inout TextCursor, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
+    var parser = ConditionText(query, database, .line, cursor)
+    let filters = try parser.all()
+    cursor = parser.cursor
+    return filters
+  }
+
+  private init(_ query: Query, _ database: DatabaseID, _ ending: ValueReader.Ending, _ cursor: TextCursor) {
+    (self.query, self.database, self.ending, self.cursor) = (query, database, ending, cursor)
+  }
+
+  /// Whether a comma stands at the cursor with a condition behind it; in `Smith, John` it is part of the text.
+  static func isComma(at cursor: TextCursor) -> Bool {
+    var ahead = cursor
+    guard ahead.take(",") else { return false }
+    repeat { ahead.skipSpace() } while ahead.take("(")
+    let start = ahead.position
+    // No field is longer, and so a text of commas costs no more than its length.
+    skipField(&ahead, atMost: FieldPath.byteLimit, until: ",")
+    // The error would be about a text that is no condition.
+    guard ahead.position > start, let op = try? OperatorText.read(&ahead) else { return false }
+    ahead.skipSpace()
+    return !op.takesList || ahead.next == "["
+  }
+
+  // MARK: Expressions
+
+  private mutating func all() throws(TextError) -> [Filter] {
+    let filter = try sequence()
+    if cursor.next == ")" {
+      throw TextError(
+        column: cursor.column, "There is no \"(\" to this \")\". Text with a parenthesis in it is quoted.")
+    }
+    if case .and(let filters) = filter { return filters }
+    return [filter]
+  }
+
+  private mutating func sequence() throws(TextError) -> Filter {
+    var filters: [Filter] = []
+    repeat { filters += Self.flattened(try alternatives()) } while cursor.take(",")
+    return filters.count == 1 ? filters[0] : .and(filters)
+  }
+
+  private mutating func alternatives() throws(TextError) -> Filter {
+    var filters: [Filter] = []
+    repeat {
+      let filter = try conjunction()
+      if case .or(let inner) = filter { filters += inner } else { filters.append(filter) }
+    } while take(.or)
+    return filters.count == 1 ? filters[0] : .or(filters)
+  }
+
+  private mutating func conjunction() throws(TextError) -> Filter {
+    var filters: [Filter] = []
+    repeat {
+      filters += Self.flattened(try term())
+      cursor.skipSpace()
+      if !isAtEnd, Joint.found(at: cursor) == nil {
+        throw TextError(column: cursor.column, "Expected and, or or the end here, found \"\(cursor.found)\".")
+      }
+    } while take(.and)
+    return filters.count == 1 ? filters[0] : .and(filters)
+  }
+
+  private static func flattened(_ filter: Filter) -> [Filter] {
+    if case .and(let inner) = filter { inner } else { [filter] }
+  }
+
+  private var isAtEnd: Bool {
+    cursor.isAtEnd || cursor.next == ")" || cursor.next == "," || ending == .line && ClauseWord.found(at: cursor) != nil
+  }
+
+  private mutating func take(_ joint: Joint) -> Bool {
+    guard let found = Joint.found(at: cursor), found.joint == joint else { return false }
+    cursor.position += found.length
+    return true
+  }
+
+  private mutating func term() throws(TextError) -> Filter {
+    cursor.skipSpace()
+    let start = cursor.column
+    guard cursor.take("(") else { return .field(try condition()) }
+    depth += 1
+    if depth > Self.depthLimit {
+      throw TextError(column: start, "Parentheses are nested more than \(Self.depthLimit) levels deep.")
+    }
+    let filter = try sequence()
+    guard cursor.take(")") else {
+      throw TextError(column: cursor.column, "Expected \")\" for the \"(\" in column \(start).")
+    }
+    depth -= 1
+    openText = nil
+    return filter
+  }
+
+  // MARK: Conditions
+
+  private mutating func condition() throws(TextError) -> FieldFilter {
+    let field = try field()
+    let op: FieldFilter.Operator
+    do throws(TextError) { op = try OperatorText.read(&cursor) } catch {
+      throw TextError(column: error.column, error.reason + textHint)
+    }
+    cursor.skipSpace()
+    let start = cursor.position
+    if cursor.isAtEnd {
+      throw TextError(
+        column: cursor.column, "Expected a value after \(op.rawValue). An empty string is written \"\".")
+    }
+    if op.takesList, cursor.next != "[" {
+      throw TextError(column: cursor.column, "Expected a list in brackets, such as [CA, NV].")
+    }
+    let isPlain = cursor.next.map { !"{[\"'".unicodeScalars.contains($0) } ?? false
+    let reader = ValueReader(database: database, isName: field.isDocumentID)
+    let value = try reader.value(&cursor, until: ending)
+    openText = isPlain ? start : nil
+    if !field.isDocumentID { return FieldFilter(field, op, value) }
+    do throws(TextError) {
+      return FieldFilter(field, op, try DocumentName.value(value, of: query, database))
+    } catch {
+      throw TextError(column: start + 1, error.reason)
+    }
+  }
+
+  private mutating func field() throws(TextError) -> FieldPath {
+    let start = cursor.position
+    Self.skipField(&cursor, atMost: .max, until: nil)
+    let name = cursor.text(start..<cursor.position)
+    if name.isEmpty { throw TextError(column: start + 1, "Expected a field, as in 'state == CA'.\(textHint)") }
+    if name.lowercased() == "not", !isAtOperator {
+      throw TextError(column: start + 1, "Conditions cannot be negated; there are != and not in.")
+    }
+    return try FieldPathText.parse(name, column: start + 1)
+  }
+
+  private static func skipField(_ cursor: inout TextCursor, atMost limit: Int, until end: Unicode.Scalar?) {
+    let start = cursor.position
+    var isQuoted = false
+    while let scalar = cursor.next, cursor.position - start < limit {
+      let isEnd = scalar == end || scalar.properties.isWhitespace || "=!<>()".unicodeScalars.contains(scalar)
+      if isEnd, !isQuoted { break }
+      if scalar == "\\", isQuoted { cursor.position += 1 } else if scalar == "`" { isQuoted.toggle() }
+      cursor.position += 1
+    }
+    cursor.position = min(cursor.position, cursor.scalars.count)
+  }
+
+  private var isAtOperator: Bool {
+    var ahead = cursor
+    ahead.skipSpace()
+    return ahead.next.map { "=!<>".unicodeScalars.contains($0) } ?? true
+  }
+
+  /// The addition to an error behind a joint that may have been meant as part of a text.
+  private var textHint: String {
+    guard let openText else { return "" }
+    let text = cursor.text(openText..<cursor.scalars.count).trimming()
+    return " If the text has \"and\" or \"or\" in it, quote it: \(PlainText.quoted(String(text)))."
+  }
+}
+
+extension FieldFilter.Operator {
+  var takesList: Bool { self == .in || self == .notIn || self == .arrayContainsAny }
+}
+
+extension ConditionText {
+  /// A word or sign between two conditions.
+  enum Joint: String {
+    case and, or
+
+    /// The joint at a place, and how many scalars it has: a word of its own, or a sign.
+    static func found(at cursor: TextCursor) -> (joint: Joint, length: Int)? {
+      var ahead = cursor
+      if ahead.take("&&") { return (.and, 2) }
+      if ahead.take("||") { return (.or, 2) }
+      guard let first = cursor.next, "aAoO".unicodeScalars.contains(first), cursor.mayBeginWord else { return nil }
+      let word = cursor.word(at: cursor.position)
+      let length = word.unicodeScalars.count
+      guard let joint = Joint(rawValue: word.lowercased()) else { return nil }
+      return cursor.isSpace(after: length) || cursor.scalars[cursor.position + length] == "(" ? (joint, length) : nil
+    }
+  }
+}
+
+/// A word that begins a clause in a line such as `cities where state == CA order by name limit 10`.
+enum ClauseWord: String, CaseIterable {
+  case `where`, order, limit, last
+
+  /// The word at a place, if it stands alone there, and how many scalars it has.
+  static func found(at cursor: TextCursor) -> (word: ClauseWord, length: Int)? {
+    guard let first = cursor.next, "wWoOlL".unicodeScalars.contains(first), cursor.mayBeginWord else { return nil }
+    let text = cursor.word(at: cursor.position)
+    let length = text.unicodeScalars.count
+    guard let word = ClauseWord(rawValue: text.lowercased()), cursor.isSpace(after: length) else { return nil }
+    return (word, length)
+  }
+}
+
+extension TextCursor {
+  /// Whether a word that stands here is no part of another, nor of a text without quotes.
+  fileprivate var mayBeginWord: Bool {
+    previous.properties.isWhitespace || ")]}\"'".unicodeScalars.contains(previous)
+  }
+}
+
+extension ConditionText {
+  /// The text that `parse` reads as this filter, references relative to the database.
+  package static func text(of filter: Filter, in database: DatabaseID) -> String {
+    switch filter {
+    case .field(let filter):
+      let value = DocumentJSON.line(of: filter.value, relativeTo: database)
+      return "\(filter.path.canonicalText) \(filter.op.rawValue) \(value)"
+    case .or(let filters): return filters.map { text(of: $0, in: database) }.joined(separator: " or ")
+    case .and(let filters):
+      let terms = filters.map { filter in
+        if case .or = filter { "(\(text(of: filter, in: database)))" } else { text(of: filter, in: database) }
+      }
+      return terms.joined(separator: " and ")
+    }
+  }
+}
+
+/// The operator between a field and a value: a sign or a word.
+package enum OperatorText {
+  /// All that are recommended; `=`, `array-contains`, `array-contains-any` and `not-in` are understood as well.
+  static let all = "==, !=, <, <=, >, >=, in, not in, contains, contains-any"
+
+  /// Reads a text that is an operator and nothing else.
+  package static func parse(_ text: String) throws(TextError) -> FieldFilter.Operator {
+    var cursor = TextCursor(text)
+    let op = try read(&cursor)
+    cursor.skipSpace()
+    if !cursor.isAtEnd { throw TextError(column: cursor.column, "Expected nothing more after the operator.") }
+    return op
+  }
+
+  /// Reads the operator at the cursor, behind white space or not.
+  static func read(_ cursor: inout TextCursor) throws(TextError) -> FieldFilter.Operator {
+    cursor.skipSpace()
+    if cursor.isAtEnd || cursor.next == ")" {
+      throw TextError(column: cursor.column, "Expected an operator after the field: \(all).")
+    }
+    let start = cursor.column
+    for (sign, op) in signs where cursor.take(sign) {
+      var ahead = cursor
+      // A second sign behind a space is no comparison with "= x".
+      if sign == "=" { ahead.skipSpace() }
+      guard let next = ahead.next, "=!<>".unicodeScalars.contains(next) else { return op }
+      throw TextError(
+        column: start, "Expected one of \(all); a text that begins with \"\(next)\" is quoted.")
+    }
+    let word = cursor.word(at: cursor.position)
+    if let (op, length) = named(word, at: cursor) {
+      cursor.position += length
+      return op
+    }
+    throw TextError(column: start, "\"\(cursor.found)\" is not an operator. Expected one of \(all).\(hint(for: word))")
+  }
+
+  /// Longer ones first: "<=" begins with "<".
+  private static let signs: [(String, FieldFilter.Operator)] = [
+    ("==", .equal), ("!=", .notEqual), ("<=", .lessThanOrEqual), (">=", .greaterThanOrEqual), ("<", .lessThan),
+    (">", .greaterThan), ("=", .equal),
+  ]
+
+  private static let words: [String: FieldFilter.Operator] = [
+    "in": .in, "not-in": .notIn, "contains": .arrayContains, "array-contains": .arrayContains,
+    "contains-any": .arrayContainsAny, "array-contains-any": .arrayContainsAny,
+  ]
+
+  /// Words of other languages.
+  private static let foreign = [
+    "is": "Write == to compare.", "equals": "Write == to compare.", "like": "A beginning is found with >= and <.",
+    "between": "Write two conditions, with >= and <=.", "exists": "Write != null.",
+  ]
+
+  private static func hint(for word: String) -> String {
+    if let hint = foreign[word.lowercased()] { return " \(hint)" }
+    return NearestName.suggestion(for: word, among: words.keys).map { " Is \($0) meant?" } ?? ""
+  }
+
+  /// - Returns: the operator, and how many scalars it has.
+  private static func named(_ word: String, at cursor: TextCursor) -> (FieldFilter.Operator, Int)? {
+    let length = word.unicodeScalars.count
+    if word.lowercased() == "not" {
+      var ahead = cursor
+      ahead.position += length
+      ahead.skipSpace()
+      let second = ahead.word(at: ahead.position)
+      guard second.lowercased() == "in" else { return nil }
+      return (.notIn, ahead.position + second.unicodeScalars.count - cursor.position)
+    }
+    guard let op = words[word.lowercased()] else { return nil }
+    let end = cursor.position + length
+    let isWhole = cursor.isSpace(after: length) || "[{\"'".unicodeScalars.contains(cursor.scalars[end])
+    return isWhole ? (op, length) : nil
+  }
+}

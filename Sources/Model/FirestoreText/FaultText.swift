@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+import FirestoreModel
+import Spelling
+
+/// The words for faults between a client and its backend, the same in the palette, scenarios, options and the proxy:
+///
+///     latency 200ms jitter 100ms on watch
+///     bandwidth 20kB
+///     loss 10% before
+///     next write drop-ack
+///     down watch
+///     calm
+package enum FaultText {
+  /// The first words, each with what stands behind it; `off` ends a setting.
+  package static let forms: [(word: String, rest: String)] = [
+    ("latency", "TIME [jitter TIME] [on watch|write|read]"), ("bandwidth", "BYTES [on watch|write|read]"),
+    ("loss", "PERCENT [before|after]"), ("next", "write drop-ack|drop-request|CODE, or read|listen CODE"),
+    ("down", "[watch|write|read]"), ("up", ""), ("silent", ""), ("flap", "TIME"), ("slow-reader", "BYTES"),
+    ("restart", "[without-tokens]"), ("expire-token", ""), ("calm", ""),
+  ]
+
+  /// The longest delay, and the longest time between two changes of a network that comes and goes.
+  package static let longestTime = Duration.seconds(3600)
+  /// The most bytes a second to which a stream can be held.
+  package static let mostBytes = 1_000_000_000
+
+  /// - Throws: `TextError` with the column of the word that is wrong.
+  package static func parse(_ text: String) throws(TextError) -> FaultChange {
+    var words = FaultWords(text)
+    guard let first = words.next() else {
+      throw TextError(column: 1, "Expected a fault: \(forms.map(\.word).joined(separator: ", ")).")
+    }
+    let change = try parse(first, &words)
+    if let more = words.next() { throw TextError(column: more.column, "Expected nothing after this: \(more.text).") }
+    return change
+  }
+
+  private static func parse(_ first: FaultWords.Word, _ words: inout FaultWords) throws(TextError) -> FaultChange {
+    switch first.text {
+    case "latency": return try latency(&words)
+    case "bandwidth":
+      let rate = try words.orOff("a size a second, such as 20kB, or off") { word throws(TextError) in try bytes(word) }
+      return .bandwidth(rate, on: try lane(after: "on", &words))
+    case "loss": return try loss(&words)
+    case "next":
+      let kinds = ["write", "read", "listen"]
+      return .event(try event(of: try words.required("write, read or listen", among: kinds), &words))
+    case "write", "read", "listen": return .event(try event(of: first.text, &words))
+    case "down":
+      guard let word = words.next() else { return .down(nil) }
+      return .down(try lane(word))
+    case "up": return .up
+    case "silent": return .silent
+    case "flap":
+      return .flap(
+        try words.orOff("a time, such as 5s, or off") { word throws(TextError) in try time(word) })
+    case "slow-reader":
+      return .slowReader(
+        try words.orOff("a size a second, such as 10kB, or off") { word throws(TextError) in try bytes(word) })
+    case "restart":
+      guard let word = words.next() else { return .event(.restart(withoutTokens: false)) }
+      if word.text != "without-tokens" { throw word.unexpected("without-tokens, or nothing", ["without-tokens"]) }
+      return .event(.restart(withoutTokens: true))
+    case "expire-token": return .event(.expireToken)
+    case "calm": return .calm
+    default:
+      throw first.unexpected("a fault: \(forms.map(\.word).joined(separator: ", "))", forms.map(\.word) + ["write"])
+    }
+  }
+
+  // MARK: Single faults
+
+  private static func latency(_ words: inout FaultWords) throws(TextError) -> FaultChange {
+    let latency = try words.orOff("a time, such as 200ms, or off") { word throws(TextError) in try time(word) }
+    var jitter = Duration.zero
+    if words.take("jitter") {
+      jitter = try words.orOff("a time, such as 100ms") { word throws(TextError) in try time(word) } ?? .zero
+    }
+    return .latency(latency ?? .zero, jitter: jitter, on: try lane(after: "on", &words))
+  }
+
+  private static func loss(_ words: inout FaultWords) throws(TextError) -> FaultChange {
+    let share = try words.orOff("a share of the writes, such as 10%, or off") { word throws(TextError) in
+      guard word.text.hasSuffix("%"), let share = Int(word.text.dropLast()), (0...100).contains(share) else {
+        throw TextError(column: word.column, "\(word.text) is no share. Expected 0% to 100%.")
+      }
+      return share
+    }
+    guard let word = words.next() else { return .loss(share ?? 0, before: false) }
+    let places = ["before", "after"]
+    guard places.contains(word.text) else { throw word.unexpected("before or after", places) }
+    return .loss(share ?? 0, before: word.text == "before")
+  }
+
+  private static func event(of kind: String, _ words: inout FaultWords) throws(TextError) -> FaultEvent {
+    let others = kind == "write" ? ["drop-ack", "drop-request"] : []
+    let what = (others + ["a code such as unavailable"]).joined(separator: ", ")
+    guard let word = words.next() else { throw words.missing(what) }
+    if kind == "write", word.text == "drop-ack" { return .write(.dropAcknowledgement) }
+    if kind == "write", word.text == "drop-request" { return .write(.dropRequest) }
+    let codes = StatusCode.allCases.filter { $0 != .ok }
+    // gRPC's own spelling is understood too.
+    let name = word.text.lowercased().replacing("_", with: "-")
+    guard let code = codes.first(where: { $0.name == name }) else {
+      throw word.unexpected(what, others + codes.map(\.name))
+    }
+    return kind == "write" ? .write(.reject(code)) : kind == "read" ? .read(code) : .listen(code)
+  }
+
+  // MARK: Parts
+
+  private static func lane(after preposition: String, _ words: inout FaultWords) throws(TextError) -> FaultLane? {
+    guard words.take(preposition) else { return nil }
+    guard let word = words.next() else { throw words.missing("watch, write or read") }
+    return try lane(word)
+  }
+
+  private static func lane(_ word: FaultWords.Word) throws(TextError) -> FaultLane {
+    guard let lane = FaultLane(rawValue: word.text) else {
+      throw word.unexpected("watch, write or read", FaultLane.allCases.map(\.rawValue))
+    }
+    return lane
+  }
+
+  private static func time(_ word: FaultWords.Word) throws(TextError) -> Duration {
+    do throws(TextError) { return try DurationText.parse(word.text, longest: longestTime) } catch {
+      throw error.moved(by: word.column - 1)
+    }
+  }
+
+  private static let units = [("B", 1.0), ("kB", 1000), ("MB", 1_000_000)]
+
+  /// Reads a number of bytes: `800B`, `20kB`, `1.5MB`, also with `/s` behind it.
+  private static func bytes(_ word: FaultWords.Word) throws(TextError) -> Int {
+    let size = word.text.hasSuffix("/s") ? word.text.dropLast(2) : word.text[...]
+    let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+    let unit = size.dropFirst(digits.count)
+    guard let number = Double(digits), let factor = units.first(where: { $0.0 == unit })?.1 else {
+      let near = units.first { $0.0.lowercased() == unit.lowercased() }.map { " Is \(digits)\($0.0) meant?" } ?? ""
+      throw TextError(column: word.column, "\(word.text) is no size. Expected one such as 800B, 20kB or 1MB.\(near)")
+    }
+    let rate = (number * factor).rounded()
+    guard rate >= 1, rate <= Double(mostBytes) else {
+      throw TextError(column: word.column, "Expected 1B to \(mostBytes / 1_000_000)MB a second.")
+    }
+    return Int(rate)
+  }
+}
+
+extension FaultText {
+  /// The words that `parse` reads as this change. Times are said in whole milliseconds.
+  package static func words(of change: FaultChange) -> String {
+    switch change {
+    case .latency(let latency, let jitter, let lane):
+      "latency \(word(latency))" + (jitter == .zero ? "" : " jitter \(word(jitter))") + word(lane)
+    case .bandwidth(let rate, let lane): "bandwidth \(rate.map { "\($0)B" } ?? "off")" + word(lane)
+    case .loss(let share, let before): "loss \(share == 0 ? "off" : "\(share)%") \(before ? "before" : "after")"
+    case .down(let lane): "down" + (lane.map { " \($0.rawValue)" } ?? "")
+    case .up: "up"
+    case .silent: "silent"
+    case .flap(let period): "flap \(period.map(word) ?? "off")"
+    case .slowReader(let rate): "slow-reader \(rate.map { "\($0)B" } ?? "off")"
+    case .event(let event): words(of: event)
+    case .calm: "calm"
+    }
+  }
+
+  private static func words(of event: FaultEvent) -> String {
+    switch event {
+    case .write(.dropAcknowledgement): "next write drop-ack"
+    case .write(.dropRequest): "next write drop-request"
+    case .write(.reject(let code)): "next write \(code.name)"
+    case .read(let code): "next read \(code.name)"
+    case .listen(let code): "next listen \(code.name)"
+    case .restart(let withoutTokens): withoutTokens ? "restart without-tokens" : "restart"
+    case .expireToken: "expire-token"
+    }
+  }
+
+  private static func word(_ time: Duration) -> String {
+    time == .zero ? "off" : "\(max(1, time.wholeMicroseconds / 1000))ms"
+  }
+
+  private static func word(_ lane: FaultLane?) -> String { lane.map { " on \($0.rawValue)" } ?? "" }
+}
+
+extension FaultSettings {
+  /// The changes that make these settings of others, in the order in which they are to be made.
+  package func changes(from before: FaultSettings) -> [FaultChange] {
+    if self == before { return [] }
+    if isCalm { return [.calm] }
+    var changes: [FaultChange] = []
+    var settings = before
+    func make(_ change: FaultChange) {
+      changes.append(change)
+      settings.apply(change)
+    }
+    // Settings of one kind of calls go with those of all, and nothing but `up` plugs in.
+    let goesUp =
+      before.isOffline && !isOffline || before.isHalfOpen && !isHalfOpen
+      || FaultLane.allCases.contains { before.lanes[$0]?.isOffline == true && lanes[$0]?.isOffline != true }
+    if goesUp { make(.up) }
+    func isGone<Setting>(_ setting: KeyPath<Lane, Setting?>) -> Bool {
+      settings.lanes.contains { $0.value[keyPath: setting] != nil && lanes[$0.key]?[keyPath: setting] == nil }
+    }
+    if (latency, jitter) != (settings.latency, settings.jitter) || isGone(\.latency) {
+      make(.latency(latency, jitter: jitter, on: nil))
+    }
+    if bandwidth != settings.bandwidth || isGone(\.bandwidth) { make(.bandwidth(bandwidth, on: nil)) }
+    for lane in FaultLane.allCases {
+      let (own, old) = (lanes[lane] ?? Lane(), settings.lanes[lane] ?? Lane())
+      if (own.latency, own.jitter) != (old.latency, old.jitter) {
+        make(.latency(own.latency ?? latency, jitter: own.jitter ?? jitter, on: lane))
+      }
+      if own.bandwidth != old.bandwidth { make(.bandwidth(own.bandwidth ?? bandwidth, on: lane)) }
+      if own.isOffline == true, old.isOffline != true { make(.down(lane)) }
+    }
+    if lostRequests != settings.lostRequests { make(.loss(lostRequests, before: true)) }
+    if lostAcknowledgements != settings.lostAcknowledgements { make(.loss(lostAcknowledgements, before: false)) }
+    if isOffline, !settings.isOffline { make(.down(nil)) }
+    if isHalfOpen, !settings.isHalfOpen { make(.silent) }
+    if flap != settings.flap { make(.flap(flap)) }
+    if readingRate != settings.readingRate { make(.slowReader(readingRate)) }
+    return changes
+  }
+}
+
+extension FaultSettings {
+  /// The settings that are on, in a few words.
+  package var summary: String {
+    var words: [String] = []
+    words += Self.delays("", latency, jitter)
+    if lostAcknowledgements > 0 { words.append("\(lostAcknowledgements) % of acks lost") }
+    if lostRequests > 0 { words.append("\(lostRequests) % of writes lost") }
+    if let bandwidth { words.append(FaultText.rate(bandwidth)) }
+    if let readingRate { words.append("read at \(FaultText.rate(readingRate))") }
+    if isOffline { words.append("unplugged") }
+    if isHalfOpen { words.append("silent") }
+    if let flap { words.append("flaps each \(DurationText.text(flap))") }
+    for lane in FaultLane.allCases {
+      guard let own = lanes[lane] else { continue }
+      words += Self.delays("\(lane.rawValue) ", own.latency, own.jitter)
+      if let bandwidth = own.bandwidth { words.append("\(lane.rawValue) \(FaultText.rate(bandwidth))") }
+      if own.isOffline == true { words.append("\(lane.rawValue) unplugged") }
+    }
+    return words.joined(separator: ", ")
+  }
+
+  private static func delays(_ prefix: String, _ latency: Duration?, _ jitter: Duration?) -> [String] {
+    [(latency, "latency"), (jitter, "jitter")].compactMap { delay, name in
+      guard let delay, delay != .zero || !prefix.isEmpty && name == "latency" else { return nil }
+      return "\(prefix)\(name) +\(delay.wholeMicroseconds / 1000) ms"
+    }
+  }
+}
+
+extension FaultText {
+  /// The account of a change, for people: what is so when it has been made.
+  package static func account(of change: FaultChange) -> String {
+    switch change {
+    case .event(.write(.dropAcknowledgement)): "the next write is applied, and its answer lost"
+    case .event(.write(.dropRequest)): "the next write is lost before the backend sees it"
+    case .event(.write(.reject(let code))): "the next write is refused: \(code.name)"
+    case .event(.read(let code)): "the next read is refused: \(code.name)"
+    case .event(.listen(let code)): "the next listener is refused: \(code.name)"
+    case .event(.restart(withoutTokens: true)): "all streams end, and listeners begin anew"
+    case .event(.restart(withoutTokens: false)): "all streams end"
+    case .event(.expireToken): "calls are unauthenticated until there is another token or connection"
+    case .calm: "no faults"
+    default: settings(of: change)
+    }
+  }
+
+  private static func settings(of change: FaultChange) -> String {
+    var settings = FaultSettings()
+    settings.apply(change)
+    if !settings.isCalm { return settings.summary }
+    return switch change {
+    case .latency: "no added latency"
+    case .bandwidth: "no bound of the bandwidth"
+    case .loss(_, before: true): "no write is lost"
+    case .loss(_, before: false): "no answer is lost"
+    case .flap: "it comes and goes no longer"
+    case .slowReader: "the client reads as it can"
+    default: "reachable again"
+    }
+  }
+
+  /// `20 kB/s`, `800 B/s`, `1.5 MB/s`.
+  static func rate(_ bytes: Int) -> String {
+    for (unit, size) in [("MB", 1_000_000), ("kB", 1000)] where bytes >= size {
+      if bytes % size == 0 { return "\(bytes / size) \(unit)/s" }
+      return "\((Double(bytes) / Double(size) * 10).rounded() / 10) \(unit)/s"
+    }
+    return "\(bytes) B/s"
+  }
+}
+
+/// The words of a text about faults, with their places.
+struct FaultWords {
+  struct Word {
+    let text: String
+    /// Counted from 1, in scalars.
+    let column: Int
+
+    /// The error of a word in the place of another one, with the nearest of those that may stand there.
+    func unexpected(_ expected: String, _ candidates: [String]) -> TextError {
+      let near = NearestName.suggestion(for: text, among: candidates).map { " Is \($0) meant?" } ?? ""
+      return TextError(column: column, "\"\(text)\" is not expected here. Expected \(expected).\(near)")
+    }
+  }
+
+  private var cursor: TextCursor
+
+  init(_ text: String) { cursor = TextCursor(text) }
+
+  mutating func next() -> Word? {
+    cursor.skipSpace()
+    if cursor.isAtEnd { return nil }
+    let column = cursor.column
+    return Word(text: cursor.take { !$0.properties.isWhitespace }, column: column)
+  }
+
+  /// Passes the word if it stands here.
+  mutating func take(_ word: String) -> Bool {
+    let place = cursor
+    if next()?.text == word { return true }
+    cursor = place
+    return false
+  }
+
+  func missing(_ expected: String) -> TextError { TextError(column: cursor.column, "Expected \(expected) here.") }
+
+  /// Reads a word that must be there, and be one of some.
+  mutating func required(_ expected: String, among words: [String]) throws(TextError) -> String {
+    guard let word = next() else { throw missing(expected) }
+    guard words.contains(word.text) else { throw word.unexpected(expected, words) }
+    return word.text
+  }
+
+  /// Reads a value that must be there.
+  /// - Returns: `nil` for `off`, and for zero of a time or a share.
+  mutating func orOff<Value>(
+    _ expected: String, _ read: (Word) throws(TextError) -> Value
+  ) throws(TextError) -> Value? {
+    guard let word = next() else { throw missing(expected) }
+    return ["off", "0", "0ms", "0s", "0%"].contains(word.text) ? nil : try read(word)
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// The path of a field as people type it, `address.city` or `` `first name`.x ``.
+///
+/// Stricter than Firestore: outside of back-quotes stand letters, digits, `_` and `-` only. A colon that was forgotten,
+/// or a second field after a comma, would otherwise name a field that no document has, and find nothing.
+package enum FieldPathText {
+  /// - Parameter column: where the name begins in its text.
+  package static func parse(_ text: String, column: Int = 1) throws(TextError) -> FieldPath {
+    if let (position, found) = stray(in: text) {
+      throw TextError(
+        column: column + position,
+        "\(name(of: found)) stands in a field's name. A name with other characters than letters, digits, _ and - is "
+          + "written in back-quotes, such as `first name`.")
+    }
+    do throws(ModelError) {
+      return try FieldPath(validating: text)
+    } catch {
+      throw TextError(column: column, error.message)
+    }
+  }
+
+  /// The first scalar outside of back-quotes that does not belong into a name.
+  private static func stray(in text: String) -> (Int, Unicode.Scalar)? {
+    var isQuoted = false
+    var isEscaped = false
+    for (position, scalar) in text.unicodeScalars.enumerated() {
+      if isEscaped {
+        isEscaped = false
+      } else if scalar == "`" {
+        isQuoted.toggle()
+      } else if isQuoted {
+        isEscaped = scalar == "\\"
+      } else if !belongs(scalar) {
+        return (position, scalar)
+      }
+    }
+    return nil
+  }
+
+  private static func belongs(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".": true
+    default: !scalar.isASCII && !scalar.properties.isWhitespace
+    }
+  }
+
+  private static func name(of scalar: Unicode.Scalar) -> String {
+    scalar.properties.isWhitespace ? "A space" : "\"\(scalar)\""
+  }
+}
+
+/// The value that a document's name is compared with.
+package enum DocumentName {
+  /// Ids, or paths for a collection group, as references.
+  package static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(TextError) -> Value {
+    switch value {
+    case .array(let values):
+      var references: [Value] = []
+      for element in values { references.append(try self.value(element, of: query, database)) }
+      return .array(references)
+    case .reference: return value
+    case .string(let id) where query.collectionGroup == nil && !id.utf8.contains(UInt8(ascii: "/")):
+      return .reference(database, DocumentKey(unchecked: query.path.appending(id)))
+    case .string(let path):
+      do throws(ModelError) {
+        return .reference(database, try DocumentKey(validating: path))
+      } catch {
+        throw TextError(error.message)
+      }
+    // An id of digits reads as a number.
+    case .integer(let number):
+      return try self.value(.string("\(number)"), of: query, database)
+    default: throw TextError("__name__ is compared with document ids or paths.")
+    }
+  }
+}

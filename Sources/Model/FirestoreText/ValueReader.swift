@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreJSON
+package import FirestoreModel
+
+/// Values as people type them: JSON with the `$` types of `DocumentJSON` where the text begins like it, lists in
+/// brackets, numbers, `true`, `false`, `null` and `NaN`, times of RFC 3339, types before a text (`TypedLiteral`); any
+/// other text is a string and needs no quotes, unless it looks like something else (`PlainText`).
+package struct ValueReader {
+  /// The kind of thing that follows a value, and so ends text without quotes.
+  package enum Ending {
+    /// The end of the text.
+    case text
+    /// `and`, `or`, a comma before another condition, or a closing parenthesis.
+    case condition
+    /// The same, or a word that begins a clause (`ClauseWord`).
+    case line
+    /// A comma or the closing bracket.
+    case element
+    /// White space.
+    case word
+  }
+
+  private let database: DatabaseID
+  /// Whether the value is compared with `__name__`, so that a path is what is meant.
+  private let isName: Bool
+
+  package init(database: DatabaseID, isName: Bool = false) {
+    self.database = database
+    self.isName = isName
+  }
+
+  /// Reads all of a text.
+  package func value(of text: String) throws(TextError) -> Value {
+    var cursor = TextCursor(text)
+    let value = try value(&cursor, until: .text)
+    cursor.skipSpace()
+    if !cursor.isAtEnd { throw TextError(column: cursor.column, "Expected nothing more after the value.") }
+    return value
+  }
+
+  /// Reads the value that begins at the cursor.
+  package func value(_ cursor: inout TextCursor, until ending: Ending) throws(TextError) -> Value {
+    switch cursor.next {
+    case "{", "\"": return try json(&cursor)
+    case "[": return ending == .element ? try json(&cursor) : .array(try list(&cursor) { _ in isName })
+    case "'": return .string(try quoted(&cursor))
+    default: return try plain(&cursor, until: ending)
+    }
+  }
+
+  // MARK: Lists
+
+  /// Values between brackets, with commas.
+  /// - Parameter isName: for each place in the list, whether it is compared with `__name__`.
+  func list(_ cursor: inout TextCursor, isName: (Int) -> Bool) throws(TextError) -> [Value] {
+    cursor.position += 1
+    var values: [Value] = []
+    cursor.skipSpace()
+    if cursor.take("]") { return [] }
+    while true {
+      cursor.skipSpace()
+      if cursor.next == "," || cursor.next == "]" {
+        throw TextError(column: cursor.column, "Expected a value before the comma or bracket.")
+      }
+      let reader = ValueReader(database: database, isName: isName(values.count))
+      values.append(try reader.value(&cursor, until: .element))
+      cursor.skipSpace()
+      if cursor.take("]") { return values }
+      guard cursor.take(",") else {
+        let expected = cursor.isAtEnd ? "\"]\" at the end of the list" : "a comma or \"]\" after the value"
+        throw TextError(column: cursor.column, "Expected \(expected).")
+      }
+    }
+  }
+
+  // MARK: Quotes
+
+  /// A string, an object or a list of JSON: up to where its quotes and brackets are closed.
+  private func json(_ cursor: inout TextCursor) throws(TextError) -> Value {
+    let start = cursor.position
+    var depth = 0
+    var isQuoted = false
+    while let scalar = cursor.next {
+      cursor.position += 1
+      if isQuoted {
+        if scalar == "\\" { cursor.position = min(cursor.position + 1, cursor.scalars.count) }
+        if scalar == "\"" { isQuoted = false }
+      } else if scalar == "\"" {
+        isQuoted = true
+      } else if scalar == "{" || scalar == "[" {
+        depth += 1
+      } else if scalar == "}" || scalar == "]" {
+        depth -= 1
+      }
+      if depth == 0, !isQuoted { break }
+    }
+    do throws(JSONError) {
+      return try DocumentJSON.parseValue(cursor.text(start..<cursor.position), database: database)
+    } catch {
+      throw TextError(error, from: start + 1)
+    }
+  }
+
+  /// A text between single quotes, without escapes.
+  private func quoted(_ cursor: inout TextCursor) throws(TextError) -> String {
+    let start = cursor.position + 1
+    guard let end = cursor.scalars[start...].firstIndex(of: "'") else {
+      throw TextError(column: start, "The quote is not closed.")
+    }
+    cursor.position = end + 1
+    if let next = cursor.next, next.properties.isAlphabetic || next == "'" {
+      throw TextError(
+        column: end + 1,
+        "The quote ends the text here, and more follows. Text with a single quote in it stands in double quotes.")
+    }
+    return cursor.text(start..<end)
+  }
+
+  // MARK: Words
+
+  private func plain(_ cursor: inout TextCursor, until ending: Ending) throws(TextError) -> Value {
+    let start = cursor.position
+    while let scalar = cursor.next, !ends(scalar, at: cursor, ending, isFirst: cursor.position == start) {
+      if ending == .condition || ending == .line, scalar == "(" {
+        throw TextError(column: cursor.column, "Text with a parenthesis in it is quoted.")
+      }
+      cursor.position += 1
+    }
+    let text = String(cursor.text(start..<cursor.position).trimming())
+    if text.isEmpty { throw TextError(column: start + 1, "Expected a value. An empty string is written \"\".") }
+    return try value(ofPlain: text, column: start + 1)
+  }
+
+  /// - Parameter isFirst: whether a text would be empty that ended here; a clause has a value before it.
+  private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending, isFirst: Bool) -> Bool {
+    switch ending {
+    case .text: false
+    case .element: scalar == "," || scalar == "]"
+    case .word: scalar.properties.isWhitespace
+    case .condition:
+      scalar == ")" || ConditionText.Joint.found(at: cursor) != nil || ConditionText.isComma(at: cursor)
+    case .line:
+      ends(scalar, at: cursor, .condition, isFirst: isFirst) || !isFirst && ClauseWord.found(at: cursor) != nil
+    }
+  }
+
+  private func value(ofPlain text: String, column: Int) throws(TextError) -> Value {
+    // A date or an address begins like a number, and a name may begin like a keyword.
+    if let first = text.utf8.first, "-0123456789tfn".utf8.contains(first),
+      let value = try? DocumentJSON.parseValue(text, database: database)
+    {
+      return value
+    }
+    if text == "NaN" { return .double(.nan) }
+    if !isName, let time = Timestamp(rfc3339: text) { return .timestamp(time) }
+    if let syntax = try TypedLiteral.syntax(text, column: column) {
+      do throws(JSONError) {
+        return try DocumentJSON.parseValue(syntax.lineText, database: database)
+      } catch {
+        throw TextError(column: column, error.reason)
+      }
+    }
+    if !isName, let objection = PlainText.objection(to: text) { throw TextError(column: column, objection) }
+    return .string(text)
+  }
+}
+
+extension ValueReader {
+  /// A text that means the value where such an ending follows: a string without quotes where that reads as itself, a
+  /// time as RFC 3339.
+  package static func text(of value: Value, in database: DatabaseID, until ending: Ending = .line) -> String {
+    let plain: String
+    switch value {
+    case .string(let text): plain = text
+    case .timestamp(let time): plain = time.rfc3339Text
+    default: return DocumentJSON.line(of: value, relativeTo: database)
+    }
+    var cursor = TextCursor(plain)
+    // A text that is refused, or is only in part the value, is written as JSON.
+    let read = try? ValueReader(database: database).value(&cursor, until: ending)
+    let isWhole = read == value && cursor.isAtEnd && !plain.contains(where: \.isNewline)
+    return isWhole ? plain : DocumentJSON.line(of: value, relativeTo: database)
+  }
+}
+
+/// `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`: a type that JSON does not have, before a text without quotes.
+/// Each is short for the object with the same `$` name; `string:` and `integer:` are there for completeness.
+package enum TypedLiteral {
+  package static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
+
+  /// - Returns: the value as JSON, in which times, paths and the like are still to be checked; `nil` for a text that
+  ///   begins with no type.
+  package static func syntax(_ text: String, column: Int = 1) throws(TextError) -> JSONSyntax? {
+    guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
+    let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
+    switch text[..<colon] {
+    // Text that is no time is handed on and refused with its place.
+    case "timestamp": return object("timestamp", .string((try? InstantText.parse(content))?.rfc3339Text ?? content))
+    case "ref": return object("ref", .string(content.hasPrefix("/") ? String(content.dropFirst()) : content))
+    case "bytes": return object("bytes", .string(content))
+    case "geo": return object("geo", numbers(content))
+    case "vector": return object("vector", numbers(content))
+    case "double":
+      guard let number = Double(content) else { throw TextError(column: column, "double: stands before a number.") }
+      return finite(number)
+    case "integer":
+      guard let number = Int64(content) else {
+        throw TextError(column: column, "integer: stands before a whole number of 64 bits.")
+      }
+      return JSONSyntax(.integer(number))
+    case "string": return JSONSyntax(.string(content))
+    default: return nil
+    }
+  }
+
+  private static func object(_ name: String, _ content: JSONSyntax.Kind) -> JSONSyntax {
+    JSONSyntax(.object([JSONSyntax.Member("$" + name, JSONSyntax(content))]))
+  }
+
+  private static func finite(_ number: Double) -> JSONSyntax {
+    if number.isFinite { return JSONSyntax(.double(number)) }
+    return object("double", .string(number.isNaN ? "NaN" : number > 0 ? "Infinity" : "-Infinity"))
+  }
+
+  /// Numbers with commas between them, with brackets around or not.
+  private static func numbers(_ text: String) -> JSONSyntax.Kind {
+    let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
+    return .array(
+      inner.split(separator: ",", omittingEmptySubsequences: false).map { part in
+        let word = String(part.trimming())
+        return Double(word).map { $0.isFinite ? JSONSyntax(.double($0)) : JSONSyntax(.string(word)) }
+          ?? JSONSyntax(.string(word))
+      })
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import NIOCore
+import NIOPosix
+import SerialExecutors
+import Synchronization
+import TransportSecurity
+
+/// The way to one endpoint: an HTTP/2 connection that is made when it is first needed.
+///
+/// The next call after a failure gets a fresh connection at once: the client's backoff decides how long to wait between
+/// attempts (`ClientStream`).
+final class Connection: Sendable {
+  /// The times by which a broken line is noticed while nothing is sent.
+  struct Keepalive: Hashable, Sendable {
+    /// The silence after which the peer is asked for a sign of life. Backends refuse less than 30 s.
+    var time = Duration.seconds(30)
+    /// The time within which the peer must give a sign of life, or its greeting on a new connection.
+    var timeout = Duration.seconds(10)
+  }
+
+  private struct State {
+    /// The newest attempt to connect; `nil` if no more calls may begin on its connection.
+    var current: (id: Int, connection: EventLoopFuture<HTTP2Connection>)?
+    /// The open connections, among them those that only wait for their last call.
+    var open: [Int: HTTP2Connection] = [:]
+    var attempts = 0
+  }
+
+  private let endpoint: Endpoint
+  private let heads: RequestHeads
+  private let keepalive: Keepalive
+  private let thread: ConnectionThread
+  /// The TLS context, made once: reading the system's certificates takes milliseconds.
+  private let tls: Result<TLSContext?, RPCStatus>
+  private let state = Mutex(State())
+
+  /// - Parameter database: the one that all calls are about.
+  init(
+    to endpoint: Endpoint, database: DatabaseID, keepalive: Keepalive = Keepalive(),
+    on thread: ConnectionThread = ConnectionThread()
+  ) {
+    self.endpoint = endpoint
+    heads = RequestHeads(database: database, at: endpoint)
+    self.keepalive = keepalive
+    self.thread = thread
+    tls = endpoint.contextForTLS()
+  }
+
+  deinit { _ = closeAll() }
+
+  /// Begins a call on the current connection, or on a new one; at once where the caller is on the connection's thread and
+  /// the connection is open.
+  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
+  /// - Throws: `RPCStatus` for an endpoint that cannot be connected to, such as trust roots that cannot be read;
+  ///   `TransportFailure`; `CancellationError`.
+  func call(_ head: RequestHead, _ message: [UInt8]?) async throws -> BegunCall {
+    if thread.isCurrent, let (id, connection) = openConnection {
+      do throws(TransportFailure) {
+        return BegunCall(stream: try connection.begin(head, message), connection: id)
+      } catch {
+        retire(id)
+        throw error
+      }
+    }
+    let (id, connection) = try current()
+    let begun = connection.flatMapThrowing { try $0.begin(head, message) }
+    do {
+      return BegunCall(stream: try await begun.value(), connection: id)
+    } catch {
+      if error is CancellationError { begun.whenSuccess { $0.abandon() } } else { retire(id) }
+      throw error
+    }
+  }
+
+  /// The current connection, if it is open.
+  private var openConnection: (id: Int, connection: HTTP2Connection)? {
+    state.withLock { state in
+      guard let id = state.current?.id, let connection = state.open[id] else { return nil }
+      return (id, connection)
+    }
+  }
+
+  /// Makes later calls use a new connection, unless they do already; calls under way go on.
+  /// - Parameter id: the number of the connection that is not to be trusted.
+  func retire(_ id: Int) {
+    let connection = state.withLock { state in
+      if state.current?.id == id { state.current = nil }
+      return state.open[id]
+    }
+    connection?.retire()
+  }
+
+  /// Retires the current connection.
+  func retireCurrent() {
+    if let id = state.withLock({ $0.current?.id }) { retire(id) }
+  }
+
+  /// Ends all calls and waits until the connections are closed.
+  func close() async {
+    for closed in closeAll() { try? await closed.get() }
+  }
+
+  private func closeAll() -> [EventLoopFuture<Void>] {
+    let (open, current) = state.withLock { state in
+      defer { (state.open, state.current) = ([:], nil) }
+      return (state.open, state.current)
+    }
+    // A connection that is still being made is not waited for.
+    if let current, open[current.id] == nil { current.connection.whenSuccess { _ = $0.close() } }
+    return open.values.map { $0.close() }
+  }
+
+  private func current() throws(RPCStatus) -> (id: Int, connection: EventLoopFuture<HTTP2Connection>) {
+    let tls = try tls.get()
+    if let current = state.withLock({ $0.current }) { return current }
+    let loop = thread.loop
+    let promise = loop.makePromise(of: HTTP2Connection.self)
+    let (id, isNew, connection) = state.withLock { state in
+      if let current = state.current { return (current.id, false, current.connection) }
+      state.attempts += 1
+      state.current = (state.attempts, promise.futureResult)
+      return (state.attempts, true, promise.futureResult)
+    }
+    guard isNew else {
+      promise.fail(CancellationError())
+      return (id, connection)
+    }
+    let opening = HTTP2Connection.open(to: endpoint, tls: tls, heads, keepalive, on: loop) { [weak self] in
+      self?.retire(id)
+    }
+    opening.cascade(to: promise)
+    connection.whenComplete { [weak self] result in
+      guard case .success(let connection) = result else {
+        self?.retire(id)
+        return
+      }
+      self?.keep(connection, id)
+    }
+    return (id, connection)
+  }
+
+  private func keep(_ connection: HTTP2Connection, _ id: Int) {
+    state.withLock { $0.open[id] = connection }
+    connection.closed.whenComplete { [weak self] _ in
+      self?.retire(id)
+      self?.state.withLock { $0.open[id] = nil }
+    }
+  }
+}
+
+/// A call, and the connection it is made on.
+struct BegunCall: Sendable {
+  let stream: CallStream
+  let connection: Int
+}
+
+extension Endpoint {
+  /// The TLS context for the endpoint; `nil` for plain text.
+  fileprivate func contextForTLS() -> Result<TLSContext?, RPCStatus> {
+    guard case .tls(let trustRoots) = security else { return .success(nil) }
+    do throws(TLSFailure) {
+      return .success(try TLSContext(trustRoots: trustRoots, http2: true))
+    } catch .unreadableCertificate(let file) {
+      let complaint =
+        "The certificates to trust in \(file) cannot be read. Check --trust: a file with certificates as PEM."
+      return .failure(RPCStatus(.invalidArgument, complaint))
+    } catch {
+      return .failure(RPCStatus(.invalidArgument, "No connection to \(text) can be set up: \(error)"))
+    }
+  }
+}
+
+/// A thread of one client: for its connections, and for its engine and its streams (`Datastore.loop`). An answer is then dealt with on the thread that read it, and a request is written by the thread that made it. Each
+/// change of threads spared is a processor that need not be woken.
+///
+/// While the engine works, nothing is read: what the server sends waits in the kernel, and then at the server.
+package final class ConnectionThread: WorkLoop, TaskExecutor {
+  /// The threads without a client. A thread does not end with its client, since what comes too late for the client must
+  /// still run, as the end of a task that waits for it.
+  private static let idle = Mutex<[MultiThreadedEventLoopGroup]>([])
+
+  private let group: MultiThreadedEventLoopGroup
+  let loop: any EventLoop
+
+  package init() {
+    group = Self.idle.withLock { $0.popLast() } ?? MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    loop = group.next()
+  }
+
+  deinit {
+    let group = group
+    Self.idle.withLock { $0.append(group) }
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  package var isCurrent: Bool { loop.inEventLoop }
+
+  /// Runs work after all that was enqueued before.
+  package func perform(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
+
+  /// Lets the connections be read between two steps of long work. Work that is merely enqueued runs before them.
+  package func pause() async {
+    // A thread that lives as long as the process refuses no task.
+    try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
+  }
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+import TerminalCanvas
+
+/// The commands that take an argument.
+extension Keymap {
+  static let withArgument: [Command] =
+    [offline, latency, fault, client, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
+
+  private static let offline = Command(
+    "offline", "go offline, for a while or until you go online again",
+    CommandArgument(
+      name: "DURATION", hint: "how long: 30s, 5m, 1h30m", isOptional: true,
+      completions: { _, _ in ["10s", "30s", "1m", "5m"] },
+      read: { text, _ throws(TextError) in
+        let duration = try DurationText.parse(text, longest: .seconds(86_400))
+        return CommandArgument.Meaning(account: "go offline, and online again after \(DurationText.text(duration))") {
+          $0.goOffline(for: duration)
+        }
+      }),
+    alone: { $0.goOffline(for: nil) })
+
+  private static let latency = Command(
+    "latency", "delay every request, answer and snapshot; 0ms ends it",
+    CommandArgument(
+      name: "DURATION", hint: "how much: 200ms, 2s; 0ms ends it",
+      completions: { _, _ in ["0ms", "50ms", "200ms", "1s"] },
+      read: { text, _ throws(TextError) in
+        let duration = try DurationText.parse(text, longest: .seconds(60), allowsZero: true)
+        let account = duration == .zero ? "no added latency" : "\(DurationText.text(duration)) of latency on purpose"
+        return CommandArgument.Meaning(account: account) { state in
+          state.faults.latency = duration
+          return [.client(.setFaults(state.faults))]
+        }
+      }))
+
+  private static let fault = Command(
+    "fault", "disturb the network on purpose; calm ends it",
+    CommandArgument(
+      name: "FAULT", hint: "latency 200ms on write, loss 10%, next write drop-ack, down watch",
+      completions: { text, _ in FaultText.forms.map(\.word).filter { $0.hasPrefix(text) } },
+      read: { text, _ throws(TextError) in
+        let change = try FaultText.parse(text)
+        if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
+        return CommandArgument.Meaning(account: FaultText.account(of: change)) { $0.cause(change) }
+      }))
+
+  private static let theme = Command(
+    "theme", "show a theme, at the next start too",
+    CommandArgument(
+      name: "NAME", hint: "a theme's name", completions: { _, state in state.configuration.themes.map(\.slug) },
+      read: { text, state throws(TextError) in
+        guard let theme = state.configuration.themes.first(where: { $0.slug == text }) else {
+          throw TextError(column: 1, "no theme is called \(text)")
+        }
+        return CommandArgument.Meaning(account: "theme: \(theme.name)") { $0.choose(theme: theme.slug) }
+      }))
+
+  private static let glyphs = Command(
+    "glyphs", "draw with signs or in ASCII, until the end of this session",
+    CommandArgument(
+      name: "SET", hint: "auto, as the terminal has them; unicode; ascii",
+      completions: { _, _ in ["auto", "unicode", "ascii"] },
+      read: { text, _ throws(TextError) in
+        switch text {
+        case "auto":
+          return CommandArgument.Meaning(account: "draw with the signs that the terminal has") { _ in
+            [.terminal(.adoptGlyphs)]
+          }
+        case "unicode", "ascii":
+          let account = text == "ascii" ? "draw in ASCII" : "draw with signs beyond ASCII"
+          return CommandArgument.Meaning(account: account) { state in
+            state.configuration.glyphs = text == "ascii" ? .ascii : .unicode
+            return []
+          }
+        default: throw TextError(column: 1, "it is auto, unicode or ascii")
+        }
+      }))
+
+  private static let keys = Command(
+    "keys", "show the keys that are pressed on the screen, for an audience, or no longer",
+    CommandArgument(
+      name: "STATE", hint: "on, or off", isOptional: true,
+      completions: { _, _ in ["on", "off"] },
+      read: { text, _ throws(TextError) in
+        guard ["on", "off"].contains(text) else { throw TextError(column: 1, "it is on or off") }
+        let account = text == "on" ? "show the keys that are pressed" : "show no keys that are pressed"
+        return CommandArgument.Meaning(account: account) { state in
+          state.typing.showKeys(text == "on")
+          return []
+        }
+      }),
+    alone: { state in
+      state.typing.showKeys(state.typing.pressed == nil)
+      return []
+    })
+
+  private static let go = Command(
+    "go", "go to a collection, a document or a row",
+    CommandArgument(
+      name: "PATH", hint: "orders, orders/abc, 5000 or 50%", completions: { _, state in state.knownPaths },
+      read: { text, _ throws(TextError) in
+        if let row = Int(text), row > 0 {
+          return CommandArgument.Meaning(account: "go to row \(row)") { $0.jump(row: row) }
+        }
+        if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
+          return CommandArgument.Meaning(account: "go to \(percent)%") { $0.jump(percent: percent) }
+        }
+        let path: ResourcePath
+        do throws(ModelError) { path = try ResourcePath(validating: text) } catch {
+          throw TextError(column: 1, error.message)
+        }
+        if let key = DocumentKey(path) {
+          return CommandArgument.Meaning(account: "open the document \(text)") { $0.goTo(key) }
+        }
+        return CommandArgument.Meaning(account: "open the collection \(text)") { $0.openCollection(path) }
+      }))
+
+  private static let listen = Command(
+    "listen", "listen to a query: cities where population >= 1000 order by name limit 10",
+    CommandArgument(
+      name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
+      completions: { text, state in state.queryCompletions(text) },
+      read: { text, state throws(TextError) in
+        let query = try QueryLine.parse(text, in: state.configuration.database)
+        let isRunning = state.listeners.contains { $0.query == query && $0.failure == nil }
+        if isRunning { throw TextError(column: 1, "a listener has this query already") }
+        return CommandArgument.Meaning(account: "listen to \(QueryText.line(query))") {
+          $0.listen(to: query, name: ListenerRecord.defaultName(for: query))
+        }
+      }))
+
+  private static let query = Command(
+    "query", "ask a query once, and show the result in its order",
+    CommandArgument(
+      name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
+      completions: { text, state in state.queryCompletions(text) },
+      read: { text, state throws(TextError) in
+        let query = try QueryLine.parse(text, in: state.configuration.database)
+        return CommandArgument.Meaning(account: "ask once for \(QueryText.line(query))") { $0.ask(query) }
+      }))
+
+  private static let stop = Command(
+    "stop", "stop a listener",
+    CommandArgument(
+      name: "LISTENER", hint: "a listener's name",
+      completions: { _, state in state.listeners.filter { $0.failure == nil }.map(\.name) },
+      read: { text, state throws(TextError) in
+        guard let listener = state.listeners.first(where: { $0.name == text && $0.failure == nil }) else {
+          throw TextError(column: 1, "no listener is called \(text)")
+        }
+        return CommandArgument.Meaning(account: "stop listening to \(text)") { $0.stopListening(listener.tag) }
+      }))
+
+  private static let shot = Command(
+    "shot", "write the screen to a file: shot FILE.svg, .ansi or .txt; its last 30 seconds: FILE.cast",
+    CommandArgument(
+      name: "FILE", hint: "screen.svg, screen.cast; screen.svg without email,name leaves values out",
+      read: { text, _ throws(TextError) in
+        let (file, fields) = Self.shotParts(text)
+        guard !file.isEmpty, fields?.isEmpty != true else {
+          throw TextError(column: 1, "name a file, and fields behind without: screen.svg without email,name")
+        }
+        let what = file.lowercased().hasSuffix(".cast") ? "the last 30 seconds of the screen" : "the screen"
+        return CommandArgument.Meaning(account: "write \(what) to \(file)" + (fields.map { " without \($0)" } ?? "")) {
+          _ in [.recording(.shot(file, without: fields))]
+        }
+      }))
+
+  /// `screen.svg without email` as a file and fields.
+  private static func shotParts(_ text: String) -> (file: String, fields: String?) {
+    guard let mark = text.firstRange(of: " without ") else {
+      let isOpen = text.hasSuffix(" without")
+      return isOpen ? (String(text.dropLast(8)).trimmed, "") : (text.trimmed, nil)
+    }
+    return (String(text[..<mark.lowerBound]).trimmed, String(text[mark.upperBound...]).trimmed)
+  }
+
+  private static let filter = Command(
+    "filter-by", "filter the pane: word !word field:>5 /re/",
+    CommandArgument(
+      name: "TERMS", hint: "word !word status:paid total:>=10.5 /re/",
+      completions: { text, state in state.fieldCompletions(text) },
+      read: { text, state throws(TextError) in
+        _ = try RowFilter(text, in: state.configuration.database)
+        if let reason = state.reasonAgainstFilter { throw TextError(column: 1, reason) }
+        return CommandArgument.Meaning(account: "filter \(state.focus.title) by \(text)") { state in
+          state.openFilter()
+          state.overlay?.filterLine?.field = TextField(text)
+          if let line = state.overlay?.filterLine { state.applyLiveFilter(line) }
+          return state.acceptFilter()
+        }
+      }))
+}
+
+/// The file that an import reads or an export writes, in place of the form that asks for it.
+extension Keymap {
+  /// - Parameter paths: what is exported; `nil` for the whole database.
+  static func exportFile(_ paths: @escaping @Sendable (DashboardState) -> [ResourcePath]?) -> CommandArgument {
+    CommandArgument(
+      name: "FILE", hint: "the file to write, such as orders.jsonl", isOptional: true,
+      read: { text, state throws(TextError) in
+        let paths = paths(state)
+        let what = paths.map { $0.map(\.text).joined(separator: ", ") } ?? "the whole database"
+        return CommandArgument.Meaning(account: "export \(what) to \(text)") {
+          $0.start(.export(paths, file: text))
+        }
+      })
+  }
+
+  /// - Parameter collection: the collection of plain documents; `nil` for what `export` wrote.
+  static func importFile(_ collection: @escaping @Sendable (DashboardState) -> ResourcePath?) -> CommandArgument {
+    CommandArgument(
+      name: "FILE", hint: "the file to read, such as backup.jsonl", isOptional: true,
+      read: { text, state throws(TextError) in
+        let collection = collection(state)
+        return CommandArgument.Meaning(account: "import \(text)" + (collection.map { " into \($0.text)" } ?? "")) {
+          $0.start(.importing(file: text, into: collection))
+        }
+      })
+  }
+}
+
+extension DashboardState {
+  /// The paths of the collections and documents in the tree.
+  var knownPaths: [String] {
+    let roots = browser.roots ?? []
+    let below = browser.windows.keys.map(\.text).filter { !roots.contains($0) }.sorted()
+    return roots + below + browser.windows.values.flatMap(\.loaded).map(\.key).sorted().map(\.path.text)
+  }
+
+  /// Completions of a query: its collection, then its fields.
+  fileprivate func queryCompletions(_ text: String) -> [String] {
+    guard let path = text.split(separator: " ").first.map(String.init), text.contains(" ") else {
+      return (browser.roots ?? []).flatMap { [$0] } + browser.windows.keys.map(\.text).sorted()
+    }
+    let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])
+    let words = ["where", "order", "by", "and", "or"]
+    let before = head.split(separator: " ").last.map { $0.lowercased() } ?? ""
+    guard words.contains(before) else {
+      return head.split(separator: " ").count == 1 ? ["where", "order by", "limit"].map { head + $0 } : []
+    }
+    return fieldNames(of: ResourcePath(path)).map { head + $0 }
+  }
+
+  /// Completions of a filter: the field that is being typed.
+  fileprivate func fieldCompletions(_ text: String) -> [String] {
+    guard let path = selectedCollection, focus == .collections else { return [] }
+    let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])
+    return fieldNames(of: path).map { "\(head)\($0):" }
+  }
+
+  private func fieldNames(of path: ResourcePath) -> [String] {
+    (browser.statistics[path]?.fields.keys.sorted() ?? []).map { FieldPath($0).canonicalText }
+  }
+}
+
+/// The argument that a command of the palette takes: `offline 30s`.
+struct CommandArgument: Sendable {
+  /// The meaning of an argument: its description in words, and its effect.
+  struct Meaning: Sendable {
+    var account: String
+    var run: @Sendable (inout DashboardState) -> [Effect]
+  }
+
+  /// The name of the argument in help: `DURATION`.
+  let name: String
+  /// A description with examples, shown until the user types.
+  let hint: String
+  /// Whether the command can run without the argument.
+  var isOptional = false
+  /// Whole texts to offer for the text typed so far.
+  var completions: @Sendable (String, DashboardState) -> [String] = { _, _ in [] }
+  /// Reads the text; throws `TextError`, the reason why it is refused.
+  let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
+
+  var label: String { isOptional ? "[\(name)]" : name }
+}
+
+extension Command {
+  /// The same command, which takes an argument in the palette.
+  func taking(_ argument: CommandArgument) -> Command {
+    var command = self
+    command.argument = argument
+    return command
+  }
+
+  /// A command that is in the palette only, since it takes an argument. If it is chosen without one, the palette asks
+  /// for it.
+  init(
+    _ name: String, _ help: String, _ argument: CommandArgument,
+    alone: (@Sendable (inout DashboardState) -> [Effect])? = nil
+  ) {
+    self.init(
+      name, "", in: .screen, help, title: Wording { _ in "\(name) \(argument.label)" },
+      run: alone ?? { state in
+        state.openPalette(typed: name + " ")
+        return []
+      })
+    self.argument = argument
+  }
+}
+
+/// The text behind `evict` and `purge`: what is to leave, and how old it has to be.
+enum EvictionText {
+  /// Takes `older than 2h` off the end of a text.
+  /// - Returns: the text before it, and the age; `nil` for a text without it.
+  static func age(in text: String) throws(TextError) -> (rest: String, age: Duration?) {
+    let words = text.split(separator: " ")
+    if words.suffix(3).first == "older", words.count >= 3, words[words.count - 2] == "than" {
+      let rest = String(text[..<words[words.count - 3].startIndex]).trimmed
+      return (rest, try DurationText.parse(String(words[words.count - 1])))
+    }
+    if words.last == "older" || words.suffix(2) == ["older", "than"] {
+      throw TextError(column: 1, "write: PATH older than 2h")
+    }
+    return (text, nil)
+  }
+
+  /// Reads a path or a query; an empty text is everything.
+  static func scope(_ text: String, _ state: DashboardState) throws(TextError) -> EvictionScope {
+    if text.isEmpty { return .everything }
+    let query = try QueryLine.parse(text, in: state.configuration.database)
+    if query.limit != nil { throw TextError(column: 1, "an eviction has no limit: all that match leave") }
+    let isPath = query.filters.isEmpty && query.collectionGroup == nil && query.explicitOrderBy.isEmpty
+    return isPath ? .path(query.path) : .matching(query)
+  }
+
+  static func account(of scope: EvictionScope, _ age: Duration?) -> String {
+    let what =
+      switch scope {
+      case .everything: "take everything out of the cache"
+      case .path(let path): "take \(path.text) out of the cache"
+      case .matching(let query): "take \(QueryText.line(query)) out of the cache"
+      case .tombstones(let path):
+        "forget which documents\(path.map { " of \($0.text)" } ?? "") are known not to exist"
+      }
+    return what + (age.map { ", as far as the server has not confirmed it for \(DurationText.text($0))" } ?? "")
+  }
+}

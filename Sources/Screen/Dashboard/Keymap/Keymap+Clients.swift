@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreText
+import Spelling
+
+/// The commands about the clients that share the screen.
+extension Keymap {
+  static let clients: [Command] = [
+    Command(
+      "next-client", "ctrl-n `", in: .screen, "let the keys act on the next client", hint: "client", 5,
+      unless: { $0.reasonAgainstOtherClients }, run: { _ in [.stage(.focusNext)] }),
+    Command(
+      "zoom-client", "&", in: .screen, "let this client fill the screen, or show all clients again",
+      unless: { $0.reasonAgainstOtherClients }, run: { _ in [.stage(.toggleZoom)] }),
+  ]
+
+  /// The command that is in the palette only.
+  static let client = Command(
+    "client", "clients on this screen: go to one, add one with a cache and a plug of its own, end one",
+    CommandArgument(
+      name: "NAME", hint: ClientWords.hint, completions: { ClientWords.completions($0, $1) },
+      read: { text, state throws(TextError) in
+        if let reason = state.reasonAgainstClients { throw TextError(column: 1, reason) }
+        return try ClientWords.meaning(of: text, state)
+      }))
+}
+
+extension DashboardState {
+  var reasonAgainstOtherClients: String? {
+    if isInScenario { return stage == nil ? "the scenario has one client" : nil }
+    return reasonAgainstClients
+      ?? (stage == nil ? "there is one client; :client add NAME opens another beside it" : nil)
+  }
+
+  /// The reason why this screen can have no other clients.
+  fileprivate var reasonAgainstClients: String? {
+    if isInScenario { return nil }
+    if let program = configuration.attached { return "attached: the client is \(program.name)'s, and alone here" }
+    return past?.isReplay == true ? "this is a replay: there is no client here" : nil
+  }
+}
+
+/// The commands about scenarios: one that is played on the screen, and those that can be.
+extension Keymap {
+  static let scenario: [Command] = [
+    Command(
+      "scenario-play", "space", in: .scenario, "stop before the next step, or go on; with --step do the next one",
+      hint: "stop or go on", 0, run: { _ in [.stage(.scenario(.toggle))] }),
+    Command(
+      "scenario-next", "n", in: .scenario, "do the next step now", hint: "next step", 1,
+      run: { _ in [.stage(.scenario(.next))] }),
+    Command(
+      "scenario-faster", "+", in: .scenario, "play faster", hint: "faster", 2,
+      run: { _ in [.stage(.scenario(.faster))] }),
+    Command(
+      "scenario-slower", "-", in: .scenario, "play slower", hint: "slower", 3,
+      run: { _ in [.stage(.scenario(.slower))] }),
+    Command(
+      "scenario-again", "r", in: .scenario, "play it again from its first step", hint: "again", 4,
+      run: { _ in [.stage(.scenario(.again))] }),
+  ]
+
+  /// The commands that are in the palette only.
+  static let scenarioWords: [Command] = [
+    Command(
+      "scenario", "play a scenario on this screen, in a world of its own; your data is left alone",
+      CommandArgument(
+        name: "NAME", hint: "the name of a scenario that is shipped; hearth play --list has a sentence about each",
+        completions: { _, state in state.configuration.scenarios.map(\.name) },
+        read: { text, state throws(TextError) in
+          let all = state.configuration.scenarios
+          guard let title = all.first(where: { $0.name == text }) else {
+            let near = NearestName.suggestion(for: text, among: all.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+            throw TextError(column: 1, "no scenario is called \(text)\(near)")
+          }
+          return CommandArgument.Meaning(account: "play \(title.name): \(title.summary)") { _ in
+            [.terminal(.playScenario(title.name))]
+          }
+        })),
+    Command(
+      "pace", "of a scenario that is played: show each step for so long before it is done",
+      CommandArgument(
+        name: "TIME", hint: "500ms, 2s",
+        read: { text, state throws(TextError) in
+          guard state.isInScenario else {
+            throw TextError(column: 1, "no scenario is played here; scenario NAME plays one")
+          }
+          let time = try DurationText.parse(text)
+          return CommandArgument.Meaning(account: "a step each \(text)") { _ in [.stage(.scenario(.pace(time)))] }
+        })),
+  ]
+}
+
+extension DashboardState {
+  /// Whether the client is one of a scenario that is played.
+  package var isInScenario: Bool { configuration.attached?.isOfScenario ?? false }
+
+  /// The one who has switched the network off, as it stands behind "by".
+  package var plugHolder: String {
+    configuration.attached.flatMap { $0.allowsControl ? nil : $0.owner } ?? "you"
+  }
+
+  /// Whether a command is possible with a scenario on the screen, and one of its keys means it.
+  func canUse(_ command: Command) -> Bool {
+    guard command.reason(self) == nil else { return false }
+    return command.keys.contains { key in
+      (configuration.keymap.command(for: key, in: [.scenario])?.name ?? command.name) == command.name
+    }
+  }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
+import FirestoreClientState
+package import FirestoreModel
+package import TerminalCanvas
+
+/// The right end of a collection's row: the number of its documents, live or with its age, and the sign of how much of
+/// the collection listeners hear.
+package struct CollectionMarks {
+  let frame: FrameState
+  let path: ResourcePath
+  let isLarge: Bool
+  let glyphs: Glyphs
+  /// The columns in which the sign stands.
+  let flags: Int
+  /// Whether a number and its age stand apart, as where there is room.
+  private var isRoomy = true
+
+  package init(frame: FrameState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
+    (self.frame, self.path, self.isLarge) = (frame, path, isLarge)
+    (self.glyphs, self.flags) = (glyphs, flags)
+  }
+
+  private var window: CollectionWindow? { frame.state.browser.windows[path] }
+
+  /// - Parameter room: the columns beside the collection's name, in which words are as far as they fit.
+  package func line(room: Int) -> Line {
+    let roomy = line(below: room)
+    guard !isLarge, roomy.width > room else { return roomy }
+    var tight = self
+    tight.isRoomy = false
+    return tight.line(below: room)
+  }
+
+  private func line(below room: Int) -> Line {
+    var line = Line(glyphs)
+    addNumbers(to: &line)
+    let listeners = frame.state.listeners.filter { $0.failure == nil && $0.covers(path) }
+    let words = isLarge ? words(of: listeners) : nil
+    if let words, line.width + SafeText.columns(of: words) + 4 + flags <= room {
+      line.skip(line.isEmpty ? 0 : 2)
+      line.add(words, .textMuted)
+      line.skip(1)
+    } else {
+      line.skip(2)
+    }
+    let start = line.width
+    addSign(of: listeners, to: &line)
+    line.skip(to: start + flags)
+    return line
+  }
+
+  // MARK: Listeners
+
+  /// The part that is heard, where it is not all; of several parts their number.
+  private func words(of listeners: [ListenerRecord]) -> String? {
+    guard !listeners.isEmpty, !listeners.contains(where: { $0.scope == .all }) else { return nil }
+    return listeners.count == 1 ? listeners[0].scope.words : "\(listeners.count) parts"
+  }
+
+  private func addSign(of listeners: [ListenerRecord], to line: inout Line) {
+    guard !listeners.isEmpty else { return }
+    let isFromCache = frame.state.network.isOffline || listeners.allSatisfy(\.isFromCache)
+    let isWhole = listeners.contains { $0.scope == .all && ($0.isFromCache == false || isFromCache) }
+    let sign = isFromCache ? glyphs.listeningFromCache : isWhole ? glyphs.listening : glyphs.listeningInPart
+    line.add(sign + (listeners.count > 1 ? "\(listeners.count)" : ""), isFromCache ? .flagCache : .stateOnline)
+  }
+
+  // MARK: Numbers
+
+  private func addNumbers(to line: inout Line) {
+    if let failure = window?.failure {
+      line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
+    } else if let search = frame.state.browser.search, search.path == path {
+      line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
+    } else if let search = window?.search, search.isRunning {
+      // The row below the documents has the same in words.
+      line.add("\(glyphs.ellipsis) \(grouped(search.looked))", .paneCount)
+    } else if let search = window?.search, search.isFromCache {
+      // The others of the collection were not looked at.
+      let more = search.isComplete ? "" : "+"
+      line.add("\(grouped(search.found))\(more) of \(grouped(search.looked)) cached", .paneCount)
+    } else if let window, let found = window.found, let total = window.total {
+      line.add("\(grouped(found.count))\(found.isAll ? "" : "+") of \(grouped(total))", .paneCount)
+      addAge(to: &line)
+    } else if window?.filter != nil, window?.isLoading == true {
+      line.add(glyphs.ellipsis, .textMuted)
+    } else if window?.total != nil {
+      addCount(to: &line)
+    } else if window?.isLoading == true {
+      line.add(glyphs.ellipsis, .textMuted)
+    } else {
+      line.add("?", .textMuted)
+    }
+  }
+
+  /// `3 docs`, `3 docs · 0:40`, `3 cached`, `1 cached of 3 · 0:40`.
+  private func addCount(to line: inout Line) {
+    guard let count = window?.count else { return }
+    func documents(_ number: Int) -> String {
+      isLarge ? "\(grouped(number)) doc\(number == 1 ? "" : "s")" : grouped(number)
+    }
+    guard let cached = count.cached else {
+      line.add(documents(count.known?.number ?? 0), .paneCount)
+      return addAge(to: &line)
+    }
+    guard let known = count.known, known.number > cached else {
+      return line.add(isLarge ? "\(grouped(cached)) cached" : "\(grouped(cached))c", .paneCount)
+    }
+    if cached == 0 {
+      line.add(documents(known.number), .paneCount)
+    } else {
+      line.add("\(grouped(cached))\(isLarge ? " cached of " : "c/")\(grouped(known.number))", .paneCount)
+    }
+    addAge(to: &line)
+  }
+
+  private func addAge(to line: inout Line) {
+    guard let age = frame.state.countAge(of: path) else { return }
+    line.add((isRoomy ? " \(glyphs.bullet) " : glyphs.bullet) + age, .textMuted)
+  }
+}
+
+/// The names of the columns above the tree, with the sign of the order: those of the collection in which the selection
+/// is. A click on one sorts by it. Used by drawing and by the mouse.
+package struct CollectionHeads {
+  private struct Head {
+    var key: RowOrder.Key
+    var columns: Range<Int>
+    var text: String
+    var isRight = false
+  }
+
+  /// The collection that the names are about.
+  let path: ResourcePath
+  private var heads: [Head] = []
+
+  /// - Returns: `nil` while no collection shows documents.
+  package init?(_ state: DashboardState, _ layout: Layout) {
+    guard state.browser.result == nil, let path = Self.path(state), let window = state.browser.windows[path] else {
+      return nil
+    }
+    self.path = path
+    let glyphs = state.configuration.glyphs
+    let order = window.shownOrder
+    let sign = order.isDescending ? glyphs.descending : glyphs.ascending
+    let width = layout.content(of: .collections).width
+    let fitting = state.columnFitting(of: path, layout)
+    var start = state.documentLead(of: path, layout)
+    var end = width
+    if let column = state.timeColumn(layout) {
+      let key = order.isTime ? order.key : RowOrder.Key.changed
+      let text = (key == .created ? "created" : "changed") + (order.isTime ? sign : "")
+      heads.append(Head(key: key, columns: column..<column + DashboardState.timeWidth, text: text))
+      end = column
+    } else if order.isTime {
+      // The times have no column here: their order is named at the right.
+      let text = (order.key == .changed ? "changed" : "created") + sign
+      let columns = SafeText.columns(of: text)
+      heads.append(Head(key: order.key, columns: max(0, width - columns)..<width, text: text))
+      end = max(0, width - columns - 1)
+    }
+    func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool, isLast: Bool = false) {
+      let text = name + (key == order.key ? sign : "")
+      // Nothing stands above the signs of the documents, which are behind the last column.
+      let wanted = isLast && width > 0 ? max(width, SafeText.columns(of: text)) : width
+      let room = min(wanted, end - start)
+      guard room > 0 else { return }
+      heads.append(Head(key: key, columns: start..<start + room, text: text, isRight: isRight))
+    }
+    add(.id, "id", width: fitting.idWidth, isRight: false)
+    start += fitting.idWidth + 2
+    for (index, column) in fitting.columns.enumerated() {
+      add(
+        .field(FieldPath(column.name)), column.name, width: column.width, isRight: column.isNumber,
+        isLast: index == fitting.columns.count - 1)
+      start += column.width + 2
+    }
+  }
+
+  /// The collection of the selection, or the first whose documents are shown.
+  private static func path(_ state: DashboardState) -> ResourcePath? {
+    func shows(_ path: ResourcePath) -> Bool {
+      state.browser.expanded.contains(path) && state.browser.windows[path]?.documents.isEmpty == false
+    }
+    if let path = state.selectedCollection, shows(path) { return path }
+    return state.browser.roots?.lazy.map { ResourcePath($0) }.first(where: shows)
+  }
+
+  package func line(_ glyphs: Glyphs) -> Line {
+    var line = Line(glyphs)
+    for head in heads.sorted(by: { $0.columns.lowerBound < $1.columns.lowerBound }) {
+      line.skip(to: head.columns.lowerBound)
+      let isOrder = head.text.hasSuffix(glyphs.ascending) || head.text.hasSuffix(glyphs.descending)
+      line.cell(head.text, isOrder ? .text : .textMuted, width: head.columns.count, right: head.isRight)
+    }
+    return line
+  }
+
+  func key(at column: Int) -> RowOrder.Key? { heads.first { $0.columns.contains(column) }?.key }
+}
+
+extension DashboardState {
+  /// The collection that the rows at the top are of while its own row is off the screen: that of the selection, or where
+  /// that shows no documents the one that the names of the columns are about. `nil` beside a result.
+  package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
+    let rows = browser.rows
+    guard browser.result == nil, !rows.isEmpty else { return nil }
+    let shown = browser.cursor.rows(count: rows.count, height: geometry(of: .collections, layout).rows.height)
+    func isOff(_ path: ResourcePath) -> Bool {
+      rows.firstIndex { $0.item == .collection(path) }.map { !shown.contains($0) } ?? false
+    }
+    if let path = selectedCollection, browser.expanded.contains(path) { return isOff(path) ? path : nil }
+    switch rows[shown.lowerBound].item {
+    case .document(let key), .field(let key, _): return isOff(key.collection) ? key.collection : nil
+    case .collection, .before, .after, .note: return nil
+    }
+  }
+}

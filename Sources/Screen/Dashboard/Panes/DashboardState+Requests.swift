@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package import DashboardModel
+package import FirestoreClientState
+import FirestoreModel
+package import TerminalCanvas
+
+/// The requests that the server's security rules decided on.
+extension DashboardState {
+  /// The reason why there are no requests to show; `nil` if the server can be asked.
+  package var reasonAgainstRequests: String? {
+    switch configuration.backend.kind {
+    case .embedded: "rules hold at 'hearth serve --rules': connect to it (--emulator)"
+    case .cloud: "Cloud Firestore does not tell what its rules decide"
+    case .emulator: nil
+    }
+  }
+
+  /// Whether pane 4 shows the requests, rather than the events.
+  package var showsRequests: Bool { feed.tab == .requests }
+
+  /// The note in place of requests.
+  package var requestsNote: String? { reasonAgainstRequests ?? requests.note }
+
+  /// Goes to the requests, and asks the server for them.
+  mutating func openRequests() -> [Effect] {
+    feed.tab = .requests
+    focusPane(.feed)
+    return past == nil && reasonAgainstRequests == nil ? requests.ask(at: now) : []
+  }
+
+  /// Goes to the other list of pane 4.
+  mutating func turnFeed() -> [Effect] {
+    guard showsRequests else { return openRequests() }
+    feed.tab = .events
+    return []
+  }
+
+  /// Shows all about the selected request.
+  mutating func openRequest() {
+    guard let decision = requests.selected else { return }
+    overlay = .list(ListOverlay(content: .request(decision)))
+  }
+
+  /// `esc`: shows all, then follows, then goes back to the events.
+  mutating func leaveRequests() {
+    if requests.isFiltered {
+      requests.clearFilter()
+    } else if !requests.isFollowing {
+      requests.follow()
+    } else {
+      feed.tab = .events
+    }
+  }
+
+  mutating func toggleRequestsHeld() { requests.isFollowing ? requests.hold() : requests.follow() }
+
+  mutating func receive(_ result: ClientEvent.DecisionsResult) {
+    requests.take(result)
+    guard let (write, found) = requests.takeWanted() else { return }
+    guard let found else {
+      let kept = requests.failure == nil ? "; it keeps its last decisions only" : ""
+      return toast(.warning, "the server has not told of the request of \(write.batch)\(kept)")
+    }
+    show(found)
+  }
+
+  private mutating func show(_ decision: RuleDecision) {
+    requests.select(decision)
+    if overlay == nil { overlay = .list(ListOverlay(content: .request(decision))) }
+  }
+
+  // MARK: Refused writes
+
+  /// Leads from a refused write to its request among those that the server has told of.
+  mutating func openRequest(of batch: BatchID) -> [Effect] {
+    guard let write = knownWrite(batch).flatMap({ RefusedWrite($0, now: now) }) else { return [] }
+    let effects = openRequests()
+    if let reason = reasonAgainstRequests {
+      toast(.info, reason)
+    } else if let known = write.request(among: requests.all ?? []) {
+      show(known)
+    } else {
+      requests.look(for: write)
+    }
+    return effects
+  }
+
+  /// A write of the queue, or one that left it lately.
+  func knownWrite(_ batch: BatchID) -> QueueRow? {
+    writes.allRows.first { $0.batch == batch } ?? writes.journey(of: batch)?.row
+  }
+
+  // MARK: Questions
+
+  /// Whether the server is asked again and again, because its answers are on the screen.
+  private var asksForRequests: Bool {
+    showsRequests && past == nil && reasonAgainstRequests == nil && layout(size).panes[.feed] != nil
+  }
+
+  /// The time of the next question to the server, or of an open page to the client.
+  var nextQuestion: Timestamp? {
+    let inside: Timestamp? = if case .inside(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
+    return [inside, asksForRequests ? requests.asksAgainAt : nil].compactMap(\.self).min()
+  }
+
+  mutating func takeDueQuestion() -> [Effect] {
+    var effects = asksForRequests ? requests.takeDueQuestion(at: now) : []
+    if case .inside(var panel)? = overlay?.list?.content {
+      effects += panel.takeDueQuestion(at: now)
+      overlay?.list?.content = .inside(panel)
+    }
+    return effects
+  }
+
+  /// Moves the time of the next question after the device's clock was set back.
+  mutating func moveQuestion(_ moved: (Timestamp) -> Timestamp) {
+    requests.asksAgainAt = moved(requests.asksAgainAt)
+    if case .inside(var panel)? = overlay?.list?.content {
+      panel.asksAgainAt = moved(panel.asksAgainAt)
+      overlay?.list?.content = .inside(panel)
+    }
+  }
+}
+
+extension DashboardState {
+  func requestGeometry(of decision: RuleDecision, _ layout: Layout) -> ListGeometry {
+    let width = min(110, layout.size.width - 2)
+    let dialog = Dialog(layout, width: width, rows: requestLines(of: decision, layout).count)
+    return ListGeometry(dialog: dialog, rows: dialog.content)
+  }
+
+  func requestLines(of decision: RuleDecision, _ layout: Layout) -> [RuleDecision.AccountLine] {
+    let width = Dialog(layout, width: min(110, layout.size.width - 2), rows: 1).content.width
+    return decision.lines(width: width, configuration.glyphs)
+  }
+}
+
+extension RuleDecision {
+  /// The account in lines that fit.
+  package func lines(width: Int, _ glyphs: Glyphs) -> [AccountLine] {
+    account.flatMap { line -> [AccountLine] in
+      if line.text.isEmpty { return [line] }
+      let parts = WrappedText.lines(line.text, width: max(8, width - line.indent - 4), glyphs.ellipsis)
+      return parts.enumerated().map { number, text in
+        var part = line
+        part.text = text
+        if number > 0 { part.indent += 2 }
+        return part
+      }
+    }
+  }
+}

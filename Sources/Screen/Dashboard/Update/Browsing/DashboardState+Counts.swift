@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+package import FirestoreModel
+import FirestoreQuery
+
+/// The numbers of documents: which are kept up, and how old the others are.
+extension DashboardState {
+  /// Whether the known number of a collection's documents is the server's at this moment: the backend tells of commits, or
+  /// a listener or the shown window has all of the collection.
+  package func isCountLive(_ path: ResourcePath) -> Bool {
+    guard !network.isOffline else { return false }
+    if browser.hearsCommits || isCountedByListener(path) { return true }
+    return browser.windows[path].map { $0.isWhole && !$0.isFromCache } ?? false
+  }
+
+  /// The age of the shown number; `nil` for one that is live, that is the cache's, or that is not known.
+  package func countAge(of path: ResourcePath) -> String? {
+    guard let count = browser.windows[path]?.count, let known = count.known, !isCountLive(path),
+      count.cached.map({ $0 < known.number }) ?? true
+    else { return nil }
+    return CountAge.text(of: known.time, at: now)
+  }
+
+  /// The time at which the next shown age changes.
+  var nextCountAge: Timestamp? {
+    browser.windows.values.lazy.filter { countAge(of: $0.path) != nil }
+      .compactMap { [now] in $0.count.known.map { CountAge.nextChange(of: $0.time, after: now) } }.min()
+  }
+
+  // MARK: Counting again
+
+  private var counted: [ResourcePath] { browser.windows.values.filter { $0.total != nil }.map(\.path).sorted() }
+
+  var reasonAgainstRecount: String? {
+    if network.isOffline { return "offline: the server cannot be asked" }
+    return counted.isEmpty ? "nothing has been counted yet" : nil
+  }
+
+  /// The cost of counting again where that is billed: one read for each thousand of a collection's documents, and at least
+  /// one (`pricing`, "Aggregation queries").
+  var recountCost: String? {
+    guard configuration.backend.kind == .cloud else { return nil }
+    let reads = counted.reduce(0) { $0 + max(1, ((browser.windows[$1]?.count.known?.number ?? 0) + 999) / 1000) }
+    return "\(grouped(reads)) read\(reads == 1 ? "" : "s")"
+  }
+
+  mutating func recount() -> [Effect] {
+    let paths = counted
+    let cost = recountCost.map { ", \($0)" } ?? ""
+    toast(.info, "counting \(paths.count) collection\(paths.count == 1 ? "" : "s")\(cost)")
+    return paths.map { .client(.count($0)) }
+  }
+
+  // MARK: Being right
+
+  /// Notes that the numbers that are live are right now.
+  mutating func confirmCounts() {
+    let now = now
+    for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
+  }
+
+  /// Takes the number of documents from a snapshot of the whole collection; any other snapshot only tells that it has
+  /// changed.
+  mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
+    let (path, now) = (listener.query.path, now)
+    if listener.isExact(whileOffline: network.isOffline) {
+      if snapshot.isFromCache {
+        browser.windows[path]?.count.takeCached(snapshot.count)
+      } else {
+        browser.windows[path]?.count.take(snapshot.count, at: now)
+      }
+      browser.recounts[path] = nil
+      return
+    }
+    for change in snapshot.changes where change.kind != .modified {
+      browser.noteChange(in: change.document.key.collection, at: now)
+    }
+  }
+
+  /// Takes a count from elsewhere, unless a listener or a window shows the whole collection: unlike a server's count
+  /// these include the pending writes.
+  mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
+    let window = browser.windows[path]
+    let shown = window?.isWhole == true ? window?.loaded.count : nil
+    let number = listenerThatCounts(path)?.count ?? shown ?? count
+    if !isFromCache, let known = window?.total, known != number { browser.hasNewsFromOthers = true }
+    if isFromCache {
+      browser.windows[path, default: CollectionWindow(path: path)].count.takeCached(number)
+    } else {
+      browser.windows[path, default: CollectionWindow(path: path)].count.take(number, at: now)
+    }
+  }
+
+  private func listenerThatCounts(_ path: ResourcePath) -> ListenerRecord? {
+    listeners.first {
+      $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
+    }
+  }
+
+  func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
+}
+
+/// News of commits: what they may have made untrue is asked again.
+extension DashboardState {
+  mutating func receive(_ news: CommitNews) -> [Effect] {
+    browser.hearsCommits = true
+    let questions: [Renewals.Question]
+    switch news {
+    case .everything:
+      // Counts from before the news began are renewed with it.
+      var all: [Renewals.Question] = browser.windows.keys.map { .count($0) }
+      for path in browser.expanded { all.append(question(of: path)) }
+      questions = all + [.collections(below: .root)]
+    case .collections(let notices): questions = notices.filter(\.changesCount).flatMap { self.questions(about: $0) }
+    }
+    return browser.renewals.ask(Array(Set(questions)).sorted { "\($0)" < "\($1)" }, at: now)
+  }
+
+  /// The questions whose answers change when documents of a collection come or go.
+  private func questions(about notice: CollectionNotice) -> [Renewals.Question] {
+    let path = notice.collection
+    var questions: [Renewals.Question] = []
+    if let window = browser.windows[path], !isCountedByListener(path), !window.isWhole || window.isFromCache {
+      questions.append(.count(path))
+    }
+    if notice.deleted > 0 || !browser.isRoot(ResourcePath(segments: path.segments.prefix(1).map(String.init))) {
+      questions.append(.collections(below: .root))
+    }
+    // Documents above may exist by what is below them alone.
+    var above = path
+    while !above.isRoot {
+      if browser.expanded.contains(above) { questions.append(question(of: above)) }
+      above = above.parent
+    }
+    return questions
+  }
+
+  private func question(of path: ResourcePath) -> Renewals.Question {
+    path.isDocument ? .collections(below: path) : .missing(in: path)
+  }
+}
+
+/// Reviews of the collections. Listeners report the documents on the screen, but not those that others add or delete
+/// elsewhere; so collections are listed and counted again: every minute, and more often while that finds changes.
+extension DashboardState {
+  /// The least number of seconds between two reviews: counting a database of Google's costs money.
+  private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
+
+  /// The time of the next review; `nil` while offline, before the first list, with another program's client, or where the
+  /// backend tells of every commit.
+  var dueReview: Timestamp? {
+    network.isOffline || configuration.attached != nil || browser.hearsCommits ? nil : browser.nextReview
+  }
+
+  /// The number of seconds between two attempts to list the collections of a server that is out of reach.
+  private static let retryPace: Int64 = 5
+
+  /// The tick for a review; a quiet dashboard waits for the tick of the minute.
+  var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
+
+  /// Keeps the reason why the collections were not listed. A server that is out of reach is asked again soon: without a
+  /// listener or a write no stream would find out that it is back.
+  mutating func noteUnlisted(_ failure: RPCStatus) {
+    browser.rootsFailure = failure
+    if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }
+  }
+
+  /// Begins the reviews after the collections were listed for the first time.
+  mutating func beginReviews() {
+    if browser.nextReview == nil { browser.nextReview = now.advanced(seconds: reviewPace) }
+  }
+
+  mutating func takeDueReview() -> [Effect] {
+    guard let due = dueReview, due <= now else { return [] }
+    if browser.rootsOutage != nil { return listAgain() }
+    browser.nextReview = now.advanced(seconds: reviewPace)
+    browser.hasNewsFromOthers = false
+    let counted = browser.windows.values.filter { $0.total != nil && !$0.isWhole }.map(\.path)
+    for path in counted where !isCountedByListener(path) { browser.recounts[path] = now }
+    return [.client(.listCollections(below: .root))]
+  }
+
+  /// Lists the collections of a server that was out of reach. The answer sets the time of the next attempt.
+  mutating func listAgain() -> [Effect] {
+    browser.nextReview = nil
+    return [.client(.listCollections(below: .root))]
+  }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreJSON
+import FirestoreModel
+import TerminalCanvas
+
+/// The field editor: opening it, and its keys.
+extension DashboardState {
+  // MARK: Opening
+
+  /// Opens the field editor for the selected document, at the selected field.
+  mutating func editFields() -> [Effect] {
+    openEditor { editor, path in
+      if let path { editor.select(path) }
+    }
+  }
+
+  mutating func addField() -> [Effect] {
+    openEditor { editor, path in
+      if let path { editor.select(path) }
+      editor.name()
+    }
+  }
+
+  mutating func removeField() -> [Effect] {
+    openEditor { editor, path in
+      guard let path else { return }
+      editor.select(path)
+      editor.removeSelected()
+    }
+  }
+
+  private mutating func openEditor(_ start: (inout FieldEditor, [String]?) -> Void) -> [Effect] {
+    guard let key = selectedKey, let data = document(key)?.data else { return [] }
+    let path = selectedFieldPath
+    var editor = FieldEditor(.document(key), data.fields, in: configuration.database)
+    start(&editor, path)
+    // The open document shows others' changes behind the editor, and is the place it returns to.
+    let effects = openDetail(key)
+    overlay = .fields(editor)
+    return effects
+  }
+
+  /// The names on the path to the selected field, including indices of arrays.
+  private var selectedFieldPath: [String]? {
+    if focus == .collections, case .field(_, let name)? = selectedItem { return [name] }
+    guard focus == .detail, case .field(let line)? = selectedLine?.content, line.local != nil else { return nil }
+    return line.path
+  }
+
+  /// Shows a question over the screen; an editor with unsent edits waits behind it.
+  mutating func interject(_ question: Overlay) {
+    typing.editing.wait(overlay?.fieldEditor)
+    overlay = question
+  }
+
+  /// Resumes the edit that was sent last.
+  mutating func editAgain(over now: Fields?) {
+    if let editor = typing.editing.again(over: now) { overlay = .fields(editor) }
+  }
+
+  // MARK: Keys
+
+  /// Handles a letter while no text is typed.
+  mutating func choose(_ letter: Character, in editor: FieldEditor) -> [Effect] {
+    if case .choosing = editor.mode, let kind = FieldKind.allCases.first(where: { $0.letter == letter }) {
+      let now = now
+      overlay?.fieldEditor?.take(kind, now: now)
+      return []
+    }
+    return run(Key.character(letter))
+  }
+
+  mutating func moveInEditor(by step: Int) -> [Effect] {
+    guard var editor = overlay?.fieldEditor else { return [] }
+    switch editor.mode {
+    case .browsing: editor.move(by: step)
+    case .choosing(var cursor, let entry):
+      cursor.move(by: step, in: FieldKind.allCases.indices)
+      editor.mode = .choosing(cursor, entry)
+    case .reviewing(var review):
+      review.cursor.move(by: step, in: review.rows.indices)
+      editor.mode = .reviewing(review)
+    case .naming, .typing: return []
+    }
+    overlay = .fields(editor)
+    return []
+  }
+
+  mutating func typeField() -> [Effect] {
+    if let reason = overlay?.fieldEditor?.type() { toast(.info, reason) }
+    return []
+  }
+
+  mutating func nameField() { overlay?.fieldEditor?.name() }
+  mutating func acceptFieldName() { overlay?.fieldEditor?.acceptName() }
+  mutating func chooseType() { overlay?.fieldEditor?.chooseType() }
+  mutating func cycleType(by step: Int) {
+    let now = now
+    overlay?.fieldEditor?.cycleType(by: step, now: now)
+  }
+
+  mutating func removeEdited() { overlay?.fieldEditor?.removeSelected() }
+  mutating func switchEdited() { overlay?.fieldEditor?.switchSelected() }
+  mutating func foldEdited(isOpen: Bool) { overlay?.fieldEditor?.fold(isOpen: isOpen) }
+
+  mutating func revertEdited() {
+    guard let path = overlay?.fieldEditor?.selectedPath, !path.isEmpty else { return }
+    overlay?.fieldEditor?.revert(path)
+  }
+
+  mutating func acceptType() {
+    guard case .choosing(let cursor, _)? = overlay?.fieldEditor?.mode else { return }
+    let now = now
+    overlay?.fieldEditor?.take(FieldKind.allCases[cursor.index], now: now)
+  }
+
+  /// The arrows in a typed value: lines of a text that has several, else types.
+  mutating func moveInValue(by step: Int) {
+    guard var field = overlay?.field, field.hasLines else { return cycleType(by: step) }
+    field.moveLine(by: step)
+    overlay?.field = field
+  }
+
+  mutating func breakLine() {
+    guard var field = overlay?.field else { return }
+    field.insert("\n")
+    overlay?.field = field
+  }
+
+  /// Accepts the typed text, unless it is no value yet, which the editor shows beside it.
+  /// - Returns: whether the typing has ended.
+  mutating func acceptFieldValue() -> Bool {
+    guard var editor = overlay?.fieldEditor else { return false }
+    guard case .typing(let entry) = editor.mode else { return true }
+    guard editor.accept(entry) else {
+      toast(.warning, "\(entry.kind.title): \(entry.problem ?? "no value yet")")
+      return false
+    }
+    overlay = .fields(editor)
+    return true
+  }
+
+  mutating func typeNextField(by step: Int) {
+    guard let wasNew = acceptTyped() else { return }
+    overlay?.fieldEditor?.goOn(by: step, afterNew: wasNew)
+    _ = typeField()
+  }
+
+  /// Takes the value, and goes on to the next row: one more `enter` edits that one, or adds another field.
+  mutating func acceptFieldValueAndGoOn() {
+    if let wasNew = acceptTyped() { overlay?.fieldEditor?.goOn(by: 1, afterNew: wasNew) }
+  }
+
+  /// - Returns: whether the accepted value is that of a new row; `nil` if it was not accepted.
+  private mutating func acceptTyped() -> Bool? {
+    let wasNew = overlay?.fieldEditor?.isTypingNew ?? false
+    return acceptFieldValue() ? wasNew : nil
+  }
+}
+
+/// The field editor on the screen: its lists, and the effects of clicks in it.
+extension DashboardState {
+  /// Brings the editor's lists back onto the screen.
+  mutating func settleEditor(_ layout: Layout) {
+    guard var editor = overlay?.fieldEditor else { return }
+    let geometry = FieldEditorGeometry(editor, layout)
+    switch editor.mode {
+    case .choosing(var cursor, let entry):
+      cursor.settle(in: FieldKind.allCases.indices, height: geometry.types.height)
+      editor.mode = .choosing(cursor, entry)
+    case .reviewing(var review):
+      let place = FieldReviewGeometry(review, layout, self)
+      review.cursor.settle(in: review.rows.indices, height: place.rows.height)
+      editor.mode = .reviewing(review)
+    case .browsing, .naming, .typing:
+      editor.cursor.settle(in: editor.rows.indices, height: geometry.rows.height)
+    }
+    overlay = .fields(editor)
+  }
+
+  /// A click into the editor: on a field, its fold or its type, a type of the list, or a button.
+  mutating func press(_ editor: FieldEditor, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
+    let geometry = FieldEditorGeometry(editor, layout)
+    func row(_ cursor: Cursor<Int>, _ count: Int, _ area: Rect) -> Int? {
+      let shown = cursor.rows(count: count, height: area.height)
+      guard area.contains(point) else { return nil }
+      let index = shown.lowerBound + point.y - area.y
+      return shown.contains(index) ? index : nil
+    }
+    switch editor.mode {
+    case .choosing(let cursor, _):
+      guard let index = row(cursor, FieldKind.allCases.count, geometry.types) else { return [] }
+      let now = now
+      overlay?.fieldEditor?.take(FieldKind.allCases[index], now: now)
+    case .reviewing(let review):
+      let place = FieldReviewGeometry(review, layout, self)
+      if let isSending = place.isSending(at: point) { return run(isSending ? "accept" : "cancel") }
+      if let index = row(review.cursor, review.rows.count, place.rows) {
+        return moveInEditor(by: index - review.cursor.index)
+      }
+    case .naming, .typing: break
+    case .browsing:
+      guard let index = row(editor.cursor, editor.rows.count, geometry.rows) else { return [] }
+      overlay?.fieldEditor?.select(index)
+      let row = editor.rows[index]
+      if row.isAddition {
+        nameField()
+      } else if row.isOpen != nil, geometry.foldColumns(of: row).contains(point.x) {
+        overlay?.fieldEditor?.toggle(row.path)
+      } else if geometry.typeColumns.contains(point.x) {
+        chooseType()
+      } else if isDouble {
+        return run(Key(.enter))
+      }
+    }
+    return []
+  }
+}
+
+/// Out of the field editor: back, to the user's editor of texts, or to the client.
+extension DashboardState {
+  // MARK: Leaving
+
+  /// `esc`: a step back, and from the fields out of the editor, not without a question where edits would be lost.
+  mutating func leaveFieldEditor() -> [Effect] {
+    guard var editor = overlay?.fieldEditor else { return [] }
+    if editor.stepBack() {
+      overlay = .fields(editor)
+      return []
+    }
+    guard editor.hasUnsentEdits else {
+      overlay = nil
+      return []
+    }
+    let count = editor.edited.changeCount
+    typing.editing.wait(editor)
+    overlay = .confirm(
+      Confirmation(
+        title: "Leave the editor",
+        body: [
+          "\(count) change\(count == 1 ? "" : "s") of \(editor.subject.place) \(count == 1 ? "was" : "were") not sent."
+        ],
+        action: count == 1 ? "Drop it" : "Drop them", subject: .dropEdits))
+    return []
+  }
+
+  var reasonAgainstTextEditor: String? {
+    overlay?.fieldEditor?.edited.transforms.isEmpty == false
+      ? "a text has no transforms: send them first, or u takes them back" : nil
+  }
+
+  /// Continues in the user's text editor, with the changes so far in the text.
+  mutating func editAsText() -> [Effect] {
+    guard let editor = overlay?.fieldEditor else { return [] }
+    overlay = nil
+    typing.editing.handOver(editor)
+    let edit = editor.edit
+    let database = configuration.database
+    func text(_ fields: Fields) -> String {
+      fields.isEmpty ? "{\n  \n}\n" : DocumentJSON.text(of: fields, relativeTo: database)
+    }
+    var request = EditRequest(edit.subject.request, text: text(edit.base))
+    request.text = text(edit.fields)
+    return [.terminal(.edit(request))]
+  }
+
+  // MARK: Sending
+
+  mutating func reviewEdit() {
+    guard acceptFieldValue(), let editor = overlay?.fieldEditor else { return }
+    let exists = editor.isNew && editor.key.map { document($0)?.exists == true } ?? false
+    overlay?.fieldEditor?.review = FieldReview(editor, exists: exists)
+  }
+
+  /// Reviews the edit as a set of the whole document, or again as an update.
+  mutating func toggleReplacing() {
+    overlay?.fieldEditor?.toggleReplacing()
+    reviewEdit()
+  }
+
+  var reasonAgainstSending: String? { overlay?.fieldEditor?.review?.problem }
+
+  mutating func sendEdit() -> [Effect] {
+    guard let editor = overlay?.fieldEditor else { return [] }
+    overlay = nil
+    return [.client(.edit(typing.editing.send(editor)))]
+  }
+
+  func copyReviewed() -> [Effect] {
+    (overlay?.fieldEditor?.review?.text).map { [.terminal(.copy($0))] } ?? []
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreText
+
+/// Import and export from the dashboard: one at a time, beside all other work.
+extension DashboardState {
+  /// The object of an export of the selection: the document under the cursor, or the collection.
+  var exportedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
+
+  /// The reason why no transfer is possible now; `nil` if one is.
+  var reasonAgainstTransfer: String? {
+    if let transfer = storage.transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
+    return network.isNetworkEnabled ? nil : "you are offline: import and export are the server's. Go online first"
+  }
+
+  mutating func askForExport(of paths: [ResourcePath]?) {
+    let name = paths.map { $0.first?.text.replacing("/", with: "-") ?? "" } ?? configuration.database.project
+    let what = paths.map { $0.map(\.text).joined(separator: ", ") } ?? "the database"
+    var lead = ["One document per line, with what is below the documents; hearth import reads it."]
+    if writes.waiting > 0 {
+      let count = writes.waiting
+      lead.append(
+        "\(count) write\(count == 1 ? " waits and is" : "s wait and are") not in it: it is the server's data.")
+    }
+    ask(
+      Prompt(
+        title: "Export \(what)", label: "file", lead: lead, field: TextField("\(name).jsonl"), subject: .export(paths)))
+  }
+
+  mutating func askForImport(into path: ResourcePath?) {
+    let what =
+      path.map { "Plain documents, one per line or in a JSON array; their ids are made for \($0.text)." }
+      ?? "What export wrote: {\"path\": \u{2026}, \"data\": \u{2026}} per line, or a JSON array of them."
+    ask(
+      Prompt(
+        title: "Import" + (path.map { " into \($0.text)" } ?? " a file"), label: "file",
+        lead: [what, "Documents of the same path are replaced. Undo does not take an import back."],
+        ghost: "backup.jsonl", subject: .importFile(into: path)))
+  }
+
+  /// Starts a transfer; one into real data must be confirmed by typing the project.
+  mutating func start(_ request: TransferRequest) -> [Effect] {
+    let effect = Effect.client(.transfer(request))
+    guard request.isImport, configuration.backend.isProduction else { return [effect] }
+    let project = configuration.backend.project
+    overlay = .confirm(
+      Confirmation(
+        title: "Import", body: [request.title, "This is \(project), not an emulator. Type \(project) to allow it."],
+        action: "Import", subject: .perform([effect]), required: project, typed: TextField()))
+    return []
+  }
+
+  mutating func receive(_ progress: TransferState) {
+    let isNew = storage.transfers.running == nil
+    storage.transfers = .running(progress)
+    if isNew, overlay == nil { showTransfer() } else if isTransferShown { showTransfer() }
+  }
+
+  mutating func receive(_ account: TransferAccount) -> [Effect] {
+    storage.transfers = .ended(account)
+    feed.append(FeedRow(time: now, kind: .divider, summary: account.text))
+    let isShown = isTransferShown
+    if isShown { showTransfer() }
+    switch account.end {
+    case .complete where account.refusedCount == 0: if !isShown { toast(.info, account.text) }
+    case .complete, .cancelled: toast(.warning, account.text)
+    case .failed: toast(.error, account.text)
+    }
+    guard account.request.isImport, account.documents > 0 else { return [] }
+    // No listener reports imported documents of collections that are not listened to.
+    for path in browser.windows.keys { browser.noteChange(in: path, at: now) }
+    return [.client(.listCollections(below: .root))]
+  }
+
+  private var isTransferShown: Bool {
+    if case .decision(let decision)? = overlay?.list?.content { decision.isTransfer } else { false }
+  }
+
+  var reasonAgainstShowingTransfer: String? {
+    storage.transfers.decision == nil ? "nothing was imported or exported" : nil
+  }
+
+  /// Opens the account of the transfer, or updates the open one.
+  mutating func showTransfer() {
+    guard let decision = storage.transfers.decision else { return }
+    guard isTransferShown else {
+      overlay = .list(ListOverlay(content: .decision(decision)))
+      return
+    }
+    overlay?.list?.content = .decision(decision)
+  }
+}
+
+extension Transfers {
+  /// The decision that shows the transfer; `nil` before the first.
+  fileprivate var decision: Decision? {
+    switch self {
+    case .none: nil
+    case .running(let progress): Decision(progress)
+    case .ended(let account): Decision(account)
+    }
+  }
+}
+
+/// Bundles that are written from what is selected.
+extension DashboardState {
+  /// The selected range, document, collection with its filter, or the result of a listener or a query; `nil` if nothing
+  /// of them is selected.
+  var bundledContents: BundleContents? {
+    if focus == .collections {
+      let keys = rangeKeys
+      if !keys.isEmpty { return .documents(keys) }
+      if let result = browser.result { return contents(of: result.query) }
+    }
+    if focus == .feed, let listener = listeners.first(where: { $0.tag == selectedEvent?.listener }) {
+      return contents(of: listener.query, named: listener.name)
+    }
+    if let key = selectedKey { return .documents([key]) }
+    return focus == .collections ? selectedQuery.map { contents(of: $0) } : nil
+  }
+
+  /// The result of a listener, or what is selected.
+  func bundledContents(of name: String?) throws(TextError) -> BundleContents {
+    guard let name else {
+      guard let bundledContents else { throw TextError(column: 1, "nothing is selected") }
+      return bundledContents
+    }
+    guard let listener = listeners.first(where: { $0.name == name }) else {
+      throw TextError(column: 1, "no listener is called \(name)")
+    }
+    return contents(of: listener.query, named: listener.name)
+  }
+
+  /// - Parameter name: the name under which clients find the result; that of its listener, or of its collection, for
+  ///   `nil`.
+  private func contents(of query: Query, named name: String? = nil) -> BundleContents {
+    if let key = DocumentKey(query.path), query.collectionGroup == nil { return .documents([key]) }
+    let listener = listeners.first { $0.query == query }
+    return .result(query, name: name ?? listener?.name ?? query.collectionGroup ?? query.path.text)
+  }
+
+  mutating func askForBundle() {
+    guard let contents = bundledContents else {
+      toast(.info, "nothing is selected")
+      return
+    }
+    let name = contents.text.split(separator: " ").first.map { $0.replacing("/", with: "-") } ?? "documents"
+    var lead = ["As the server has it now, for loadBundle of Apple's, Google's and Hearth's clients."]
+    if case .result(_, let name) = contents { lead.append("They find the query as \(name).") }
+    if writes.waiting > 0 { lead.append("Writes that wait are not in it.") }
+    ask(
+      Prompt(
+        title: "Bundle \(contents.text)", label: "file", lead: lead, field: TextField("\(name).bundle"),
+        subject: .bundle(contents)))
+  }
+
+  mutating func askForFreezing() {
+    var lead = [
+      "What the cache has, as the server had it, offline too: for hearth import, or as FILE.bundle for loadBundle."
+    ]
+    if writes.waiting > 0 { lead.append("Writes that wait are not in it.") }
+    ask(
+      Prompt(title: "Freeze the cache", label: "file", lead: lead, field: TextField("cache.jsonl"), subject: .freeze))
+  }
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreText
+package import LinearPatterns
+
+/// The filter that `/` means everywhere: terms that must all hold of a row.
+///
+///     word "two words" ^beginning ~letters /re/ field:value field:>5 field:~part field:/re/ !term
+///
+/// Capital letters in a word or pattern make it case-sensitive. Values are those of conditions (`ValueReader`), up to the
+/// next blank, and compared as Firestore compares them: with those of their own type, and numbers as numbers.
+package struct RowFilter: Hashable, Sendable {
+  package struct Term: Hashable, Sendable {
+    package var condition: Condition
+    package var isExcluded = false
+
+    package init(condition: Condition, isExcluded: Bool = false) {
+      (self.condition, self.isExcluded) = (condition, isExcluded)
+    }
+  }
+
+  package enum Condition: Hashable, Sendable {
+    case contains(Word)
+    /// A row that begins with a text.
+    case begins(String)
+    case matches(Pattern)
+    case field(FieldFilter)
+    case fieldContains(FieldPath, Word)
+    case fieldMatches(FieldPath, Pattern)
+  }
+
+  package struct Word: Hashable, Sendable {
+    package let text: String
+    package let isExact: Bool
+
+    package init(_ text: String) {
+      self.text = text
+      isExact = text != text.lowercased()
+    }
+
+    func isPart(of candidate: String) -> Bool {
+      (isExact ? candidate : candidate.lowercased()).contains(text)
+    }
+  }
+
+  package let text: String
+  package let terms: [Term]
+
+  /// A filter that every row passes.
+  package static let none = RowFilter(text: "", terms: [])
+
+  package init(text: String, terms: [Term]) {
+    self.text = text
+    self.terms = terms
+  }
+
+  /// - Throws: the error in the text, with its place.
+  package init(_ text: String, in database: DatabaseID) throws(TextError) {
+    var parser = FilterParser(text, in: database)
+    self.init(text: text, terms: try parser.terms())
+  }
+
+  package var isEmpty: Bool { terms.isEmpty }
+
+  /// - Parameters:
+  ///   - text: the whole text of the row.
+  ///   - documents: the documents for the conditions on fields; each condition must hold for one of them.
+  package func matches(_ text: @autoclosure () -> String, in documents: @autoclosure () -> [Document] = []) -> Bool {
+    if terms.isEmpty { return true }
+    let (text, documents) = (text(), terms.contains(where: \.isAboutField) ? documents() : [])
+    return terms.allSatisfy { $0.condition.holds(of: text, documents) != $0.isExcluded }
+  }
+
+  /// The parts of a row's text that made it pass, as ranges of its scalars.
+  func hits(in text: [Unicode.Scalar]) -> [Range<Int>] {
+    terms.filter { !$0.isExcluded }.compactMap(\.condition.shown).flatMap { $0.ranges(in: text) }
+  }
+}
+
+extension RowFilter.Term {
+  var isAboutField: Bool {
+    switch condition {
+    case .contains, .begins, .matches: false
+    case .field, .fieldContains, .fieldMatches: true
+    }
+  }
+}
+
+extension RowFilter.Condition {
+  package func holds(of text: String, _ documents: [Document]) -> Bool {
+    switch self {
+    case .contains(let word): word.isPart(of: text)
+    case .begins(let start): text.hasPrefix(start)
+    case .matches(let pattern): pattern.matches(text)
+    case .field(let filter): documents.contains { filter.holds(of: $0) }
+    case .fieldContains(let path, let word): documents.contains { $0.texts(at: path).contains { word.isPart(of: $0) } }
+    case .fieldMatches(let path, let pattern):
+      documents.contains { $0.texts(at: path).contains { pattern.matches($0) } }
+    }
+  }
+
+  /// The pattern that the condition highlights in a row.
+  fileprivate var shown: Pattern? {
+    switch self {
+    case .contains(let word), .fieldContains(_, let word): Pattern(literal: word.text, isExact: word.isExact)
+    case .begins(let start): Pattern(literal: start, isExact: true)
+    case .matches(let pattern), .fieldMatches(_, let pattern): pattern
+    case .field(let filter):
+      if filter.op == .equal, case .string(let text) = filter.value, !text.isEmpty {
+        Pattern(literal: text, isExact: true)
+      } else {
+        nil
+      }
+    }
+  }
+}
+
+extension FieldFilter {
+  package func holds(of document: Document) -> Bool {
+    Query(path: document.key.collection, filters: [.field(self)]).matches(document)
+  }
+}
+
+extension Document {
+  /// The field as text; of an array, the text of each element.
+  fileprivate func texts(at path: FieldPath) -> [String] {
+    switch data?[path] {
+    case nil: []
+    case .array(let values)?: values.prefix(100).map(Self.text)
+    case let value?: [Self.text(of: value)]
+    }
+  }
+
+  private static func text(of value: Value) -> String {
+    if case .string(let text) = value { text } else { ColumnText.text(of: value) }
+  }
+}
+
+/// Parses the text typed after `/`.
+struct FilterParser {
+  private var cursor: TextCursor
+  /// The database of references in values.
+  private let database: DatabaseID
+
+  init(_ text: String, in database: DatabaseID) {
+    cursor = TextCursor(text)
+    self.database = database
+  }
+
+  mutating func terms() throws(TextError) -> [RowFilter.Term] {
+    var terms: [RowFilter.Term] = []
+    while true {
+      cursor.skipSpace()
+      if cursor.isAtEnd { return terms }
+      let isExcluded = cursor.take("!")
+      // The excluded word is still to be typed.
+      guard let start = cursor.next, !start.properties.isWhitespace else { continue }
+      if let condition = try condition(from: start) {
+        terms.append(RowFilter.Term(condition: condition, isExcluded: isExcluded))
+      }
+    }
+  }
+
+  private func error(_ reason: String, at place: Int? = nil) -> TextError {
+    TextError(column: (place ?? cursor.position) + 1, reason)
+  }
+
+  private mutating func condition(from start: Unicode.Scalar) throws(TextError) -> RowFilter.Condition? {
+    switch start {
+    case "/": return .matches(try pattern())
+    case "\"":
+      let word = quoted()
+      return word.isEmpty ? nil : .contains(RowFilter.Word(word))
+    case "~":
+      cursor.position += 1
+      let letters = rest()
+      return letters.isEmpty ? nil : .matches(try Self.letters(letters))
+    case "^":
+      cursor.position += 1
+      let word = rest()
+      return word.isEmpty ? nil : .begins(word)
+    default:
+      if let field = try field() { return try comparison(of: field) }
+      return .contains(RowFilter.Word(rest()))
+    }
+  }
+
+  /// Passes everything up to the next blank, and returns it.
+  private mutating func rest() -> String { cursor.take { !$0.properties.isWhitespace } }
+
+  /// A word between double quotes; an end that is still to be typed is at the end of the line.
+  private mutating func quoted() -> String {
+    cursor.position += 1
+    var word = String.UnicodeScalarView()
+    while let scalar = cursor.next, scalar != "\"" {
+      cursor.position += 1
+      if scalar == "\\", let escaped = cursor.next, escaped == "\"" || escaped == "\\" {
+        cursor.position += 1
+        word.append(escaped)
+      } else {
+        word.append(scalar)
+      }
+    }
+    _ = cursor.take("\"")
+    return String(word)
+  }
+
+  /// The pattern of a word in which some letters stand in this order, whatever is between them.
+  private static func letters(_ text: String) throws(TextError) -> Pattern {
+    let escaped = text.unicodeScalars.map { scalar in
+      let isSign = scalar.isASCII && !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
+      return (isSign && scalar != "_" ? "\\" : "") + String(scalar)
+    }
+    do throws(PatternError) { return try Pattern(escaped.joined(separator: "[^ ]*")) } catch {
+      throw TextError(column: nil, error.reason)
+    }
+  }
+
+  private mutating func pattern() throws(TextError) -> Pattern {
+    let start = cursor.position
+    cursor.position += 1
+    while let scalar = cursor.next, scalar != "/" {
+      cursor.position += 1
+      if scalar == "\\", !cursor.isAtEnd { cursor.position += 1 }
+    }
+    let source = cursor.text(start + 1..<cursor.position)
+    guard cursor.take("/") else { throw error("a pattern ends with /; \"/…\" is a word", at: start) }
+    if let after = cursor.next, !after.properties.isWhitespace {
+      throw error("a blank parts the pattern from what follows")
+    }
+    if source.isEmpty { throw error("the pattern is empty", at: start) }
+    do throws(PatternError) { return try Pattern(source) } catch {
+      throw TextError(column: start + 1 + error.column, error.reason)
+    }
+  }
+
+  // MARK: Fields
+
+  /// Reads a field with the colon behind it; returns `nil`, and reads nothing, for other words.
+  private mutating func field() throws(TextError) -> FieldPath? {
+    let scalars = cursor.scalars
+    let start = cursor.position
+    var end = start
+    var isQuoted = false
+    while end < scalars.count, isQuoted || !scalars[end].properties.isWhitespace && scalars[end] != ":" {
+      if scalars[end] == "\\", isQuoted { end += 1 } else if scalars[end] == "`" { isQuoted.toggle() }
+      end += 1
+    }
+    guard end < scalars.count, scalars[end] == ":", end > start else { return nil }
+    let name = cursor.text(start..<end)
+    let isName = name.unicodeScalars.allSatisfy {
+      $0 == "_" || $0 == "." || $0 == "-" || $0.properties.isAlphabetic
+        || $0.properties.numericType != nil
+    }
+    guard name.contains("`") || isName && name.first?.isNumber == false && name.first != "-" else { return nil }
+    cursor.position = end + 1
+    let path = try FieldPathText.parse(name, column: start + 1)
+    if path.isDocumentID { throw error("ids are words: ^abc for those that begin with abc", at: start) }
+    return path
+  }
+
+  private static let operators: [(text: String, op: FieldFilter.Operator?)] = [
+    ("<=", .lessThanOrEqual), (">=", .greaterThanOrEqual), ("!=", .notEqual), ("==", .equal), ("=", .equal),
+    ("<", .lessThan), (">", .greaterThan), ("~", nil),
+  ]
+
+  private mutating func comparison(of path: FieldPath) throws(TextError) -> RowFilter.Condition {
+    if cursor.next == "/" { return .fieldMatches(path, try pattern()) }
+    let start = cursor.position
+    var op: FieldFilter.Operator? = .equal
+    if let found = Self.operators.first(where: { cursor.take($0.text) }) {
+      op = found.op
+      // A second colon is skipped: `n:>:5` is `n:>5`.
+      if op != nil { _ = cursor.take(":") }
+    }
+    guard let next = cursor.next, !next.properties.isWhitespace else {
+      let sign = cursor.text(start..<cursor.position)
+      throw error("a value is missing\(sign.isEmpty ? "" : " after \(sign)"); \"\" is the empty text")
+    }
+    guard let op else { return .fieldContains(path, RowFilter.Word(next == "\"" ? quoted() : rest())) }
+    let value = try ValueReader(database: database).value(&cursor, until: .word)
+    return .field(FieldFilter(path, op, value))
+  }
+}

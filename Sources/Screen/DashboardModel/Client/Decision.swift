@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+import FirestoreText
+
+/// An action that waits until the user has seen the changes that it would overwrite: a table of the fields, and the
+/// possible answers.
+package struct Decision: Sendable {
+  /// One line of the table; fields in dispute have a mark in front.
+  package struct Row: Sendable {
+    package var isDisputed: Bool
+    package var cells: [String]
+  }
+
+  package var title: String
+  /// The events that led here, in sentences.
+  package var lead: [String]
+  /// The heads over the cells.
+  package var heads: [String]
+  package var rows: [Row]
+  /// The possible answers; the first one overwrites nothing.
+  package var items: [MenuItem]
+  /// The message when the decision is left open.
+  package var leaving: String?
+  /// The write whose way is drawn, as far as it is known.
+  package var batch: BatchID?
+  /// Whether this is the account of the transfer, and is updated with its events.
+  package var isTransfer = false
+
+  package init(
+    title: String, lead: [String], heads: [String], rows: [Row], items: [MenuItem], leaving: String? = nil,
+    isTransfer: Bool = false
+  ) {
+    self.title = title
+    self.lead = lead
+    self.heads = heads
+    self.rows = rows
+    self.items = items
+    self.leaving = leaving
+    self.isTransfer = isTransfer
+  }
+}
+
+extension Decision {
+  /// Both versions of a document that was changed while it was edited.
+  package init(_ conflict: EditConflict) {
+    title = "\(conflict.key.path.text) was changed meanwhile"
+    lead = [
+      conflict.isDeleted
+        ? "It was deleted while you edited it. Nothing is written yet."
+        : "Somebody else changed what you edited. Nothing is written yet."
+    ]
+    heads = ["field", "before", "yours", "now there"]
+    rows = conflict.fields.map { field in
+      Row(
+        isDisputed: field.mine != field.base && field.theirs != field.base && field.mine != field.theirs,
+        cells: [field.path.canonicalText] + [field.base, field.mine, field.theirs].map(Self.text))
+    }
+    let disputed = rows.count(where: \.isDisputed)
+    let mine = conflict.fields.count { $0.mine != $0.base }
+    let again =
+      switch conflict.again {
+      case .text(let request):
+        MenuItem(
+          letter: "e", title: "edit again", detail: "with what is there now in the text",
+          choice: .perform([.terminal(.edit(request))]))
+      case .fields(let now):
+        MenuItem(
+          letter: "e", title: "edit again", detail: "your changes, beside what is there now",
+          choice: .editFields(over: now))
+      }
+    let dropped = "Nothing was written; your edit is dropped."
+    // The first two answers write nothing, so that keys that were meant for the screen before overwrite nothing.
+    items = [
+      again,
+      MenuItem(letter: "c", title: "cancel", detail: "your edit is dropped", choice: .perform([], saying: dropped)),
+    ]
+    if !conflict.keepingTheirs.isEmpty {
+      items.append(
+        MenuItem(
+          letter: "t", title: "keep theirs", detail: "write only what nobody else changed",
+          choice: .perform([.client(.write(conflict.keepingTheirs))])))
+    }
+    if conflict.isDeleted {
+      items.append(
+        MenuItem(
+          letter: "w", title: "write it again", detail: "the whole document as you have it",
+          choice: .perform([.client(.write(conflict.replacing))])))
+    } else {
+      items.append(
+        MenuItem(
+          letter: "o", title: "overwrite",
+          detail: "your \(mine) field\(mine == 1 ? "" : "s"), over \(disputed) of theirs",
+          choice: .perform([.client(.write(conflict.overwriting))])))
+      items.append(
+        MenuItem(
+          letter: "w", title: "overwrite the whole document", detail: "all their changes are lost",
+          choice: .perform([.client(.write(conflict.replacing))])))
+    }
+    leaving = dropped
+  }
+
+  /// The changes that undoing or redoing a write would lose.
+  package init(_ conflict: UndoConflict) {
+    let (batch, verb) = (conflict.batch, conflict.isRedo ? "redo" : "undo")
+    title = (conflict.isRedo ? "Redo " : "Undo ") + batch.description
+    let names = conflict.documents.prefix(3).map(\.key.path.text).joined(separator: ", ")
+    let more = conflict.documents.count > 3 ? " and \(conflict.documents.count - 3) more" : ""
+    let done = conflict.isRedo ? "\(batch) was undone" : "\(batch)"
+    lead = [
+      "Since \(done), there were other changes to what is written here, in \(names)\(more). Nothing is written yet."
+    ]
+    heads = ["field", conflict.isRedo ? "after the undo" : "after \(batch)", "now there", "will be"]
+    let isOne = conflict.documents.count == 1
+    rows = conflict.documents.flatMap { document in
+      Self.rows(of: document.writing, to: document, isOne ? "" : document.key.documentID + " ")
+    }
+    let effect: ClientEffect = conflict.isRedo ? .redo(over: conflict) : .undo(over: conflict)
+    items = [
+      MenuItem(letter: "c", title: "cancel", detail: "everything stays as it is", choice: .perform([])),
+      MenuItem(
+        letter: "a", title: "\(verb) all the same", detail: "what is now there above is replaced",
+        choice: .perform([.client(effect)])),
+    ]
+  }
+
+  /// The fields that a write replaces, those marked that changed since.
+  private static func rows(
+    of writing: UndoConflict.Writing, to document: UndoConflict.Document, _ prefix: String
+  ) -> [Row] {
+    let fields = writing.fields.map { field in
+      let will = writing.operation == .deletion ? "deleted" : text(field.mine)
+      return Row(
+        isDisputed: field.base != field.theirs,
+        cells: [prefix + field.path.canonicalText, text(field.base), text(field.theirs), will])
+    }
+    func there(_ fields: Fields?) -> String { fields == nil ? "not there" : "there" }
+    func whole(_ will: String) -> Row {
+      Row(
+        isDisputed: document.left != document.now,
+        cells: [prefix + "document", there(document.left), there(document.now), will])
+    }
+    switch writing.operation {
+    case .fields: return fields
+    case .document: return [whole(document.now == nil ? "there again" : "replaced")] + fields
+    case .deletion: return [whole("deleted")] + fields
+    }
+  }
+
+  private static func text(_ value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
+}
+
+/// Accounts that need no decision, in the same form: the effect of a write, and the outcome of an outage.
+extension Decision {
+  /// The effect of a batch, field by field, and its progress so far.
+  /// - Parameter now: gives a document as it is known now.
+  package init(_ row: QueueRow, way: [String], now: (DocumentKey) -> Document?) {
+    title = "\(row.batch) \(row.operation.rawValue)"
+    lead = way
+    batch = row.batch
+    heads = ["field", "writes", "now here"]
+    let isOne = Set(row.documents).count == 1
+    if isOne, let key = row.documents.first { title += " \(key.path.text)" }
+    rows = row.write.mutations.flatMap { mutation -> [Row] in
+      let fields = now(mutation.key)?.data?.fields
+      let prefix = isOne ? "" : mutation.key.path.text + " "
+      func line(_ name: String, _ writes: String, _ now: Value?) -> Row {
+        Row(isDisputed: false, cells: [prefix + name, writes, now.map(ValueText.short) ?? "nothing"])
+      }
+      var rows: [Row] = []
+      switch mutation.operation {
+      case .set(let new):
+        rows.append(Row(isDisputed: false, cells: [prefix + "document", "replaced", fields == nil ? "nothing" : ""]))
+        rows += new.entries.map { line($0.name, ValueText.short($0.value), fields?[$0.name]) }
+      case .patch(let new, let mask):
+        rows += mask.paths.sorted().map { path in
+          line(path.canonicalText, new[path].map(ValueText.short) ?? "removed", fields?[path])
+        }
+      case .delete:
+        rows.append(
+          Row(isDisputed: false, cells: [prefix + "document", "deleted", fields == nil ? "nothing" : "there"]))
+      case .verify: rows.append(Row(isDisputed: false, cells: [prefix + "document", "checked", ""]))
+      }
+      return rows
+        + mutation.transforms.map { line($0.path.canonicalText, $0.operation.text, fields?[$0.path]) }
+    }
+    items = [MenuItem(letter: "c", title: "close", detail: "", choice: .perform([]))]
+    if row.isRejected, row.error?.code == .permissionDenied {
+      items.append(
+        MenuItem(
+          letter: "r", title: "what the rules saw", detail: "its request, with the line that refused it",
+          choice: .openRequest(of: row.batch)))
+    }
+    if let key = row.documents.first {
+      items.append(MenuItem(letter: "o", title: "open the document", detail: key.path.text, choice: .open(key)))
+    }
+  }
+
+  package init(_ reconnection: Reconnection, clock: String, bullet: String) {
+    title = "Back online"
+    lead = [reconnection.text(clock: clock, bullet: bullet)]
+    heads = ["document", "what", "why"]
+    rows = reconnection.rejected.map { entry in
+      Row(
+        isDisputed: true,
+        cells: [entry.key?.path.text ?? "", "\(entry.batch) rejected", entry.status.lineText(beside: entry.key)])
+    }
+    rows += reconnection.conflicts.map { conflict in
+      let names = conflict.fields.map(\.path.canonicalText).joined(separator: ", ")
+      return Row(
+        isDisputed: true, cells: [conflict.key.path.text, "\(conflict.batch) conflicting", "replaced \(names)"])
+    }
+    let changed = reconnection.changed.sorted { $0.key < $1.key }
+    rows += changed.prefix(Reconnection.mostListed).map { key, kind in
+      let word = kind == .added ? "came" : kind == .removed ? "went" : "changed"
+      return Row(isDisputed: false, cells: [key.path.text, word, "by others"])
+    }
+    items = [MenuItem(letter: "c", title: "close", detail: "", choice: .perform([]))]
+  }
+}
+
+extension FieldTransform.Operation {
+  /// The transform as text: `increment 1`, `server time`.
+  package var text: String {
+    switch self {
+    case .serverTimestamp: "server time"
+    case .increment(let value): "increment \(ValueText.short(value))"
+    case .minimum(let value): "minimum \(ValueText.short(value))"
+    case .maximum(let value): "maximum \(ValueText.short(value))"
+    case .arrayUnion(let values): "union of \(values.count)"
+    case .arrayRemove(let values): "remove \(values.count)"
+    }
+  }
+}
+
+/// A transfer on the screen: its progress, and its result.
+extension Decision {
+  package init(_ progress: TransferState) {
+    self.init(
+      title: progress.request.title, lead: [progress.text], heads: [], rows: [],
+      items: [
+        MenuItem(letter: "h", title: "hide", detail: "it goes on meanwhile", choice: .perform([])),
+        MenuItem(
+          letter: "x", title: "cancel",
+          detail: progress.request.isImport ? "what is imported stays" : "no file is written",
+          choice: .perform([.client(.cancelTransfer)])),
+      ])
+    isTransfer = true
+  }
+
+  package init(_ account: TransferAccount) {
+    self.init(
+      title: account.request.title, lead: [account.text] + account.notes,
+      heads: account.refused.isEmpty ? [] : ["refused", "why"],
+      rows: account.refused.map { text in
+        let parts = text.split(separator: ": ", maxSplits: 1).map(String.init)
+        return Row(isDisputed: true, cells: parts.count == 2 ? parts : ["", text])
+      },
+      items: [MenuItem(letter: "c", title: "close", detail: "", choice: .perform([]))])
+    if account.refusedCount > account.refused.count {
+      rows.append(Row(isDisputed: false, cells: ["", "\(grouped(account.refusedCount - account.refused.count)) more"]))
+    }
+    isTransfer = true
+  }
+}
+
+extension TransferRequest {
+  package var title: String {
+    switch self {
+    case .importing(let file, let path): "Import \(file)" + (path.map { " into \($0.text)" } ?? "")
+    case .export(nil, let file, _): "Export the database to \(file)"
+    case .export(let paths?, let file, _):
+      "Export \(paths.count == 1 ? paths[0].text : "\(grouped(paths.count)) paths") to \(file)"
+    case .bundle(let contents, let file, _): "Bundle \(contents.text) into \(file)"
+    case .freezing(let path, let file, _): "Freeze \(path?.text ?? "the cache") into \(file)"
+    }
+  }
+
+  /// The end of the documents, in words: `exported to`.
+  fileprivate var outcome: String {
+    switch self {
+    case .importing: "imported from"
+    case .export: "exported to"
+    case .bundle: "bundled into"
+    case .freezing: "of the cache written to"
+    }
+  }
+
+  fileprivate var noun: String {
+    switch self {
+    case .importing: "import"
+    case .export: "export"
+    case .bundle: "bundle"
+    case .freezing: "freeze"
+    }
+  }
+}
+
+extension TransferState {
+  /// The progress as text: `1 204 documents, 3 210/s, 45 %, 0:12 left, 2 refused`.
+  package var text: String {
+    var parts = ["\(grouped(documents)) document\(documents == 1 ? "" : "s")", "\(grouped(perSecond))/s"]
+    if let fraction { parts.append("\(Int(fraction * 100)) %") }
+    if let secondsLeft {
+      let seconds = secondsLeft % 60
+      parts.append("\(secondsLeft / 60):\(seconds < 10 ? "0" : "")\(seconds) left")
+    }
+    if refused > 0 { parts.append("\(grouped(refused)) refused") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The badge of the transfer: `[IMPORT 45 %]`.
+  package var badge: String {
+    let figure = fraction.map { "\(Int($0 * 100)) %" } ?? grouped(documents)
+    return "[\(request.noun.uppercased()) \(figure)]"
+  }
+}
+
+extension TransferAccount {
+  /// The result in one sentence, for a row and for a message.
+  package var text: String {
+    let count = "\(grouped(documents)) document\(documents == 1 ? "" : "s")"
+    let refused = refusedCount > 0 ? "; \(grouped(refusedCount)) refused" : ""
+    let tenths = Int((elapsed / .milliseconds(100)).rounded())
+    let time = "\(tenths / 10).\(tenths % 10) s"
+    switch (end, request.isImport) {
+    case (.complete, _): return "\(count) \(request.outcome) \(request.file) in \(time)\(refused)"
+    case (.cancelled, true): return "import of \(request.file) cancelled after \(count)\(refused)"
+    case (.cancelled, false): return "\(request.noun) cancelled after \(count): \(request.file) is as it was before"
+    case (.failed(let reason), true): return "import of \(request.file) ended after \(count)\(refused): \(reason)"
+    case (.failed(let reason), false): return "nothing \(request.outcome) \(request.file): \(reason)"
+    }
+  }
+}
+
+extension BundleContents {
+  /// The contents in words: `orders where total > 10`, `3 documents`.
+  package var text: String {
+    switch self {
+    case .documents(let keys): keys.count == 1 ? keys[0].path.text : "\(grouped(keys.count)) documents"
+    case .result(let query, _): QueryText.line(query)
+    }
+  }
+}

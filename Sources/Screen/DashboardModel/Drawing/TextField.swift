@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TerminalCanvas
+
+/// A line of text being typed, with the editing keys of a shell.
+package struct TextField: Hashable, Sendable {
+  package private(set) var characters: [Character]
+  /// The number of characters left of the insertion point.
+  package private(set) var position: Int
+
+  /// The largest number of characters; longer insertions are cut.
+  private let longest: Int
+  /// Whether line breaks stay; else they become spaces.
+  private let keepsLines: Bool
+
+  /// - Parameter longest: the largest number of characters; the default is enough for any name or query.
+  package init(_ text: String = "", longest: Int = 2000, keepsLines: Bool = false) {
+    characters = Array(text)
+    position = characters.count
+    self.longest = longest
+    self.keepsLines = keepsLines
+  }
+
+  package var text: String { String(characters) }
+  package var isEmpty: Bool { characters.isEmpty }
+  var beforeCursor: String { String(characters[..<position]) }
+
+  /// Whether all of a text would fit.
+  package func holds(_ text: String) -> Bool { text.count <= longest - characters.count }
+
+  /// Inserts typed or pasted text.
+  package mutating func insert(_ text: some StringProtocol) {
+    let added = text.prefix(max(0, longest - characters.count)).map { $0.isNewline && !keepsLines ? " " : $0 }
+    // A combining mark joins the character before it, so the line is split into characters again.
+    let head = String(characters[..<position]) + String(added)
+    let tail = characters[position...]
+    characters = Array(head)
+    position = characters.count
+    characters += tail
+  }
+
+  /// Applies an editing key. Returns whether the key is one.
+  package mutating func edit(_ key: String) -> Bool {
+    switch key {
+    case "left", "ctrl-b": position = max(0, position - 1)
+    case "right", "ctrl-f": position = min(characters.count, position + 1)
+    case "home", "ctrl-a": position = 0
+    case "end", "ctrl-e": position = characters.count
+    case "backspace", "ctrl-h":
+      if position > 0 {
+        position -= 1
+        characters.remove(at: position)
+      }
+    case "delete", "ctrl-d": if position < characters.count { characters.remove(at: position) }
+    case "ctrl-u":
+      characters.removeSubrange(..<position)
+      position = 0
+    case "ctrl-k": characters.removeSubrange(position...)
+    case "ctrl-w":
+      let start = wordStart
+      characters.removeSubrange(start..<position)
+      position = start
+    default: return false
+    }
+    return true
+  }
+
+  // MARK: Lines
+
+  package var hasLines: Bool { characters.contains(where: \.isNewline) }
+
+  /// The lines of the text, and the line and column of the insertion point.
+  package var lines: (texts: [String], line: Int, column: Int) {
+    let texts = characters.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { String($0) }
+    let before = characters[..<position]
+    let start = before.lastIndex(where: \.isNewline).map { $0 + 1 } ?? 0
+    return (texts, before.count(where: \.isNewline), position - start)
+  }
+
+  /// Moves the insertion point to the same column of another line, or to its end.
+  package mutating func moveLine(by step: Int) {
+    let (texts, line, column) = lines
+    let target = min(max(0, line + step), texts.count - 1)
+    let start = texts[..<target].reduce(0) { $0 + $1.count + 1 }
+    position = start + min(column, texts[target].count)
+  }
+
+  private var wordStart: Int {
+    var start = position
+    while start > 0, characters[start - 1] == " " { start -= 1 }
+    while start > 0, characters[start - 1] != " " { start -= 1 }
+    return start
+  }
+}
+
+extension String {
+  /// The characters without blanks at both ends.
+  package var trimmed: String {
+    let start = firstIndex { !$0.isWhitespace } ?? endIndex
+    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
+    return String(self[start..<end])
+  }
+}
+
+extension Canvas {
+  /// Draws a line of input, scrolled so that the insertion point is visible, and puts the terminal's cursor there.
+  package mutating func put(_ field: TextField, x: Int, y: Int, width: Int, role: Role = .input, isFocused: Bool = true)
+  {
+    guard width > 0 else { return }
+    let text = field.text
+    let before = SafeText.columns(of: field.beforeCursor)
+    let scrolled = isFocused ? max(0, before - width + 1) : 0
+    let clip = Rect(x: x, y: y, width: width, height: 1)
+    if isFocused {
+      fill(clip, role: role)
+      put(text, at: Point(x: x - scrolled, y: y), role: role, clip: clip)
+      cursor = Point(x: x + before - scrolled, y: y)
+    } else {
+      put(SafeText.truncated(text, to: width), at: Point(x: x, y: y), role: role, maxWidth: width)
+    }
+  }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+
+/// The requests that the server's security rules decided on, the newest last: the second list of pane 4. While it is on
+/// the screen the server is asked repeatedly.
+package struct RequestFeed: Sendable {
+  /// Older decisions are forgotten.
+  package static let capacity = 1000
+  /// The pause between two questions to the server, in seconds.
+  private static let pause: Int64 = 1
+
+  /// The decisions; `nil` until the server has answered.
+  package private(set) var all: [RuleDecision]?
+  /// The decisions that pass the filters.
+  package private(set) var shown: [RuleDecision] = []
+  /// The reason why the server has told nothing.
+  package private(set) var failure: String?
+  package var cursor = Cursor<Int>()
+  /// Whether the newest request is the selected one.
+  package private(set) var isFollowing = true
+  package var filter = RowFilter.none { didSet { refilter() } }
+  package var isDeniedOnly = false { didSet { refilter() } }
+  /// The user whose requests alone are shown; the inner `nil` stands for users who are not signed in.
+  package private(set) var onlyUser: String??
+  /// The refused write whose request is looked for.
+  package private(set) var wanted: RefusedWrite?
+  package var asksAgainAt = Timestamp(seconds: 0)
+
+  package init() {}
+
+  package var denied: Int { all?.count { !$0.isAllowed } ?? 0 }
+
+  /// The request that commands mean.
+  package var selected: RuleDecision? {
+    isFollowing ? shown.last : cursor.id.flatMap { id in shown.last { $0.number == id } }
+  }
+
+  package var numbers: [Int] { shown.map(\.number) }
+
+  /// Requests behind the selected one, while it is held.
+  package var newCount: Int { isFollowing ? 0 : max(0, shown.count - 1 - cursor.index) }
+
+  package var isFiltered: Bool { isDeniedOnly || onlyUser != nil || !filter.isEmpty }
+
+  /// The note in place of rows.
+  package var note: String? {
+    if let failure { return failure }
+    guard let all else { return "asking the server" }
+    if all.isEmpty { return "no request has been put to rules so far; administrators' are not" }
+    return shown.isEmpty ? "none of the last \(all.count) passes; esc shows all" : nil
+  }
+
+  // MARK: Answers
+
+  /// Begins to ask, at once.
+  package mutating func ask(at now: Timestamp) -> [Effect] {
+    asksAgainAt = now.advanced(seconds: Self.pause)
+    return [.client(.listDecisions(after: nil))]
+  }
+
+  /// The question to the server, if it is due, for decisions since the last answer.
+  package mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
+    guard asksAgainAt <= now else { return [] }
+    asksAgainAt = now.advanced(seconds: Self.pause)
+    return [.client(.listDecisions(after: failure == nil ? all?.last?.number ?? 0 : nil))]
+  }
+
+  package mutating func take(_ answer: ClientEvent.DecisionsResult) {
+    switch answer {
+    case .success(let decisions):
+      let told = decisions.sorted { $0.number < $1.number }
+      let newest = all?.last?.number ?? 0
+      // A server that was started again counts from 1 again.
+      let known = told.last.map { $0.number < newest } ?? true ? [] : all ?? []
+      all = (known + told.filter { $0.number > known.last?.number ?? 0 }).suffix(Self.capacity)
+      failure = nil
+    case .failure(let status): failure = status.description
+    }
+    refilter()
+  }
+
+  // MARK: Selection
+
+  package mutating func follow() { isFollowing = true }
+
+  /// Holds the selected request where it is.
+  package mutating func hold() {
+    guard isFollowing else { return }
+    isFollowing = false
+    cursor.select(index: shown.count - 1, in: numbers)
+  }
+
+  /// Selects a request, whatever the filters were.
+  package mutating func select(_ decision: RuleDecision) {
+    if !shown.contains(where: { $0.number == decision.number }) { clearFilter() }
+    isFollowing = false
+    cursor.select(decision.number)
+  }
+
+  package mutating func settle(height: Int) {
+    if isFollowing { cursor.select(index: shown.count - 1, in: numbers) }
+    cursor.settle(in: numbers, height: height)
+  }
+
+  // MARK: Filters
+
+  /// Shows the selected request's user only, or all again.
+  package mutating func toggleOnlyUser() {
+    onlyUser = onlyUser == nil ? selected.map(\.user) : .none
+    refilter()
+  }
+
+  package mutating func clearFilter() {
+    onlyUser = .none
+    isDeniedOnly = false
+    filter = .none
+  }
+
+  private mutating func refilter() {
+    shown = (all ?? []).filter { decision in
+      if isDeniedOnly, decision.isAllowed { return false }
+      if let onlyUser, decision.user != onlyUser { return false }
+      return filter.matches(decision.searchText)
+    }
+  }
+
+  // MARK: Refused writes
+
+  package mutating func look(for write: RefusedWrite) { wanted = write }
+
+  /// The request of the refused write that is looked for, and the end of the search.
+  package mutating func takeWanted() -> (write: RefusedWrite, decision: RuleDecision?)? {
+    guard let write = wanted else { return nil }
+    wanted = nil
+    return (write, write.request(among: all ?? []))
+  }
+}
+
+/// A write that the server's rules have refused, to be found among its requests.
+package struct RefusedWrite: Hashable, Sendable {
+  /// Clocks of two machines are as far apart, with the way of the answer.
+  private static let tolerance: Int64 = 60_000
+
+  package var batch: BatchID
+  package var rejectedAt: Timestamp
+  /// The documents, each with the methods that rules are asked about.
+  private var methods: [ResourcePath: Set<String>] = [:]
+
+  /// - Returns: `nil` for a write that was not refused for want of permission.
+  package init?(_ row: QueueRow, now: Timestamp) {
+    guard row.isRejected, row.error?.code == .permissionDenied else { return nil }
+    batch = row.batch
+    rejectedAt = row.rejectedAt ?? now
+    for mutation in row.write.mutations {
+      let isDeletion = if case .delete = mutation.operation { true } else { false }
+      methods[mutation.key.path, default: []].formUnion(isDeletion ? ["delete"] : ["create", "update"])
+    }
+  }
+
+  /// The denial that is nearest in time, about one of the documents.
+  package func request(among decisions: [RuleDecision]) -> RuleDecision? {
+    decisions.filter { decision in
+      !decision.isAllowed && methods[decision.path]?.contains(decision.method) == true
+        && distance(of: decision) <= Self.tolerance
+    }.min { distance(of: $0) < distance(of: $1) }
+  }
+
+  private func distance(of decision: RuleDecision) -> Int64 {
+    max(decision.time.milliseconds(since: rejectedAt), rejectedAt.milliseconds(since: decision.time))
+  }
+}
+
+/// The words for a request and for what rules said of it.
+extension RuleDecision {
+  package var pathText: String { path.isRoot ? "/" : path.text }
+  package var userText: String { user ?? "nobody" }
+
+  /// `allow`, `DENY` or `ERROR`.
+  package var verdictText: String {
+    switch verdict {
+    case .allowed: "allow"
+    case .denied: "DENY"
+    case .failed: "ERROR"
+    }
+  }
+
+  /// The time that the rules took: `0.18 ms`.
+  package var timeText: String? {
+    milliseconds.map { milliseconds in
+      guard milliseconds.isFinite, milliseconds < 1_000_000 else { return "long" }
+      let hundredths = Int((max(0, milliseconds) * 100).rounded())
+      let fraction = String(hundredths % 100)
+      return "\(hundredths / 100)." + (fraction.count < 2 ? "0" : "") + fraction + " ms"
+    }
+  }
+
+  /// The request and its user, with the decision on it.
+  package var sentence: String {
+    let verdict = (isAllowed ? "allowed" : "denied") + (line.map { " by line \($0)" } ?? "")
+    let end = isAllowed || reason.isEmpty ? "" : ": \(reason)"
+    return "\(method) \(pathText) as \(userText): \(verdict)\(end)"
+  }
+
+  /// The text that a filter searches.
+  var searchText: String {
+    [verdictText, verdict == .failed ? "DENY" : "", userText, method, pathText, line.map { "L\($0)" } ?? "", reason]
+      .joined(separator: " ")
+  }
+
+  /// A line of the account of a request.
+  package struct AccountLine: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable { case text, rule, note, failure }
+
+    package var kind: Kind
+    package var indent = 0
+    package var text: String
+  }
+
+  /// The request, and each statement that was tried with the values that its parts had.
+  package var account: [AccountLine] {
+    let head = AccountLine(kind: .text, text: sentence)
+    guard let statements else {
+      return [head, AccountLine(kind: .note, text: "This server does not tell what its rules saw.")]
+    }
+    return [head] + statements.flatMap(\.account)
+  }
+}
+
+extension RuleDecision.Statement {
+  fileprivate var account: [RuleDecision.AccountLine] {
+    var lines = [
+      RuleDecision.AccountLine(kind: .text, text: ""),
+      RuleDecision.AccountLine(kind: .rule, text: "L\(line) \(text)"),
+    ]
+    lines += values.map { seen in
+      RuleDecision.AccountLine(
+        kind: seen.isFailure ? .failure : .text, indent: 4,
+        text: "\(seen.expression) \(seen.isFailure ? "has no value:" : "=") \(seen.value)")
+    }
+    switch isTrue {
+    case true?: lines.append(RuleDecision.AccountLine(kind: .note, indent: 4, text: "true: allowed"))
+    case false?: lines.append(RuleDecision.AccountLine(kind: .note, indent: 4, text: "false: not allowed"))
+    case nil: lines.append(RuleDecision.AccountLine(kind: .failure, indent: 4, text: "not allowed: \(message)"))
+    }
+    return lines
+  }
+}

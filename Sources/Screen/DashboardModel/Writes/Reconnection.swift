@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+package import FirestoreModel
+import FirestoreQuery
+
+/// The outcome of an outage: begun with it, since news may come before the word that the server is back, shown in a
+/// card and then in a row of the feed, and updated until all pending batches are answered and every listener has caught
+/// up.
+package struct Reconnection: Sendable {
+  /// The largest number of changed documents that are listed.
+  static let mostListed = 500
+  /// The time for which the card is shown, and after which the row is told in any case, in seconds.
+  private static let patience: Int64 = 10
+
+  /// The id of the feed's row; `nil` until it is told.
+  package private(set) var row: Int?
+  /// The id of the first row of the feed that belongs to the reconnection.
+  package private(set) var firstRow: Int?
+  package private(set) var start: Timestamp
+  /// The time at which the server was back; `nil` until then.
+  package private(set) var end: Timestamp?
+  /// The newest batch that was pending; later ones do not count.
+  package private(set) var newest: BatchID?
+  /// The number of batches that were pending.
+  package private(set) var waited: Int
+  /// The listeners that have not caught up.
+  package private(set) var behind: Set<ListenerTag>
+  package private(set) var listeners: Int
+  package private(set) var acknowledged = 0
+  private(set) var lastAnswer: Timestamp?
+  /// The longest time from making a write to its answer.
+  private(set) var longestWait = Duration.zero
+  package private(set) var rejected: [(batch: BatchID, key: DocumentKey?, status: RPCStatus)] = []
+  package private(set) var conflicts: [WriteConflict] = []
+  /// The documents that others changed, with the kind of the last change.
+  private(set) var changed: [DocumentKey: FeedRow.Kind] = [:]
+  /// The same documents for each listener that told them.
+  private(set) var changedFor: [ListenerTag: Set<DocumentKey>] = [:]
+  private(set) var lookedUp: Set<DocumentKey> = []
+
+  /// The account of an outage that begins.
+  package init(from start: Timestamp) {
+    self.start = start
+    waited = 0
+    behind = []
+    listeners = 0
+  }
+
+  /// The account of an outage that is over.
+  package init(
+    row: Int, from start: Timestamp, to end: Timestamp, waited: Int, newest: BatchID?, listeners: Set<ListenerTag>
+  ) {
+    self.init(from: start)
+    self.row = row
+    cameBack(at: end, waiting: waited, newest: newest, behind: listeners, listeners: listeners.count)
+  }
+
+  // MARK: Steps
+
+  /// Takes the word that the server is back.
+  /// - Parameters:
+  ///   - waiting: the number of batches that still wait; those answered before this word are known already.
+  ///   - behind: the listeners that have the cache's documents only.
+  package mutating func cameBack(
+    at now: Timestamp, waiting: Int, newest: BatchID?, behind: Set<ListenerTag>, listeners: Int
+  ) {
+    end = now
+    waited = answered + waiting
+    self.newest = [self.newest, newest].compactMap(\.self).max()
+    self.behind = behind
+    self.listeners = listeners
+  }
+
+  /// Notes the first row of the feed, if it is the first.
+  package mutating func noteRow(_ id: Int) { firstRow = firstRow ?? id }
+
+  package mutating func tell(in row: Int) { self.row = row }
+
+  package mutating func move(_ moved: (Timestamp) -> Timestamp) {
+    start = moved(start)
+    end = end.map(moved)
+    lastAnswer = lastAnswer.map(moved)
+  }
+
+  private var answered: Int { acknowledged + rejected.count }
+
+  /// Whether a batch was pending when the server came back. Before that word, every answer is one of those.
+  private func waited(_ batch: BatchID) -> Bool {
+    end == nil || answered < waited && newest.map { batch <= $0 } ?? false
+  }
+
+  private mutating func noteAnswer(_ batch: BatchID, at now: Timestamp, after age: Duration?) {
+    if end == nil { newest = max(newest ?? batch, batch) }
+    lastAnswer = now
+    longestWait = max(longestWait, age ?? .zero)
+  }
+
+  /// - Parameter age: the time since the write was made.
+  package mutating func noteAcknowledged(_ batch: BatchID, at now: Timestamp, after age: Duration? = nil) {
+    guard waited(batch) else { return }
+    acknowledged += 1
+    noteAnswer(batch, at: now, after: age)
+  }
+
+  package mutating func noteRejected(
+    _ batch: BatchID, _ key: DocumentKey?, _ status: RPCStatus, at now: Timestamp, after age: Duration? = nil
+  ) {
+    guard waited(batch), !rejected.contains(where: { $0.batch == batch }) else { return }
+    rejected.append((batch, key, status))
+    noteAnswer(batch, at: now, after: age)
+  }
+
+  /// Notes a batch that was cancelled, and so gets no answer.
+  package mutating func noteCancelled(_ batch: BatchID) {
+    if end != nil, newest.map({ batch <= $0 }) ?? false { waited = max(answered, waited - 1) }
+  }
+
+  package mutating func note(_ conflict: WriteConflict) {
+    if newest.map({ conflict.batch <= $0 }) ?? false { conflicts.append(conflict) }
+  }
+
+  /// Notes a listener that was stopped, and so does not catch up.
+  package mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
+
+  /// - Parameter changes: the documents that other clients changed.
+  package mutating func noteSnapshot(
+    of listener: ListenerTag, _ changes: [(key: DocumentKey, kind: FeedRow.Kind)], lookedUp keys: [DocumentKey] = [],
+    isFromCache: Bool
+  ) {
+    guard end == nil || behind.contains(listener) else { return }
+    for change in changes {
+      changed[change.key] = change.kind
+      changedFor[listener, default: []].insert(change.key)
+    }
+    lookedUp.formUnion(keys)
+    if !isFromCache { behind.remove(listener) }
+  }
+
+  // MARK: Words
+
+  /// Whether everything that waited is answered, and every listener has caught up.
+  package var isSettled: Bool { end != nil && answered >= waited && behind.isEmpty }
+
+  /// Whether anything waited or listened, so that there is something to tell.
+  package var isWorthACard: Bool { waited > 0 || listeners > 0 }
+
+  /// The time at which the card goes, and the row comes in any case.
+  package var due: Timestamp? { end?.advanced(seconds: Self.patience) }
+
+  /// `online 12:05:02 after 0:42`.
+  package func title(clock: String) -> String {
+    "online \(clock) after \(TimeText.elapsed(seconds: (end ?? start).wholeSeconds(since: start)))"
+  }
+
+  /// The outcome of the writes, then that of the listeners: `7 writes answered in 1.2 s`.
+  package var facts: [String] {
+    var parts: [String] = []
+    if waited > 0 {
+      let isUnderWay = answered > 0 && answered < waited
+      let figure = isUnderWay ? "\(grouped(answered)) of \(grouped(waited))" : grouped(waited)
+      let time = lastAnswer.flatMap { last in
+        end.flatMap { $0 < last ? " in " + TimeText.span(.milliseconds(last.milliseconds(since: $0))) : nil }
+      }
+      let wait = longestWait >= .seconds(1) ? ", made up to \(TimeText.span(longestWait)) before" : ""
+      parts.append(
+        "\(figure) write\(waited == 1 ? "" : "s")\(answered > 0 ? " answered" + (time ?? "") + wait : " to send")")
+    }
+    if !rejected.isEmpty { parts.append("\(grouped(rejected.count)) rejected") }
+    let count = Set(conflicts.map(\.batch)).count
+    if count > 0 { parts.append("\(grouped(count)) conflicting") }
+    if listeners > 0 || !changed.isEmpty {
+      parts.append("\(grouped(changed.count)) document\(changed.count == 1 ? "" : "s") changed by others")
+      if !behind.isEmpty { parts.append("\(behind.count) listener\(behind.count == 1 ? "" : "s") behind") }
+    }
+    if !lookedUp.isEmpty { parts.append("\(grouped(lookedUp.count)) looked up") }
+    return parts
+  }
+
+  /// The text of the row: `online 12:05:02 after 0:42 · 7 writes in 1.2 s · 17 documents changed by others`.
+  package func text(clock: String, bullet: String) -> String {
+    ([title(clock: clock)] + facts).joined(separator: " \(bullet) ")
+  }
+
+  /// The changes that each listener told, by kind: `orders +2 ~5`.
+  package func byListener(_ listeners: [ListenerRecord]) -> [String] {
+    listeners.compactMap { listener in
+      guard let keys = changedFor[listener.tag] else { return nil }
+      let counts = [FeedRow.Kind.added, .modified, .removed].map { kind in (kind, keys.count { changed[$0] == kind }) }
+      let figures = counts.filter { $0.1 > 0 }.map { "\($0.0.letter)\(grouped($0.1))" }
+      return ([listener.name] + figures).joined(separator: " ")
+    }
+  }
+}
+
+/// The documents of a snapshot that others changed: also those that this client wrote too, if more of them differs than
+/// what the server computed for it.
+package struct ChangesByOthers {
+  package let changes: [(key: DocumentKey, kind: FeedRow.Kind)]
+  /// The documents that were looked up, because the server no longer named them.
+  package let lookedUp: [DocumentKey]
+
+  package init(_ snapshot: ListenerSnapshot, _ writes: WriteQueue) {
+    lookedUp = snapshot.causes.compactMap { if case .limboResolved(let key) = $0 { key } else { nil } }
+    let isFromServer = snapshot.causes.contains {
+      switch $0 {
+      case .server, .limboResolved, .existenceFilter: true
+      default: false
+      }
+    }
+    guard isFromServer else {
+      changes = []
+      return
+    }
+    let causes = CausesOfChanges(snapshot.causes, writes)
+    changes = snapshot.changes.compactMap { change in
+      let key = change.document.key
+      guard causes.localWrite(to: key) == nil, causes.end(of: key) == nil else { return nil }
+      let acknowledged = causes.acknowledgement(of: key, wasPending: change.previous?.hasPendingWrites == true)
+      let isChanged =
+        change.kind == .modified || change.kind == .metadata
+        ? Self.differs(change, transforms: acknowledged.flatMap { writes.transforms(of: $0, to: key) } ?? [])
+        : acknowledged == nil
+      return isChanged ? (key, FeedRow.Kind(change.kind)) : nil
+    }
+  }
+
+  private static func differs(_ change: ListenerSnapshot.Change, transforms: Set<FieldPath>) -> Bool {
+    let (old, new) = (change.previous?.data?.fields ?? Fields(), change.after.data?.fields ?? Fields())
+    return FieldChange.between(old, new).contains { change in
+      // The server fills in times, and computes what it was asked to.
+      if case .serverTimestamp? = change.old { return false }
+      return !transforms.contains { $0.isPrefix(of: change.path) || change.path.isPrefix(of: $0) }
+    }
+  }
+}

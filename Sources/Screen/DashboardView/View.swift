@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Dashboard
+import DashboardModel
+package import FirestoreModel
+package import TerminalCanvas
+
+/// Draws the whole screen. Pure and total: the same state gives the same canvas, at any size.
+package func view(_ present: DashboardState) -> Canvas {
+  var state = present.forItsLine
+  state.configuration.glyphs = present.borderedGlyphs
+  let frame = FrameState(state)
+  var canvas = Canvas(size: state.size)
+  let layout = state.layout(canvas.size)
+  let glyphs = state.configuration.glyphs
+  HeaderLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  guard layout.layoutClass != .line else { return canvas }
+  TabLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  for pane in Pane.allCases where layout.panes[pane] != nil {
+    PaneFrame(pane: pane, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    switch pane {
+    case .collections: CollectionsPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .writes: WritesPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .network: NetworkPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .feed where state.showsRequests:
+      RequestsPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .feed: FeedPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .detail: DetailPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    }
+  }
+  SessionBandLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  FoldedPanes(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  SelectionStrip(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  OverlayView(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  FooterPane(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  CoachLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  ToastLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  PressedKeysLine(frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  return canvas
+}
+
+/// Draws the screen of one client, or of several that share it. Pure and total.
+package func view(_ stage: ClientStage) -> Canvas {
+  guard stage.isShared || stage.play != nil else { return view(stage.focused.session.shown) }
+  let layout = stage.layout
+  let glyphs = stage.focused.session.shown.borderedGlyphs
+  var canvas = Canvas(size: stage.size)
+  if let play = stage.play {
+    let keymap = stage.focused.session.shown.configuration.keymap
+    ScenarioStrip(play, keymap, glyphs).draw(on: &canvas, stage.strip)
+  }
+  if stage.isShared { StageLineView(stage: stage, glyphs: glyphs).draw(on: &canvas, layout.line) }
+  for (index, place) in layout.places.enumerated() where !place.isEmpty {
+    let state = stage.members[index].session.shown
+    var part = view(state)
+    if index == stage.focusIndex {
+      // The name in its own first row stands out, as the title of a pane with the focus does.
+      if let name = state.stage?.own {
+        part.put(glyphs.cursor, at: Point(x: 0, y: 0))
+        part.apply(role: .paneTitleFocus, to: Rect(x: 0, y: 0, width: name.count + 2, height: 1))
+      }
+      canvas.cursor = part.cursor.map { Point(x: $0.x + place.x, y: $0.y + place.y) }
+    } else {
+      Faint.blur(&part, state, keysGoTo: stage.focused.name)
+    }
+    canvas.draw(part, at: place.origin)
+    for link in part.links where link.y + place.y < canvas.size.height {
+      canvas.link(
+        link.columns.lowerBound + place.x..<link.columns.upperBound + place.x, of: link.y + place.y, to: link.address)
+    }
+  }
+  for separator in layout.separators {
+    canvas.verticalLine(at: separator.origin, height: separator.height, glyphs: glyphs)
+  }
+  return canvas
+}
+
+/// The looks of a client that the keys do not act on.
+private enum Faint {
+  private static let roles: [Role: Role] = [
+    .paneTitleFocus: .paneTitle, .cursorGutter: .textMuted, .selection: .selectionBlur,
+  ]
+
+  /// Takes the signs of the focus away, and the keys from the last row, which would do nothing there.
+  static func blur(_ canvas: inout Canvas, _ state: DashboardState, keysGoTo name: String) {
+    canvas.replaceRoles(roles)
+    guard state.overlay == nil, state.screen.caption.isEmpty,
+      let footer = state.layout(canvas.size).footer
+    else { return }
+    let badges = Footer(state, width: footer.width).badges.width
+    let room = Rect(x: footer.x, y: footer.y, width: footer.width - badges, height: 1)
+    canvas.fill(room)
+    canvas.put(" the keys act on \(name)", at: room.origin, role: .textMuted, maxWidth: room.width)
+  }
+}
+
+/// The row about several clients, each with its state and what it has not sent.
+struct StageLineView {
+  let stage: ClientStage
+  let glyphs: Glyphs
+
+  /// The columns of a user, and those that are left for the state.
+  private static let (user, signs) = (14, 8)
+
+  func draw(on canvas: inout Canvas, _ area: Rect) {
+    guard area.height > 0 else { return }
+    canvas.fill(area, role: .header)
+    let items = StageLine(stage).items
+    for item in items {
+      let member = stage.members[item.index]
+      var line = Line(glyphs)
+      line.add(
+        "\(item.hasFocus ? glyphs.cursor : " ")\(item.name) ", item.hasFocus ? .paneTitleFocus : .header, .bold)
+      if let user = member.user, user != item.name, line.width + Self.user + Self.signs < item.width {
+        line.add(SafeText.truncated("as \(user)", to: Self.user - 1, ellipsis: glyphs.ellipsis) + " ", .header)
+      }
+      let vitals = VitalSigns(frame: FrameState(member.session.shown), glyphs: glyphs)
+      let room = item.width - line.width - 1
+      let signs = [VitalSigns.Length.short, .bare, .dot].lazy.map(vitals.line).first { $0.width <= room }
+      if let signs { line.add(signs) }
+      canvas.put(line, x: area.x + item.x, y: area.y, width: min(item.width, area.width - item.x))
+    }
+    let end = items.last.map { $0.x + $0.width } ?? 0
+    var hint = "the keys act on \(stage.focused.name)"
+    if let key = key("next-client") { hint += "; \(key) goes to the next" }
+    if stage.isZoomed, let key = key("zoom-client") { hint += ", \(key) shows all" }
+    hint += " "
+    let columns = SafeText.columns(of: hint)
+    guard end + columns <= area.width else { return }
+    canvas.put(hint, at: Point(x: area.maxX - columns, y: area.y), role: .header)
+  }
+
+  /// The key of a command; `nil` where the user has taken it away.
+  private func key(_ name: String) -> String? {
+    let keymap = stage.focused.session.shown.configuration.keymap
+    return keymap.command(named: name, in: [.screen])?.keys.first.map { Command.text(of: $0, glyphs) }
+  }
+}
+
+extension SessionPart {
+  /// A screen that differs from the one before it.
+  package struct Screen: Sendable {
+    /// The seconds from the first screen on.
+    package var seconds: Double
+    package var canvas: Canvas
+  }
+
+  /// The screens between two moments.
+  /// - Parameter step: the seconds between two looks at the screen.
+  package func screens(from start: Timestamp, to end: Timestamp, step: Double) -> [Screen] {
+    var state = state
+    var screens: [Screen] = []
+    var next = actions.startIndex
+    let count = max(0, Int(Double(end.milliseconds(since: start)) / (step * 1000)))
+    for look in 0...count {
+      let seconds = Double(look) * step
+      let moment = Timestamp(microseconds: start.microseconds + Int64(seconds * 1_000_000))
+      while next < actions.endIndex, actions[next].time <= moment {
+        _ = update(&state, actions[next])
+        next += 1
+      }
+      let canvas = view(state)
+      if screens.last?.canvas != canvas { screens.append(Screen(seconds: seconds, canvas: canvas)) }
+    }
+    return screens
+  }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Turns the bytes of a terminal into events; the same bytes give the same events however they are split.
+///
+/// Understands CSI and SS3 keys with modifiers (xterm, rxvt, linux console, kitty), SGR mouse reports, bracketed
+/// paste, focus reports and UTF-8, and swallows reports. Malformed input is dropped up to the next sensible byte and
+/// never traps: a control byte ends any unfinished sequence, so that a truncated report cannot lock the keyboard.
+///
+/// The only ambiguity of the protocol, a lone ESC, is the caller's: when `needsFlush` stays true for 25 ms, call
+/// `flush()`.
+package struct InputParser: Sendable {
+  /// Bytes of an unfinished sequence, bounded by the limits below.
+  private var pending: [UInt8] = []
+  /// The text of a paste whose end has not arrived.
+  private var paste: PasteBuffer?
+
+  /// The longest control sequence and the longest report that are kept; longer ones are dropped.
+  static let maximumSequence = 64
+  static let maximumReport = 1 << 16
+
+  package init() {}
+
+  /// Whether the bytes so far could be a key of their own, such as a lone ESC.
+  package var needsFlush: Bool {
+    guard paste == nil, pending.first == 0x1B else { return false }
+    switch pending.count {
+    case 1: return true
+    case 2: return pending[1] == 0x1B || Self.isIntroducer(pending[1])
+    case 3: return pending[1] == 0x1B && Self.isIntroducer(pending[2])
+    default: return false
+    }
+  }
+
+  /// Reads bytes and returns what they complete.
+  package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+    var events: [InputEvent] = []
+    if paste != nil {
+      var iterator = bytes.makeIterator()
+      resumePaste(&iterator, &events)
+      while let byte = iterator.next() { pending.append(byte) }
+    } else {
+      pending.append(contentsOf: bytes)
+    }
+    drain(&events, isFlush: false)
+    return events
+  }
+
+  /// Decides that no more bytes follow soon: pending bytes that could be a key are one.
+  package mutating func flush() -> [InputEvent] {
+    guard needsFlush else { return [] }
+    var events: [InputEvent] = []
+    drain(&events, isFlush: true)
+    return events
+  }
+
+  private mutating func drain(_ events: inout [InputEvent], isFlush: Bool) {
+    var position = 0
+    while position < pending.count {
+      switch Self.step(pending[position...], isFlush: isFlush) {
+      case .incomplete:
+        pending.removeFirst(position)
+        return
+      case .complete(let count, let event):
+        position += max(1, count)
+        if let event { events.append(event) }
+      case .pasteBegins(let count):
+        position += count
+        paste = PasteBuffer()
+        var rest = pending[position...].makeIterator()
+        resumePaste(&rest, &events)
+        if paste != nil {
+          pending.removeAll()
+          return
+        }
+        let remaining = Array(IteratorSequence(rest))
+        position = pending.count - remaining.count
+      }
+    }
+    pending.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func resumePaste(_ bytes: inout some IteratorProtocol<UInt8>, _ events: inout [InputEvent]) {
+    guard var buffer = paste else { return }
+    paste = nil
+    while let byte = bytes.next() {
+      if let text = buffer.append(byte) {
+        events.append(.paste(text))
+        return
+      }
+    }
+    paste = buffer
+  }
+
+  static func isIntroducer(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "["), UInt8(ascii: "O"), UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "X"): true
+    case UInt8(ascii: "^"), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+}
+
+/// Collects a bracketed paste until `CSI 201 ~`.
+private struct PasteBuffer: Sendable {
+  private var bytes: [UInt8] = []
+  /// The number of the last bytes that match the beginning of the end mark.
+  private var matched = 0
+
+  /// The longest paste in bytes; the rest is dropped.
+  private static let maximum = 1 << 20
+  private static let end: [UInt8] = Array("\u{1B}[201~".utf8)
+
+  /// Takes a byte; returns the text when the end mark is complete.
+  mutating func append(_ byte: UInt8) -> String? {
+    if byte == Self.end[matched] {
+      matched += 1
+      return matched == Self.end.count ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+    keep(Self.end[..<matched])
+    // ESC occurs in the mark only at its start, so a failed match can continue only with that byte.
+    matched = byte == Self.end[0] ? 1 : 0
+    if matched == 0 { keep([byte]) }
+    return nil
+  }
+
+  private mutating func keep(_ more: some Collection<UInt8>) {
+    if bytes.count + more.count <= Self.maximum { bytes.append(contentsOf: more) }
+  }
+}
+
+extension InputParser {
+  enum Step {
+    /// More bytes decide.
+    case incomplete
+    /// A number of bytes that are done, with their event if they mean anything.
+    case complete(Int, InputEvent?)
+    case pasteBegins(Int)
+  }
+
+  /// Reads one event from the start of a non-empty slice.
+  static func step(_ bytes: ArraySlice<UInt8>, isFlush: Bool) -> Step {
+    guard let first = bytes.first else { return .incomplete }
+    if first == 0x1B { return escape(bytes, isFlush: isFlush) }
+    if first < 0x20 || first == 0x7F { return .complete(1, controlKey(first).map { .key($0) }) }
+    return text(bytes, modifiers: [])
+  }
+
+  /// The key of a C0 byte or DEL.
+  private static func controlKey(_ byte: UInt8) -> Key? {
+    switch byte {
+    case 0x00: Key(.character(" "), .ctrl)
+    case 0x08, 0x7F: Key(.backspace)
+    case 0x09: Key(.tab)
+    case 0x0D: Key(.enter)
+    case 0x1B: Key(.escape)
+    case 0x01...0x1A: .ctrl(Character(Unicode.Scalar(byte + 0x60)))
+    default: .ctrl(Character(Unicode.Scalar(byte + 0x40)))
+    }
+  }
+
+  /// One scalar of UTF-8; invalid bytes and C1 controls mean nothing.
+  private static func text(_ bytes: ArraySlice<UInt8>, modifiers: Key.Modifiers) -> Step {
+    let start = bytes.startIndex
+    let lead = bytes[start]
+    let length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0
+    guard length > 0 else { return .complete(1, nil) }
+    let available = bytes.prefix(length)
+    if let wrong = available.dropFirst().firstIndex(where: { $0 & 0xC0 != 0x80 }) {
+      return .complete(wrong - start, nil)
+    }
+    guard available.count == length else { return .incomplete }
+    guard let decoded = String(validating: available, as: UTF8.self), let scalar = decoded.unicodeScalars.first,
+      scalar.value >= 0xA0 || scalar.value < 0x7F
+    else { return .complete(length, nil) }
+    return .complete(length, .key(Key(.character(Character(scalar)), modifiers)))
+  }
+
+  private static func escape(_ bytes: ArraySlice<UInt8>, isFlush: Bool) -> Step {
+    let rest = bytes.dropFirst()
+    guard let next = rest.first else { return isFlush ? .complete(1, .key(Key(.escape))) : .incomplete }
+    if next == 0x1B {
+      // rxvt sends alt-arrow as ESC ESC [ A; any other second ESC begins something new.
+      guard rest.count > 1 else { return isFlush ? .complete(1, .key(Key(.escape))) : .incomplete }
+      guard [UInt8(ascii: "["), UInt8(ascii: "O")].contains(rest[rest.startIndex + 1]) else {
+        return .complete(1, .key(Key(.escape)))
+      }
+      if isFlush, rest.count == 2 { return .complete(1, .key(Key(.escape))) }
+      return withAlt(escape(rest, isFlush: isFlush))
+    }
+    if isIntroducer(next) {
+      if rest.count == 1 {
+        return isFlush ? .complete(2, .key(.alt(Character(Unicode.Scalar(next))))) : .incomplete
+      }
+      switch next {
+      case UInt8(ascii: "["): return controlSequence(bytes)
+      case UInt8(ascii: "O"): return singleShift(bytes)
+      default: return report(bytes, isOperatingSystem: next == UInt8(ascii: "]"))
+      }
+    }
+    if next < 0x20 || next == 0x7F {
+      return .complete(2, controlKey(next).map { .key(Key($0.base, $0.modifiers.union(.alt))) })
+    }
+    switch text(rest, modifiers: .alt) {
+    case .complete(let count, let event): return .complete(count + 1, event)
+    case let step: return step
+    }
+  }
+
+  /// The step behind one more ESC: a key gets alt; before reports, the mouse and pastes, which are not typed, ESC is a
+  /// key of its own.
+  private static func withAlt(_ step: Step) -> Step {
+    switch step {
+    case .complete(let count, .key(let key)):
+      .complete(count + 1, .key(Key(key.base, key.modifiers.union(.alt))))
+    case .complete, .pasteBegins: .complete(1, .key(Key(.escape)))
+    case .incomplete: .incomplete
+    }
+  }
+
+  /// `ESC O letter`, with a modifier digit in between on some terminals.
+  private static func singleShift(_ bytes: ArraySlice<UInt8>) -> Step {
+    var index = bytes.startIndex + 2
+    var modifiers: Key.Modifiers = []
+    if (UInt8(ascii: "1")...UInt8(ascii: "8")).contains(bytes[index]) {
+      modifiers = ControlSequence.modifiers(Int(bytes[index]) - 0x30)
+      index += 1
+      guard index < bytes.endIndex else { return .incomplete }
+    }
+    let byte = bytes[index]
+    guard byte >= 0x20 else { return .complete(index - bytes.startIndex, nil) }
+    let base = byte == UInt8(ascii: "M") ? .enter : ControlSequence.letterKey(byte)
+    return .complete(index - bytes.startIndex + 1, base.map { .key(Key($0, modifiers)) })
+  }
+
+  /// `ESC [ parameters final`.
+  private static func controlSequence(_ bytes: ArraySlice<UInt8>) -> Step {
+    let start = bytes.startIndex + 2
+    if bytes[start] == UInt8(ascii: "[") {
+      // The linux console sends F1 to F5 as ESC [ [ A to E.
+      guard start + 1 < bytes.endIndex else { return .incomplete }
+      let number = Int(bytes[start + 1]) - 0x40
+      if bytes[start + 1] < 0x20 { return .complete(3, nil) }
+      return .complete(4, (1...5).contains(number) ? .key(Key(.f(number))) : nil)
+    }
+    guard let end = bytes.prefix(maximumSequence)[start...].firstIndex(where: { !(0x20...0x3F).contains($0) }) else {
+      return bytes.count >= maximumSequence ? .complete(maximumSequence, nil) : .incomplete
+    }
+    let final = bytes[end]
+    let count = end - bytes.startIndex + 1
+    guard (0x40...0x7E).contains(final) else { return .complete(count - 1, nil) }
+    if final == UInt8(ascii: "M"), end == start {
+      // The old mouse report: three bytes follow.
+      return bytes.count < count + 3 ? .incomplete : .complete(count + 3, nil)
+    }
+    let sequence = ControlSequence(parameters: bytes[start..<end], final: final)
+    return sequence.beginsPaste ? .pasteBegins(count) : .complete(count, sequence.event)
+  }
+
+  /// `ESC ] text BEL` or `ESC P text ESC \`: swallowed, with the text of a short operating system command kept.
+  private static func report(_ bytes: ArraySlice<UInt8>, isOperatingSystem: Bool) -> Step {
+    let body = bytes.prefix(maximumReport).dropFirst(2)
+    guard let end = body.firstIndex(where: { $0 < 0x20 && $0 != 0x09 }) else {
+      return bytes.count >= maximumReport ? .complete(maximumReport, nil) : .incomplete
+    }
+    let text = String(decoding: body[..<end], as: UTF8.self)
+    let event = InputEvent.reply(isOperatingSystem ? .operatingSystem(text) : .other)
+    let count = end - bytes.startIndex
+    if bytes[end] == 0x07 { return .complete(count + 1, event) }
+    guard bytes[end] == 0x1B else { return .complete(count, nil) }
+    guard end + 1 < bytes.endIndex else { return .incomplete }
+    return bytes[end + 1] == UInt8(ascii: "\\") ? .complete(count + 2, event) : .complete(count, nil)
+  }
+}
+
+/// An event that a terminal reports.
+package enum InputEvent: Codable, Hashable, Sendable {
+  case key(Key)
+  case mouse(MouseEvent)
+  /// Text pasted between brackets: it is data, never key presses, and may contain anything.
+  case paste(String)
+  /// Whether the terminal window now has the focus.
+  case focus(Bool)
+  case resize(Size)
+  /// An answer to a query, possibly a late one; ignorable.
+  case reply(Reply)
+
+  package enum Reply: Codable, Hashable, Sendable {
+    /// `CSI 0 n`: everything sent before the query has been drawn.
+    case drawn
+    /// The payload of an operating system command such as a colour report.
+    case operatingSystem(String)
+    /// Any other report.
+    case other
+  }
+}
+
+/// A mouse action at a zero-based cell.
+package struct MouseEvent: Codable, Hashable, Sendable {
+  package enum Kind: Codable, Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
+
+  package enum Button: Codable, Hashable, Sendable { case left, middle, right, none }
+
+  package var kind: Kind
+  package var button: Button
+  package var x: Int
+  package var y: Int
+  package var modifiers: Key.Modifiers
+
+  package init(kind: Kind, button: Button = .left, x: Int, y: Int, modifiers: Key.Modifiers = []) {
+    self.kind = kind
+    self.button = button
+    self.x = x
+    self.y = y
+    self.modifiers = modifiers
+  }
+
+  package var point: Point { Point(x: x, y: y) }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// SQLite's write-ahead log, read without SQLite (sqlite.org/fileformat2.html, section 4): the frame at which SQLite
+/// ends recovery may be damage, followed by more commits.
+///
+/// ```
+/// header  magic  version  page size  sequence  salt  salt  checksum  checksum          8 × 4 bytes
+/// frame   page number  size of the database after a commit, or 0  salts  checksums     6 × 4 bytes, then the page
+/// ```
+/// A frame's checksum goes on from that of the frame before it, and frames of this generation have the header's salts.
+package struct WriteAheadLog: Sendable {
+  package struct Frame: Hashable, Sendable {
+    package var page: UInt32
+    /// The number of pages of the database from here on; 0 unless the frame ends a transaction.
+    package var databaseSize: UInt32
+    /// The position of the page in the file.
+    package var offset: Int
+    /// The number of the frame's salts that equal the header's.
+    package var matchingSalts: Int
+    /// Whether the frame is unchanged since it was written behind the one before it.
+    package var isIntact: Bool
+
+    package var isCommit: Bool { databaseSize != 0 }
+  }
+
+  static let headerSize = 32
+  static let frameHeaderSize = 24
+
+  package private(set) var pageSize = 4096
+  package private(set) var isHeaderIntact = false
+  /// The two salts of the header, which change when SQLite begins the log anew.
+  private(set) var salts: UInt64 = 0
+  /// All whole frames, in order, of this generation or an earlier one.
+  package private(set) var frames: [Frame] = []
+
+  /// The position at which the last commit ends that has no damage before it; 0 without one.
+  var committedEnd: Int {
+    frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
+  }
+
+  /// The position at which so many frames end.
+  func end(ofFrames count: Int) -> Int { Self.headerSize + count * (Self.frameHeaderSize + pageSize) }
+
+  /// The salts that the header of a log has; `nil` without a log.
+  static func salts(at path: String) -> UInt64? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return (try? LogReader(descriptor: descriptor, path: path).bytes(at: 0, count: headerSize)).map(Self.salts)
+  }
+
+  private static func salts(_ header: [UInt8]) -> UInt64 { UInt64(header.word(16)) << 32 | UInt64(header.word(20)) }
+
+  /// Reads the log. O(size).
+  /// - Returns: `nil` when there is no log, or none with a whole frame.
+  package init?(path: String) throws(StoreError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw StoreError(.notWritable, "\(path) cannot be read: \(StoreError.reason(errno)).")
+    }
+    defer { close(descriptor) }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0 else {
+      throw StoreError(.notWritable, "\(path) cannot be read: \(StoreError.reason(errno)).")
+    }
+    let size = Int(information.st_size)
+    // The smallest page has 512 bytes.
+    guard size >= Self.headerSize + Self.frameHeaderSize + 512 else { return nil }
+    try read(LogReader(descriptor: descriptor, path: path), size)
+  }
+
+  private mutating func read(_ reader: LogReader, _ size: Int) throws(StoreError) {
+    let start = try reader.bytes(at: 0, count: Self.headerSize + Self.frameHeaderSize)
+    let isBigEndian = start.word(0) == 0x377f_0683
+    var sum = LogChecksum(isBigEndian: isBigEndian)
+    sum.add(start[0..<24])
+    let stored = Int(start.word(8))
+    let isSize = stored >= 512 && stored <= 65_536 && stored & (stored - 1) == 0
+    isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
+    if isSize { pageSize = stored }
+    salts = Self.salts(start)
+    // The first frame has the same salts as a damaged header.
+    let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
+    sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))
+    var computed: LogChecksum?
+    var offset = Self.headerSize
+    while offset + Self.frameHeaderSize + pageSize <= size {
+      let frame = try reader.bytes(at: offset, count: Self.frameHeaderSize + pageSize)
+      // The frame continues the checksum that the frame before it states, or the one computed for that frame.
+      let isContinuation = sum.continues(with: frame) || computed?.continues(with: frame) ?? false
+      let matching = (frame.word(8) == salts.0 ? 1 : 0) + (frame.word(12) == salts.1 ? 1 : 0)
+      let isIntact = matching == 2 && frame.word(0) != 0 && isContinuation
+      frames.append(
+        Frame(
+          page: frame.word(0), databaseSize: frame.word(4), offset: offset + Self.frameHeaderSize,
+          matchingSalts: matching, isIntact: isIntact))
+      computed = isContinuation ? nil : sum.adding(frame)
+      sum = LogChecksum(isBigEndian: isBigEndian, frame.word(16), frame.word(20))
+      offset += Self.frameHeaderSize + pageSize
+    }
+  }
+}
+
+/// Reads parts of a file.
+struct LogReader {
+  let descriptor: Int32
+  let path: String
+
+  func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+    var read = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      read = pread(descriptor, buffer.baseAddress, count, offset)
+      initialized = max(read, 0)
+    }
+    guard read == count else {
+      throw StoreError(
+        .notWritable, "\(path) cannot be read: \(read < 0 ? StoreError.reason(errno) : "it has become shorter").")
+    }
+    return bytes
+  }
+}
+
+/// The checksum of headers and frames: two sums that are added to each other, over pairs of words.
+struct LogChecksum {
+  private let isBigEndian: Bool
+  private var first: UInt32
+  private var second: UInt32
+
+  init(isBigEndian: Bool, _ first: UInt32 = 0, _ second: UInt32 = 0) {
+    self.isBigEndian = isBigEndian
+    self.first = first
+    self.second = second
+  }
+
+  /// - Parameter bytes: the bytes; their count is a multiple of eight.
+  mutating func add(_ bytes: ArraySlice<UInt8>) {
+    var (first, second) = (first, second)
+    let isBigEndian = isBigEndian
+    bytes.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset < bytes.count {
+        let left = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        let right = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+        first &+= (isBigEndian ? UInt32(bigEndian: left) : UInt32(littleEndian: left)) &+ second
+        second &+= (isBigEndian ? UInt32(bigEndian: right) : UInt32(littleEndian: right)) &+ first
+        offset += 8
+      }
+    }
+    (self.first, self.second) = (first, second)
+  }
+
+  /// The sum after a frame: over the first half of its header, and its page.
+  func adding(_ frame: [UInt8]) -> LogChecksum {
+    var sum = self
+    sum.add(frame[0..<8])
+    sum.add(frame[WriteAheadLog.frameHeaderSize...])
+    return sum
+  }
+
+  func continues(with frame: [UInt8]) -> Bool { adding(frame).equals(frame.word(16), frame.word(20)) }
+
+  func equals(_ first: UInt32, _ second: UInt32) -> Bool { self.first == first && self.second == second }
+}
+
+extension [UInt8] {
+  /// A big-endian number of four bytes.
+  func word(_ offset: Int) -> UInt32 {
+    UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+      | UInt32(self[offset + 3])
+  }
+}
+
+/// Looks at a database's files before SQLite recovers its log.
+///
+/// SQLite recovers the commits before the first frame that is not intact, and drops the rest without a word. That is
+/// right after a crash or a power failure, where the rest was never confirmed or could not be kept. It also hides
+/// damage, so commits that follow such a frame are reported once, and the log is kept for `hearth repair`:
+///
+/// ```
+/// ── intact ── ✗ ── nothing, or frames without a commit, or of an earlier log     a torn tail: normal
+/// ── intact ── ✗ ── … an intact commit                                            lost commits: reported
+/// ```
+package enum LogInspection {
+  /// The number of intact commits after the first frame that is not intact, which SQLite does not recover.
+  package static func unrecovered(_ log: WriteAheadLog) -> Int {
+    let bad = log.isHeaderIntact ? log.frames.firstIndex { !$0.isIntact } ?? log.frames.count : 0
+    return log.frames[bad...].count { $0.isIntact && $0.isCommit }
+  }
+
+  /// Refuses files that SQLite would take for an empty database, and keeps a log with commits that it would drop.
+  /// - Precondition: the directory is locked.
+  /// - Returns: messages for the user.
+  /// - Throws: `corrupt` for an empty database file, or a log with commits whose database is missing.
+  static func prepare(_ files: DatabaseFiles) throws(StoreError) -> [String] {
+    let log = try WriteAheadLog(path: files.log)
+    guard files.hasContents else {
+      let commits = log?.frames.count { $0.isIntact && $0.isCommit } ?? 0
+      if access(files.path, F_OK) == 0 {
+        let rest = commits > 0 ? "Its log holds \(commits) commits." : "Restore it from a copy."
+        throw StoreError(.corrupt, "\(files.path) is empty. \(rest)")
+      }
+      if commits > 0 {
+        throw StoreError(.corrupt, "\(files.path) is missing, but its log holds \(commits) commits.")
+      }
+      return []
+    }
+    guard let log, case let lost = unrecovered(log), lost > 0 else { return [] }
+    let recovered = log.frames.prefix { $0.isIntact && log.isHeaderIntact }.count
+    let commits = lost == 1 ? "1 commit" : "\(lost) commits"
+    let finding = "\(files.log) is damaged at frame \(recovered + 1): \(commits) after it cannot be recovered."
+    do throws(StoreError) {
+      let kept = try files.keepLog(upTo: log.isHeaderIntact ? log.committedEnd : 0)
+      return ["\(finding) The log is kept as \(kept)."]
+    } catch {
+      return ["\(finding) The log could not be kept: \(error.message)"]
+    }
+  }
+}
