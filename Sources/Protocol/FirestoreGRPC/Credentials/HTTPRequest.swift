@@ -59,19 +59,18 @@ struct HTTPRequest: Sendable {
   /// The purpose of the request in the error without an answer: the host "cannot …".
   var purpose = "be asked for a token"
 
-  /// Sends the request and returns the answer.
+  /// Sends the request and returns the answer. All is done on the event loop: a task that does not run for seconds, because
+  /// others keep its threads, is no reason to give up on a server.
   /// - Throws: `unavailable` that names the host, if there is no answer within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
+    let exchange = HTTPExchange(parts, on: MultiThreadedEventLoopGroup.singleton.next())
     do {
-      let channel = try await connect()
-      return try await channel.executeThenClose { inbound, outbound in
-        // A server answers when it has the head, and may have closed the connection before an end that is sent later.
-        try await outbound.write(contentsOf: parts)
-        for try await response in inbound {
-          let bytes = response.body.map { Array($0.readableBytesView) } ?? []
-          return HTTPResponse(status: Int(response.head.status.code), body: bytes)
-        }
-        throw ChannelError.eof
+      let tls = url.isTLS ? try TLSContext(trustRoots: trustRoots, http2: false) : nil
+      connect(exchange, tls)
+      return try await withTaskCancellationHandler {
+        try await exchange.answer.futureResult.get()
+      } onCancel: {
+        exchange.answer.fail(CancellationError())
       }
     } catch {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
@@ -93,38 +92,70 @@ struct HTTPRequest: Sendable {
       version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: url.path, headers: fields)
   }
 
-  private typealias Exchange = NIOAsyncChannel<NIOHTTPClientResponseFull, HTTPClientRequestPart>
-
-  private func connect() async throws -> Exchange {
-    let tls = url.isTLS ? try TLSContext(trustRoots: trustRoots, http2: false) : nil
-    return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connectTimeout(Self.timeout)
-      .connect(host: url.host, port: url.port) { [tls] channel in
+  private func connect(_ exchange: HTTPExchange, _ tls: TLSContext?) {
+    let host = url.host
+    ClientBootstrap(group: exchange.answer.futureResult.eventLoop).connectTimeout(Self.timeout)
+      .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let tls {
-            try pipeline.addHandler(tls.clientHandler(for: TLSContext.Peer(url.host)))
-          }
+          if let tls { try pipeline.addHandler(tls.clientHandler(for: TLSContext.Peer(host))) }
           try pipeline.addHandler(IdleStateHandler(readTimeout: Self.timeout))
           try pipeline.addHTTPClientHandlers()
           try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: Self.bodyLimit))
-          try pipeline.addHandler(SilenceHandler())
-          return try Exchange(wrappingChannelSynchronously: channel)
+          try pipeline.addHandler(exchange.handler())
+        }
+      }
+      .connect(host: host, port: url.port)
+      .whenComplete { result in
+        switch result {
+        case .failure(let error): exchange.answer.fail(error)
+        // A call that was cancelled needs the connection no longer.
+        case .success(let channel): exchange.answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
         }
       }
   }
 }
 
-/// Closes a connection on which nothing comes.
-private final class SilenceHandler: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = NIOHTTPClientResponseFull
-  typealias InboundOut = NIOHTTPClientResponseFull
+/// A request and its answer on one connection.
+private struct HTTPExchange: Sendable {
+  private let parts: [HTTPClientRequestPart]
+  let answer: EventLoopPromise<HTTPResponse>
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if event is IdleStateHandler.IdleStateEvent {
-      context.fireErrorCaught(ChannelError.connectTimeout(.seconds(10)))
-      context.close(promise: nil)
-    } else {
-      context.fireUserInboundEventTriggered(event)
+  init(_ parts: [HTTPClientRequestPart], on loop: any EventLoop) {
+    self.parts = parts
+    answer = loop.makePromise(of: HTTPResponse.self)
+  }
+
+  func handler() -> some ChannelHandler { Handler(parts, answer) }
+
+  private final class Handler: ChannelInboundHandler {
+    typealias InboundIn = NIOHTTPClientResponseFull
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let parts: [HTTPClientRequestPart]
+    private let answer: EventLoopPromise<HTTPResponse>
+
+    init(_ parts: [HTTPClientRequestPart], _ answer: EventLoopPromise<HTTPResponse>) {
+      (self.parts, self.answer) = (parts, answer)
     }
+
+    func channelActive(context: ChannelHandlerContext) {
+      for part in parts { context.write(wrapOutboundOut(part), promise: nil) }
+      context.flush()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let response = unwrapInboundIn(data)
+      let body = response.body.map { Array($0.readableBytesView) } ?? []
+      answer.succeed(HTTPResponse(status: Int(response.head.status.code), body: body))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if event is IdleStateHandler.IdleStateEvent { answer.fail(ChannelError.connectTimeout(.seconds(10))) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { answer.fail(error) }
+
+    func channelInactive(context: ChannelHandlerContext) { answer.fail(ChannelError.eof) }
   }
 }
