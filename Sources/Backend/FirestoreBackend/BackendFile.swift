@@ -160,7 +160,10 @@ extension BackendFile {
     let files = directory.files
     if DataRepair.isInterrupted(files) { throw StoreError(.corrupt, DataRepair.interruption) }
     try directory.prepare { path throws(StoreError) in
-      try open(location: PageChecksums.uri(of: path), durability).close()
+      let connection = try open(location: PageChecksums.uri(of: path), durability)
+      defer { connection.close() }
+      // Closing would say nothing of a full disk.
+      try connection.checkpoint(emptiesLog: true)
     }
     let connection = try open(location: PageChecksums.uri(of: files.path), durability)
     if files.isMarkedDamaged {

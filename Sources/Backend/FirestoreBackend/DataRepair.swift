@@ -100,9 +100,8 @@ package struct DataRepair: ~Copyable {
   private borrowing func save() throws(StoreError) -> Report {
     let files = files
     let connection = try BackendFile.open(location: PageChecksums.uri(of: unfinished), .normal)
-    // Closing applies the new file's log and removes it.
     defer { connection.close() }
-    return try connection.transaction { () throws(StoreError) in
+    let report = try connection.transaction { () throws(StoreError) in
       var salvage = Salvage(connection)
       let pages = DatabasePages(files, try WriteAheadLog(path: files.log), at: files.log)
       let unreadable = try pages.forEachRecord { record throws(StoreError) in try salvage.take(record) }
@@ -119,6 +118,9 @@ package struct DataRepair: ~Copyable {
       if unreadable < 2 { report.uncounted = [] }
       return report
     }
+    // Closing would say nothing of a full disk.
+    try connection.checkpoint(emptiesLog: true)
+    return report
   }
 }
 

@@ -62,7 +62,12 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 
   /// Renames a finished file to the database's name, once it is on the disk.
+  /// - Throws: `notWritable`, also for a file of which a part is in its log alone.
   package func install(_ finished: String) throws(StoreError) {
+    var log = stat()
+    guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {
+      throw StoreError(.notWritable, "\(path) cannot be made: its log was not written back. Free some space.")
+    }
     let descriptor = Glibc.open(finished, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(finished, path) == 0 else {

@@ -185,6 +185,8 @@ final class CacheDatabase {
     let connection = try Connection(path: PageChecksums.uri(of: path), called: title)
     defer { connection.close() }
     try Schema.prepare(connection, isFile: true)
+    // Closing would say nothing of a full disk.
+    try connection.checkpoint(emptiesLog: true)
   }
 
   func close() {
