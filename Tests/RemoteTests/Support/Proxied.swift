@@ -55,11 +55,12 @@ final class Proxied: Sendable {
   /// Runs a proxy to an address while `body` runs.
   /// - Parameters:
   ///   - faults: those at the start.
+  ///   - silence: long by default, because a server that a test plays answers no pings, and a busy machine lets it wait.
   ///   - clock: the clock by which the line comes and goes.
   ///   - tell: called with each event, on the proxy's thread.
   static func run(
     to target: FirestoreGRPC.Endpoint, _ faults: [FaultChange] = [], handshake: Duration = .seconds(30),
-    serverHandshake: Duration = .seconds(30), silence: Duration = .seconds(13),
+    serverHandshake: Duration = .seconds(600), silence: Duration = .seconds(600),
     clock: any Clock<Duration> = ContinuousClock(), seed: UInt64 = 0,
     tell: @escaping @Sendable (TrafficEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Proxied) async throws -> Void
