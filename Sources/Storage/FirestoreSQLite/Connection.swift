@@ -4,6 +4,8 @@ public import CSQLite
 
 /// The one connection to a database, used serially by its one owner.
 ///
+/// The file has more than 400 lines: statements, transactions and their withdrawal change the same private state.
+///
 /// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs and is found by
 /// the address of its literal afterwards. Do not start it again while you read one of its rows.
 ///

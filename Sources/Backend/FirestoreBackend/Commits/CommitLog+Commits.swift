@@ -37,7 +37,7 @@ extension CommitLog {
   ///   was applied. Pruning after a commit never makes it fail.
   mutating func commit(_ orders: [CommitOrder]) -> [Result<CommitOutcome, StoreError>] {
     if configuration.isPrivateCopy {
-      let refusal = StoreError.refused(.failedPrecondition, "This data is a copy, and only read.")
+      let refusal = StoreError.refused(.failedPrecondition, "This data is a read-only copy. Nothing was written.")
       return orders.map { _ in .failure(refusal) }
     }
     do throws(StoreError) {
