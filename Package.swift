@@ -25,7 +25,7 @@ let groups: KeyValuePairs = [
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
-    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "FirestoreInspection", "FirestoreSharing", "Hearth",
+    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "ClientPort", "FirestoreSharing", "Hearth",
     "HearthTesting",
   ],
   "Emulator": [
@@ -178,7 +178,8 @@ let package = Package(
     module("SerialExecutors"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
-      "FirestoreInspection", ["FirestoreModel", "FirestoreQuery", "FirestoreClientState", "LocalSockets"]),
+      "ClientPort",
+      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "LocalSockets"]),
     systemLibrary("CSQLite", ["libsqlite3-dev"]),
     cModule("CPageChecksums", [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["FirestoreModel", "CSQLite", "CPageChecksums"]),
@@ -270,7 +271,7 @@ let package = Package(
         "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState",
         "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
-        "FirestoreInspection", "LocalSockets", "CSocketNames",
+        "ClientPort", "LocalSockets", "CSocketNames",
       ]),
     module(
       "HearthTesting",
@@ -302,13 +303,13 @@ let package = Package(
       "DashboardModel",
       [
         "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
-        "LinearPatterns",
+        "ClientPort", "LinearPatterns",
       ]),
     module(
       "Dashboard",
       [
         "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText",
-        "FirestoreClientState", "Spelling",
+        "FirestoreClientState", "ClientPort", "Spelling",
       ]),
     module(
       "DashboardView",
@@ -373,7 +374,7 @@ let package = Package(
         "CommandOutput", "CommandOptions", "CommandTransfer", "Scenarios", "Hearth", "FirestoreModel", "FirestoreQuery",
         "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
-        "FirestoreInspection", "DatastoreTapping", "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme",
+        "ClientPort", "DatastoreTapping", "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme",
         "Terminal", "DashboardModel", "Dashboard", "DashboardView", "SeededRandom", "Spelling", "CAllocator", arguments,
         log,
       ]),
@@ -386,7 +387,7 @@ let package = Package(
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreService", "FirestoreGRPC",
         "FirestoreRules", "FirestoreExports", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
-        "FirestoreProxy", "FirestoreProtoJSON", "FirestoreSharing", "FirestoreInspection", "TransportSecurity",
+        "FirestoreProxy", "FirestoreProtoJSON", "FirestoreSharing", "ClientPort", "TransportSecurity",
         "TerminalCanvas", "TerminalTheme", "Terminal", "DashboardModel", "Dashboard", "Spelling", "ByteCompression",
         "ManualPages", arguments,
       ],
@@ -562,7 +563,7 @@ let package = Package(
       "HearthTests",
       [
         "FirestoreTesting", "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreProtocol", "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSQLite",
+        "FirestoreProtocol", "FirestoreBackend", "ClientPort", "FirestoreLocal", "FirestoreSQLite",
         "FirestoreSync", "LocalSockets",
       ]),
     tests("HearthTestingTests", ["Hearth", "HearthTesting"]),
@@ -609,7 +610,7 @@ let package = Package(
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "DashboardModel", "Dashboard", "DashboardView",
         "TerminalTheme",
         "TerminalCanvas",
-        "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",
+        "TerminalTesting", "SeededRandom", "ClientPort", "FirestoreExports", "LocalSockets", "ByteCompression",
         "FirestoreProxy", arguments,
       ]),
     tests(

@@ -146,8 +146,8 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("no collections yet")
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
-      #expect(try surroundings.text("s.ndjson").hasPrefix("{\"configuration\""))
-      #expect(try surroundings.text("s.ndjson").contains("\"format\":1"))
+      #expect(try surroundings.text("s.ndjson").hasPrefix("{\"hearth\": \"session\""))
+      #expect(try surroundings.text("s.ndjson").contains("\"format\": 1"))
       for (arguments, status, word) in [
         (["replay", file, "--messages"], CInt(65), "record FILE --messages"),
         (["--messages"], 64, "'--messages'"), (["replay", file, "--json"], 64, "--messages"),

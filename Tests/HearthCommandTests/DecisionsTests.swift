@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreGRPC
-import FirestoreInspection
 import FirestoreModel
 import Testing
 

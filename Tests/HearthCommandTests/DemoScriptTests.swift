@@ -58,7 +58,7 @@ struct DemoScriptTests {
     let data = try request(script).cast().data()
     #expect(data == (try request(script).cast().data()))
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
-    #expect(lines.first?.contains("\"version\":2") == true && lines.first?.contains("1772453") == true)
+    #expect(lines.first?.contains("\"version\": 2") == true && lines.first?.contains("1772453") == true)
     #expect(lines.contains { $0.contains("\"m\"") && $0.contains("Three listeners") })
     let frames = lines.filter { $0.contains(", \"o\", ") }
     #expect(frames.count > 5)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import Dashboard
 import DashboardModel
 import DashboardView
 import FirestoreClientState
-import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
@@ -63,7 +63,7 @@ import Testing
     let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "[9223372036854775807, 999999999]"]
     var tried = 0
     for news in told {
-      let plain = String(decoding: try InspectionLine.bytes(news), as: UTF8.self)
+      let plain = String(decoding: InspectionLine.bytes(news), as: UTF8.self)
       for (place, part) in plain.matches(of: /-?[0-9]+|"[0-9]{4}-[^"]*"/).map(\.range).enumerated() {
         for extreme in TestSize.share(4, of: extremes, from: place) {
           let text = plain.replacingCharacters(in: part, with: extreme)

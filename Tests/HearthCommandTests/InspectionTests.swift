@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import ClientTesting
 import Dashboard
 import DashboardModel
 import FirestoreBackend
 import FirestoreClientState
-import FirestoreInspection
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
@@ -74,7 +74,11 @@ struct InspectionTests {
     /// What the next news says that says something wanted; `nil` at the end.
     func next<Found>(_ wanted: (InspectionNews) -> Found?) async throws -> Found {
       while true {
-        while !unread.isEmpty { if let found = wanted(unread.removeFirst()) { return found } }
+        while !unread.isEmpty {
+          let news = unread.removeFirst()
+          if let found = wanted(news) { return found }
+          if case .refused(let reason) = news { throw RPCStatus(.cancelled, reason) }
+        }
         guard let lines = await link.next() else { throw RPCStatus(.cancelled, "The program has ended.") }
         unread = try lines.map { try InspectionLine.value(InspectionNews.self, of: $0) }
       }
@@ -162,11 +166,11 @@ struct InspectionTests {
     let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "0", "2147483648", "1e308", "null"]
     var (number, refused) = (0, 0)
     for request in requests {
-      let plain = String(decoding: try InspectionLine.bytes(NumberedRequest(0, request)), as: UTF8.self)
+      let plain = String(decoding: InspectionLine.bytes(NumberedRequest(0, request)), as: UTF8.self)
       // Every number, list and text in turn, but the request's own number.
-      let parts = plain.matches(of: /-?[0-9]+(\.[0-9]+)?|\[[^\[\]]*\]|:"[^"]*"/).map(\.range)
+      let parts = plain.matches(of: /-?[0-9]+(\.[0-9]+)?|\[[^\[\]]*\]|: "[^"]*"/).map(\.range)
       for part in parts {
-        for other in extremes + ["[]", ":\"\"", ":\"a//b\"", ":\"a\""] {
+        for other in extremes + ["[]", ": \"\"", ": \"a//b\"", ": \"a\""] {
           let text = plain.replacingCharacters(in: part, with: other)
           guard let changed = try? InspectionLine.value(NumberedRequest.self, of: text.utf8) else { continue }
           number += 1

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import Dashboard
 import DashboardModel
 import FirestoreClientState
@@ -181,16 +182,16 @@ struct MessageTests {
       DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
       size: Size(width: 80, height: 24), now: Timestamp(seconds: 5))
     let header = RecordingHeader(start: state.now, size: state.size, configuration: state.configuration)
-    var data = try RecordingLine.data(header)
+    var data = RecordingLine.data(header)
     for line in lines { data.append(Data((line + "\n").utf8)) }
     return data
   }
 
   @Test("A recording has messages beside what happened, and what is wrong in one is named with its line and column")
   func recording() throws {
-    let tick = String(decoding: try RecordingLine.data(Action.tick(Timestamp(seconds: 6))), as: UTF8.self).dropLast()
+    let tick = String(decoding: RecordingLine.data(Action.tick(Timestamp(seconds: 6))), as: UTF8.self).dropLast()
     let end = String(
-      decoding: try RecordingLine.data(RecordingEnd(end: "over", at: Timestamp(seconds: 7))), as: UTF8.self
+      decoding: RecordingLine.data(RecordingEnd(end: "over", at: Timestamp(seconds: 7))), as: UTF8.self
     ).dropLast()
     let good = MessageLine(TappedMessage(Timestamp(seconds: 6), .listen, 1, .begun)).text
     let whole = try Recording(try file([good, String(tick), good, String(end)]), name: "file")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import Dashboard
 import DashboardModel
 import FirestoreClientState
@@ -30,12 +31,12 @@ struct SessionStoryTests {
       state = DashboardState(
         DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
         size: Size(width: 120, height: 36), now: .now)
-      data = try RecordingLine.data(
+      data = RecordingLine.data(
         RecordingHeader(start: state.now, size: state.size, configuration: state.configuration))
     }
 
     func apply(_ action: Action) throws {
-      data.append(try RecordingLine.data(action.withoutRepetition))
+      data.append(RecordingLine.data(action.withoutRepetition))
       for case .client(let effect) in update(&state, action) { harness.bridge.perform(effect) }
     }
 
@@ -113,7 +114,7 @@ struct SessionStoryTests {
       try recorder.apply(.client(.writeRejected(waiting.id, RPCStatus(.notFound, "No document")), at: .now))
       data = recorder.data
     }
-    return data + (try RecordingLine.data(RecordingEnd(end: "over", at: .now)))
+    return data + (RecordingLine.data(RecordingEnd(end: "over", at: .now)))
   }
 
   @Test("A recorded session becomes a scenario in which the same is written, switched and told, and which passes")
@@ -174,7 +175,7 @@ struct SessionStoryTests {
     }
     var generator = SeededGenerator(seed: seed)
     for (lines, isRefused) in [(actions, false), (actions.shuffled(using: &generator), true)] {
-      let data = try lines.reduce(RecordingLine.data(header)) { $0 + (try RecordingLine.data($1)) }
+      let data = lines.reduce(RecordingLine.data(header)) { $0 + (RecordingLine.data($1)) }
       try data.write(to: URL(fileURLWithPath: file))
       let failure: CommandFailure?
       do throws(CommandFailure) {

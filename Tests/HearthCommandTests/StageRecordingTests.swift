@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
+import FirestoreJSON
 import FirestoreModel
 import FirestoreTesting
 import Foundation
@@ -22,36 +24,34 @@ struct StageRecordingTests {
       batch: BatchID(3), mutations: [Mutation(key: key("cities/SF"), operation: .set(["mayor": "Lee"]))],
       commitTime: nil, refusal: .notFound, existed: [key("cities/SF"): true]))
 
-  private func text(_ event: ClientEvent) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    return String(decoding: try encoder.encode(event), as: UTF8.self)
+  private func text(_ event: ClientEvent, hiding names: String? = nil) -> String {
+    event.json(JSONContext(redaction: names.map { Redaction($0) })).lineText
   }
 
   @Test("A conflict and an answer keep no value that is to be left out, and all that is not")
-  func redacted() throws {
+  func redacted() {
     for event in [contested, answered] {
-      #expect(try text(event).contains("Lee"))
-      let hidden = try text(Redaction("mayor").event(event))
+      #expect(text(event).contains("Lee"))
+      let hidden = text(event, hiding: "mayor")
       for value in ["Ann", "Lee", "Kim"] { #expect(!hidden.contains(value), "\(hidden)") }
-      #expect(try text(Redaction("population").event(event)) == text(event))
+      #expect(text(event, hiding: "population") == text(event))
     }
   }
 
   @Test("The users of all clients are left out with all values, and only then")
-  func users() {
+  func users() throws {
     let facts = StageFacts(own: "one", clients: [.init(name: "one"), .init(name: "bob", user: "uid-7", unsent: 2)])
-    #expect(Redaction("*").facts(facts).clients[1].user?.contains("uid-7") == false)
-    #expect(Redaction("*").facts(facts).clients[0] == facts.clients[0])
-    #expect(Redaction("mayor").facts(facts) == facts)
+    #expect(try Redaction("*").redacted(facts).clients[1].user?.contains("uid-7") == false)
+    #expect(try Redaction("*").redacted(facts).clients[0] == facts.clients[0])
+    #expect(try Redaction("mayor").redacted(facts) == facts)
   }
 
   @Test("What is known of the others comes back from a file, also that there is none")
   func decoded() throws {
     let facts = StageFacts(own: "bob", clients: [.init(name: "one", isDurable: true), .init(name: "bob")])
     for told in [facts, nil] {
-      let data = try JSONEncoder().encode(Action.staged(told, at: Timestamp(seconds: 7)))
-      guard case .staged(let read, let time) = try JSONDecoder().decode(Action.self, from: data) else {
+      let data = RecordingLine.data(Action.staged(told, at: Timestamp(seconds: 7)))
+      guard case .staged(let read, let time) = try RecordingLine.value(Action.self, of: data) else {
         Issue.record("another action")
         return
       }

@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// The client's vital signs.
-package struct ClientStatus: Codable, Sendable {
+package struct ClientStatus: Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
   /// The reason why the client is not online; `nil` while it is.
@@ -88,7 +88,7 @@ package struct ClientStatus: Codable, Sendable {
 }
 
 /// The reason why the data or the cache is not where the user expects it.
-package struct StorageNotice: Codable, Hashable, Sendable {
+package struct StorageNotice: Hashable, Sendable {
   /// A few words for the header: `IN MEMORY: cache locked`; `nil` for a notice that need not be there.
   package var badge: String?
   /// The event, and the remedy.

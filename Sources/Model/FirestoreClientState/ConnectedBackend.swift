@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The server at the other end.
-package struct ConnectedBackend: Codable, Hashable, Sendable {
+package struct ConnectedBackend: Hashable, Sendable {
   /// `cloud` holds real data: deleting there asks to type the document's name.
-  package enum Kind: Codable, Hashable, Sendable { case embedded, emulator, cloud }
+  package enum Kind: String, Hashable, Sendable { case embedded, emulator, cloud }
   package var kind: Kind
   package var project: String
   package var database: String
@@ -43,7 +43,7 @@ package struct ConnectedBackend: Codable, Hashable, Sendable {
 }
 
 /// A process that uses a data directory.
-package struct DataMember: Codable, Hashable, Sendable, CustomStringConvertible {
+package struct DataMember: Hashable, Sendable, CustomStringConvertible {
   /// The process number as this process sees it.
   package var process: Int32
   /// The program and command that run in the process, such as `hearth watch`.
@@ -58,8 +58,8 @@ package struct DataMember: Codable, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// The processes that have the embedded data open together, and the one through which this process reaches the data.
-package struct DataCompany: Codable, Hashable, Sendable {
-  package enum Standing: Codable, Hashable, Sendable {
+package struct DataCompany: Hashable, Sendable {
+  package enum Standing: Hashable, Sendable {
     /// This process has the data and serves the others.
     case owner
     /// Another process has the data and serves this one.

@@ -2,11 +2,11 @@
 package import FirestoreModel
 
 /// The client's knowledge of whether it can talk to the backend.
-package enum OnlineState: String, Codable, Hashable, Sendable { case unknown, online, offline }
+package enum OnlineState: String, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
-package struct StreamStatus: Codable, Hashable, Sendable {
-  package enum State: Codable, Hashable, Sendable {
+package struct StreamStatus: Hashable, Sendable {
+  package enum State: Hashable, Sendable {
     case closed, opening, open
     case backoff(until: Timestamp)
   }
@@ -21,7 +21,7 @@ package struct StreamStatus: Codable, Hashable, Sendable {
 }
 
 /// The reason why the client is not online.
-package enum ConnectionReason: Codable, Hashable, Sendable {
+package enum ConnectionReason: Hashable, Sendable {
   /// No listener needs a connection, and nothing waits to be sent.
   case idle
   /// The first answer is still awaited.
@@ -60,7 +60,7 @@ extension ConnectionReason: CustomStringConvertible {
 }
 
 /// A client's connection as a whole, as it is at one moment.
-package struct ConnectionState: Codable, Hashable, Sendable {
+package struct ConnectionState: Hashable, Sendable {
   package var online: OnlineState
   /// The time since which it is so.
   package var since: Timestamp
@@ -80,11 +80,11 @@ package struct ConnectionState: Codable, Hashable, Sendable {
 }
 
 /// One stream to the backend: its state, and what has gone over it since the client was opened.
-package struct StreamUse: Codable, Hashable, Sendable {
-  package enum Kind: String, Codable, Hashable, Sendable { case watch, write }
+package struct StreamUse: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable { case watch, write }
 
   /// The sizes of the messages, without the transport's own bytes.
-  package struct Bytes: Codable, Hashable, Sendable {
+  package struct Bytes: Hashable, Sendable {
     package var sent: Int
     package var received: Int
 

@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// The settings by which the network between a client and its backend is disturbed on purpose.
-package struct FaultSettings: Codable, Hashable, Sendable {
+package struct FaultSettings: Hashable, Sendable {
   /// Whether no stream can be opened, and open ones end.
   package var isOffline = false
   /// Whether nothing gets through without either end being told: requests and messages vanish until this ends, which
@@ -26,7 +26,7 @@ package struct FaultSettings: Codable, Hashable, Sendable {
   package var lanes: [FaultLane: Lane] = [:]
 
   /// The settings of one kind of calls; what is `nil` is as for all.
-  package struct Lane: Codable, Hashable, Sendable {
+  package struct Lane: Hashable, Sendable {
     package var latency: Duration?
     package var jitter: Duration?
     package var bandwidth: Int?
@@ -50,7 +50,7 @@ package struct FaultSettings: Codable, Hashable, Sendable {
 }
 
 /// A kind of calls between a client and its backend.
-package enum FaultLane: String, Codable, CaseIterable, CodingKeyRepresentable, Hashable, Sendable {
+package enum FaultLane: String, CaseIterable, Hashable, Sendable {
   /// The streams of listeners.
   case watch
   /// The write stream, and commits outside of it.
@@ -60,7 +60,7 @@ package enum FaultLane: String, Codable, CaseIterable, CodingKeyRepresentable, H
 }
 
 /// A fault that happens to the next write.
-package enum WriteFault: Codable, Hashable, Sendable {
+package enum WriteFault: Hashable, Sendable {
   /// The connection breaks before the backend has seen the write.
   case dropRequest
   /// The backend applies the write; the connection breaks before its answer arrives.
@@ -70,7 +70,7 @@ package enum WriteFault: Codable, Hashable, Sendable {
 }
 
 /// A fault that happens once.
-package enum FaultEvent: Codable, Hashable, Sendable {
+package enum FaultEvent: Hashable, Sendable {
   case write(WriteFault)
   /// The next read is refused.
   case read(StatusCode)
@@ -83,7 +83,7 @@ package enum FaultEvent: Codable, Hashable, Sendable {
 }
 
 /// One change of the faults between a client and its backend, as people type it; the text is `FaultText`'s.
-package enum FaultChange: Codable, Hashable, Sendable {
+package enum FaultChange: Hashable, Sendable {
   case latency(Duration, jitter: Duration, on: FaultLane?)
   /// Bytes a second for each stream; `nil` for no bound.
   case bandwidth(Int?, on: FaultLane?)

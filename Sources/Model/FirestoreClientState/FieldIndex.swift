@@ -5,14 +5,14 @@ package import FirestoreModel
 /// fields' values (or one per element of a field that is a searched array).
 ///
 /// Entries are kept per collection, so that an index serves queries on a collection and on the whole group alike.
-package struct FieldIndex: Codable, Sendable {
-  package enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
+package struct FieldIndex: Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
     case ascending, descending
     /// The elements of an array.
     case contains
   }
 
-  package struct Field: Codable, Hashable, Sendable {
+  package struct Field: Hashable, Sendable {
     package let path: FieldPath
     package let kind: Kind
 

@@ -2,7 +2,7 @@
 package import FirestoreQuery
 
 /// A listener of a client, and the figures of its last snapshot.
-package struct ListenerState: Codable, Sendable {
+package struct ListenerState: Sendable {
   /// The listener's number; no other listener of the client ever has it.
   package var id: Int
   package var query: Query
@@ -10,7 +10,7 @@ package struct ListenerState: Codable, Sendable {
   package var result: Result
 
   /// The figures of a listener's last snapshot, without the documents.
-  package struct Result: Codable, Hashable, Sendable {
+  package struct Result: Hashable, Sendable {
     /// The number of documents in the last snapshot; `nil` before the first.
     package var count: Int?
     package var isFromCache: Bool
@@ -32,8 +32,8 @@ package struct ListenerState: Codable, Sendable {
 }
 
 /// The events that one listener wants (SEMANTICS §3, initial and later events).
-package struct ListenerOptions: Codable, Hashable, Sendable {
-  package enum Source: Codable, Hashable, Sendable { case `default`, cache }
+package struct ListenerOptions: Hashable, Sendable {
+  package enum Source: String, Hashable, Sendable { case `default`, cache }
 
   /// Whether the listener gets snapshots in which only metadata changed.
   package var includeMetadataChanges: Bool

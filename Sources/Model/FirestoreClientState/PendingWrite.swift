@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 /// One batch that the backend has not acknowledged.
-package struct PendingWrite: Codable, Equatable, Sendable {
-  package enum State: Codable, Hashable, Sendable {
+package struct PendingWrite: Equatable, Sendable {
+  package enum State: Hashable, Sendable {
     /// The batch is held back: the network is switched off, or not used because the cache cannot be written.
     case held
     /// The batch waits for its turn.
@@ -40,7 +40,7 @@ package struct PendingWrite: Codable, Equatable, Sendable {
 }
 
 /// The size of the whole queue, also if only a part of it is listed.
-package struct QueueSize: Codable, Hashable, Sendable {
+package struct QueueSize: Hashable, Sendable {
   package var count: Int
   /// The number of batches since the queue was last empty; with `count` it gives the progress of sending.
   package var total: Int
@@ -55,7 +55,7 @@ package struct QueueSize: Codable, Hashable, Sendable {
 }
 
 /// The way in which a batch left the queue.
-package struct WriteOutcome: Codable, Sendable {
+package struct WriteOutcome: Sendable {
   /// The outcome's number, which grows by one, so that an observer knows the outcomes that it has seen.
   package var sequence: Int
   package var batch: BatchID
@@ -82,7 +82,7 @@ package struct WriteOutcome: Codable, Sendable {
 }
 
 /// A batch that the backend refused for good, kept so that nothing a user wrote is lost without a trace.
-package struct RejectedWrite: Codable, Equatable, Sendable {
+package struct RejectedWrite: Equatable, Sendable {
   /// The number under which the batch waited; no other batch ever gets it.
   package var id: BatchID
   package var mutations: [Mutation]
@@ -118,7 +118,7 @@ extension RejectedWrite {
 }
 
 /// The backend's last word on a batch, or the user's.
-package struct Rejection: Codable, Hashable, Sendable {
+package struct Rejection: Hashable, Sendable {
   package var status: RPCStatus
   /// The time of the rejection, by this device's clock.
   package var time: Timestamp
@@ -133,8 +133,8 @@ package struct Rejection: Codable, Hashable, Sendable {
 }
 
 /// A document of a batch, and the effect of the batch on it.
-package struct WrittenDocument: Codable, Hashable, Sendable {
-  package enum Effect: String, Codable, Hashable, Sendable { case created, changed, deleted }
+package struct WrittenDocument: Hashable, Sendable {
+  package enum Effect: String, Hashable, Sendable { case created, changed, deleted }
 
   package var key: DocumentKey
   package var effect: Effect
@@ -147,14 +147,14 @@ package struct WrittenDocument: Codable, Hashable, Sendable {
 
 /// The documents that a batch wrote: the first of them, and how many there are. Bounded, since an answer is told again
 /// and again until later ones take its place.
-package struct WrittenDocuments: Codable, Hashable, Sendable {
+package struct WrittenDocuments: Hashable, Sendable {
   /// The number of documents that are named.
   package static let named = 20
 
   /// The first documents in the order of the batch, each once.
   package private(set) var first: [WrittenDocument] = []
   /// The number of documents, with those that are not named.
-  private var count = 0
+  package private(set) var count = 0
   /// The number of documents that are not named.
   package var unnamed: Int { max(0, min(count, 1 << 40) - first.count) }
 
@@ -174,11 +174,10 @@ package struct WrittenDocuments: Codable, Hashable, Sendable {
     count = places.count
   }
 
-  /// The same documents under other names.
-  package func renamed(_ name: (DocumentKey) -> DocumentKey) -> WrittenDocuments {
-    var renamed = self
-    renamed.first = first.map { WrittenDocument(name($0.key), $0.effect) }
-    return renamed
+  /// The documents as they were told.
+  package init(naming first: [WrittenDocument], of count: Int) {
+    self.first = first
+    self.count = count
   }
 }
 

@@ -4,7 +4,7 @@ import FirestoreModel
 package import FirestoreQuery
 
 /// The way in which the cache answered a query, and its cost.
-package struct QueryExplanation: Codable, Hashable, Sendable {
+package struct QueryExplanation: Hashable, Sendable {
   package var query: Query
   package var plan: QueryPlan
   /// The indexes that were used, with the plan `index`.
@@ -54,7 +54,7 @@ extension QueryExplanation: CustomStringConvertible {
 }
 
 /// The source of a query's documents; the raw value is the word for programs.
-package enum QueryPlan: String, Codable, Hashable, Sendable, CaseIterable {
+package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
   /// The query names its one document.
   case document
   /// The documents of the synced target, and those that changed since.
@@ -77,7 +77,7 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 /// The documents that a query would find in the cache, shown while the query is being written.
-package struct QueryPreview: Codable, Hashable, Sendable {
+package struct QueryPreview: Hashable, Sendable {
   package var query: Query
   /// The number of documents within the query's limit; `nil` if the collection is too large to be scanned for it.
   package var count: Int?
@@ -95,7 +95,7 @@ package struct QueryPreview: Codable, Hashable, Sendable {
 }
 
 /// The part that an index had in answering a query.
-package struct IndexUse: Codable, Hashable, Sendable {
+package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex
   /// The conditions that the index's entries answered; the others were checked on the documents that it named.
   package var servedFilters: [FieldFilter]
@@ -125,7 +125,7 @@ extension IndexUse: CustomStringConvertible {
 }
 
 /// A local index and its state in the store.
-package struct IndexState: Codable, Hashable, Sendable {
+package struct IndexState: Hashable, Sendable {
   package var definition: FieldIndex
   /// Whether the store made the index because queries needed it.
   package var isAutomatic: Bool
@@ -141,7 +141,7 @@ package struct IndexState: Codable, Hashable, Sendable {
 
 /// The progress of a backfill in documents; documents that the cache has dropped may count as long as their numbers are
 /// not used again.
-package struct IndexProgress: Codable, Hashable, Sendable {
+package struct IndexProgress: Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
 
@@ -152,9 +152,9 @@ package struct IndexProgress: Codable, Hashable, Sendable {
 }
 
 /// The times that the cache took to answer a query, by the number of documents that there were to look at.
-package struct QueryTimes: Codable, Sendable {
+package struct QueryTimes: Sendable {
   /// The runs over collections of about one size: up to ten times as large as the smallest.
-  package struct Class: Codable, Hashable, Sendable {
+  package struct Class: Hashable, Sendable {
     /// The number of documents that no run of the class had more of: 1, 10, 100 and so on. Runs from before the
     /// times were first read have none: the size was not asked for then.
     package var limit: Int?

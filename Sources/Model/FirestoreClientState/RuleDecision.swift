@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// The decision of a server's security rules about one request.
-package struct RuleDecision: Codable, Hashable, Sendable {
+package struct RuleDecision: Hashable, Sendable {
   /// The decision's number, counted by the server from 1.
   package var number: Int
   package var time: Timestamp
@@ -47,7 +47,7 @@ extension RuleDecision {
   }
 
   /// An `allow` statement that was tried.
-  package struct Statement: Codable, Hashable, Sendable {
+  package struct Statement: Hashable, Sendable {
     package var line: Int
     /// The statement's source on one line; empty if it is not known.
     package var text: String
@@ -67,7 +67,7 @@ extension RuleDecision {
   }
 
   /// A part of a condition with its value.
-  package struct SeenValue: Codable, Hashable, Sendable {
+  package struct SeenValue: Hashable, Sendable {
     package var expression: String
     /// The value as a literal, or why there is none.
     package var value: String

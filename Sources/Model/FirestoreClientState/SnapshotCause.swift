@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// The reason why a snapshot fired. A new cause needs its case, its words and the place that raises it.
-package enum SnapshotCause: Codable, Hashable, Sendable {
+package enum SnapshotCause: Hashable, Sendable {
   /// The first snapshot of a listener, or one that catches it up.
   case listenerAdded
   case localWrite(BatchID)

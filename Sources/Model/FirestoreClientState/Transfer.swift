@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// A request to write documents to a file, or a file's documents to the database.
-package enum TransferRequest: Codable, Hashable, Sendable {
+package enum TransferRequest: Hashable, Sendable {
   /// An export of collections and documents by their paths, `nil` for all of the database; with all documents below
   /// them.
   case export([ResourcePath]?, file: String, replaces: Bool = false)
@@ -35,14 +35,14 @@ package enum TransferRequest: Codable, Hashable, Sendable {
 }
 
 /// The documents of a bundle.
-package enum BundleContents: Codable, Hashable, Sendable {
+package enum BundleContents: Hashable, Sendable {
   case documents([DocumentKey])
   /// The result of a query, which clients find by the name.
   case result(Query, name: String)
 }
 
 /// The progress of a transfer.
-package struct TransferState: Codable, Hashable, Sendable {
+package struct TransferState: Hashable, Sendable {
   package var request: TransferRequest
   package var documents: Int
   /// The number of documents that were refused.
@@ -66,8 +66,8 @@ package struct TransferState: Codable, Hashable, Sendable {
 }
 
 /// The result of a transfer.
-package struct TransferAccount: Codable, Hashable, Sendable {
-  package enum End: Codable, Hashable, Sendable {
+package struct TransferAccount: Hashable, Sendable {
+  package enum End: Hashable, Sendable {
     case complete, cancelled
     /// A failure before the end, with its reason.
     case failed(String)

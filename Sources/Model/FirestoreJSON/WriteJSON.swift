@@ -32,6 +32,16 @@ package enum WriteJSON {
     return mutations
   }
 
+  /// One mutation in the same form, with its values exactly (`DocumentJSON.exact`).
+  package static func exact(_ mutation: Mutation, relativeTo database: DatabaseID?) -> JSONSyntax {
+    JSONSyntax(.object(members(of: mutation, ValueJSONWriter(database: database, isExact: true))))
+  }
+
+  /// Reads a mutation that `exact` wrote.
+  package static func exactMutation(of syntax: JSONSyntax, database: DatabaseID) throws(JSONError) -> Mutation {
+    try mutation(syntax, database, isExact: true)
+  }
+
   private enum Kind: String, CaseIterable { case set, update, merge, delete, verify }
   private static let options = ["data", "remove", "transform", "exists", "updateTime"]
 
@@ -72,7 +82,9 @@ package enum WriteJSON {
 
   // MARK: Reading
 
-  private static func mutation(_ syntax: JSONSyntax, _ database: DatabaseID) throws(JSONError) -> Mutation {
+  private static func mutation(
+    _ syntax: JSONSyntax, _ database: DatabaseID, isExact: Bool = false
+  ) throws(JSONError) -> Mutation {
     guard case .object(let members) = syntax.kind else {
       throw syntax.error("Expected an object with one write, found \(syntax.kindName).")
     }
@@ -87,9 +99,9 @@ package enum WriteJSON {
     }
     let key = try key(target, kind)
     var transforms: [FieldTransform] = []
-    let operation = try operation(kind, syntax, database, &transforms)
-    if let computed = syntax["transform"] { transforms += try self.transforms(computed, database) }
-    if !transforms.isEmpty, kind == .delete || kind == .verify {
+    let operation = try operation(kind, syntax, database, isExact, &transforms)
+    if let computed = syntax["transform"] { transforms += try self.transforms(computed, database, isExact) }
+    if !transforms.isEmpty, !isExact, kind == .delete || kind == .verify {
       throw syntax.error("A \(kind.rawValue) has no transforms.")
     }
     let precondition = try precondition(syntax) ?? (kind == .update ? .exists(true) : .none)
@@ -104,7 +116,7 @@ package enum WriteJSON {
   }
 
   private static func operation(
-    _ kind: Kind, _ syntax: JSONSyntax, _ database: DatabaseID, _ transforms: inout [FieldTransform]
+    _ kind: Kind, _ syntax: JSONSyntax, _ database: DatabaseID, _ isExact: Bool, _ transforms: inout [FieldTransform]
   ) throws(JSONError) -> Mutation.Operation {
     let data = syntax["data"]
     let removed = syntax["remove"]
@@ -115,7 +127,7 @@ package enum WriteJSON {
     case .set:
       if let removed { throw removed.error("A set replaces the whole document; it has nothing to remove.") }
       guard let data else { throw syntax.error("A set needs \"data\".") }
-      let parsed = try DocumentJSON.fields(of: data, database: database)
+      let parsed = try DocumentJSON.fields(of: data, database: database, isExact: isExact)
       transforms = parsed.transforms
       return .set(parsed.fields)
     case .update, .merge:
@@ -123,7 +135,8 @@ package enum WriteJSON {
       var mask: [FieldPath] = []
       for member in try members(of: data, "data") {
         let path = try path(member.name, member.value)
-        let parsed = try DocumentJSON.fields(of: JSONSyntax(.object([member])), database: database)
+        let parsed = try DocumentJSON.fields(
+          of: JSONSyntax(.object([member])), database: database, isExact: isExact)
         transforms += parsed.transforms.map { transform in
           FieldTransform(
             path: FieldPath(segments: path.segments + transform.path.segments.dropFirst()),
@@ -144,12 +157,13 @@ package enum WriteJSON {
   }
 
   private static func transforms(
-    _ syntax: JSONSyntax, _ database: DatabaseID
+    _ syntax: JSONSyntax, _ database: DatabaseID, _ isExact: Bool
   ) throws(JSONError) -> [FieldTransform] {
     var transforms: [FieldTransform] = []
     for member in try members(of: syntax, "transform") {
       let path = try path(member.name, member.value)
-      let parsed = try DocumentJSON.fields(of: JSONSyntax(.object([member])), database: database)
+      let parsed = try DocumentJSON.fields(
+        of: JSONSyntax(.object([member])), database: database, isExact: isExact)
       guard parsed.fields.isEmpty, let transform = parsed.transforms.first, parsed.transforms.count == 1 else {
         throw member.value.error("\"transform\" expects a transform such as {\"$serverTimestamp\": true}.")
       }

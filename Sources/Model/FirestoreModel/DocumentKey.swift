@@ -30,7 +30,7 @@ extension DocumentKey: CustomStringConvertible {
 }
 
 /// The names that make a path absolute: `projects/P/databases/D/documents/…`.
-package struct DatabaseID: Codable, Hashable, Sendable {
+package struct DatabaseID: Hashable, Sendable {
   package var project: String
   package var database: String
 

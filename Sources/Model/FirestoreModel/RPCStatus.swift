@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The canonical gRPC codes, which are also Firestore's error codes.
-package enum StatusCode: Int, Codable, Sendable, CaseIterable {
+package enum StatusCode: Int, Sendable, CaseIterable {
   case ok = 0
   case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
   case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
@@ -9,7 +9,7 @@ package enum StatusCode: Int, Codable, Sendable, CaseIterable {
 }
 
 /// The reason why a request failed: a code and a message that names the thing and the way out.
-package struct RPCStatus: Codable, Error, Hashable, Sendable, CustomStringConvertible {
+package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
   /// Whether the other end does not speak the protocol, as a server of another kind on the port; `nil` if it may do.

@@ -3,7 +3,7 @@ package import FirestoreModel
 
 /// One difference between two snapshots of a view.
 package struct DocumentChange: Equatable, Sendable {
-  package enum Kind: Int, Codable, Hashable, Sendable {
+  package enum Kind: Int, Hashable, Sendable {
     case removed, added, modified
     /// Only the pending-write flag changed.
     case metadata

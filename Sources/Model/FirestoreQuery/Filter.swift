@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// A condition on a document.
-package indirect enum Filter: Codable, Hashable, Sendable {
+package indirect enum Filter: Hashable, Sendable {
   case field(FieldFilter)
   case and([Filter])
   case or([Filter])
@@ -17,8 +17,8 @@ package indirect enum Filter: Codable, Hashable, Sendable {
 }
 
 /// A condition on one field.
-package struct FieldFilter: Codable, Hashable, Sendable {
-  package enum Operator: String, Codable, Hashable, Sendable, CaseIterable {
+package struct FieldFilter: Hashable, Sendable {
+  package enum Operator: String, Hashable, Sendable, CaseIterable {
     case lessThan = "<"
     case lessThanOrEqual = "<="
     case equal = "=="

@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 /// A query as the user built it. The backend is asked for its `target`.
-package struct Query: Codable, Hashable, Sendable {
-  package enum LimitType: Codable, Hashable, Sendable { case first, last }
+package struct Query: Hashable, Sendable {
+  package enum LimitType: Hashable, Sendable { case first, last }
 
   /// The collection, or the one document of a document listener, or the ancestor of a collection group.
   package var path: ResourcePath
@@ -58,7 +58,7 @@ extension Query {
 
 /// The form of a query for the backend: all orderings explicit, and limit-to-last turned into a plain limit with
 /// orderings and bounds reversed. Two queries may share a target ("mirror queries").
-package struct Target: Codable, Hashable, Sendable {
+package struct Target: Hashable, Sendable {
   package var path: ResourcePath
   package var collectionGroup: String?
   package var filters: [Filter]
@@ -84,8 +84,8 @@ package struct Target: Codable, Hashable, Sendable {
   package var isDocumentTarget: Bool { collectionGroup == nil && path.isDocument && filters.isEmpty }
 }
 
-package struct OrderBy: Codable, Hashable, Sendable {
-  package enum Direction: Codable, Hashable, Sendable {
+package struct OrderBy: Hashable, Sendable {
+  package enum Direction: String, Hashable, Sendable {
     case ascending, descending
     package var reversed: Direction { self == .ascending ? .descending : .ascending }
   }
@@ -100,7 +100,7 @@ package struct OrderBy: Codable, Hashable, Sendable {
 }
 
 /// A cursor: a position in the query's order, given by the leading ordering values.
-package struct Bound: Codable, Hashable, Sendable {
+package struct Bound: Hashable, Sendable {
   /// The values, one per leading `OrderBy`; a `reference` for `__name__`.
   package var values: [Value]
   /// Whether the position itself is included: `true` for `startAt` and `endAt`, `false` for `startAfter` and

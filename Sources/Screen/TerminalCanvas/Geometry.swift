@@ -12,7 +12,7 @@ package struct Point: Hashable, Sendable {
 }
 
 /// An extent in columns and rows, never negative.
-package struct Size: Codable, Hashable, Sendable {
+package struct Size: Hashable, Sendable {
   package var width: Int
   package var height: Int
 

@@ -101,19 +101,8 @@ extension Glyphs {
   }
 }
 
-/// Codes a set of glyphs by its name: there are two sets.
-extension Glyphs: Codable {
-  package func encode(to encoder: any Encoder) throws {
-    try (self == .unicode ? "unicode" : "ascii").encode(to: encoder)
-  }
-
-  package init(from decoder: any Decoder) throws {
-    self = try String(from: decoder) == "unicode" ? .unicode : .ascii
-  }
-}
-
 /// The lines around panes and dialogs.
-package enum BorderStyle: String, CaseIterable, Codable, Hashable, Sendable {
+package enum BorderStyle: String, CaseIterable, Hashable, Sendable {
   case rounded, single, none, ascii
 }
 

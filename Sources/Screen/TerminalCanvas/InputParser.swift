@@ -273,7 +273,7 @@ extension InputParser {
 }
 
 /// An event that a terminal reports.
-package enum InputEvent: Codable, Hashable, Sendable {
+package enum InputEvent: Hashable, Sendable {
   case key(Key)
   case mouse(MouseEvent)
   /// Text pasted between brackets: it is data, never key presses, and may contain anything.
@@ -284,7 +284,7 @@ package enum InputEvent: Codable, Hashable, Sendable {
   /// An answer to a query, possibly a late one; ignorable.
   case reply(Reply)
 
-  package enum Reply: Codable, Hashable, Sendable {
+  package enum Reply: Hashable, Sendable {
     /// `CSI 0 n`: everything sent before the query has been drawn.
     case drawn
     /// The payload of an operating system command such as a colour report.
@@ -295,10 +295,10 @@ package enum InputEvent: Codable, Hashable, Sendable {
 }
 
 /// A mouse action at a zero-based cell.
-package struct MouseEvent: Codable, Hashable, Sendable {
-  package enum Kind: Codable, Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
+package struct MouseEvent: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
 
-  package enum Button: Codable, Hashable, Sendable { case left, middle, right, none }
+  package enum Button: String, Hashable, Sendable { case left, middle, right, none }
 
   package var kind: Kind
   package var button: Button

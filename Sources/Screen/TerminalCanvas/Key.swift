@@ -113,25 +113,6 @@ extension Key: LosslessStringConvertible {
   private static let bases: [String: Base] = Dictionary(uniqueKeysWithValues: names)
 }
 
-/// Codes a key in the notation of keymaps.
-extension Key: Codable {
-  package func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
-
-  package init(from decoder: any Decoder) throws {
-    let text = try String(from: decoder)
-    guard let key = Key(text) else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "\"\(text)\" is no key"))
-    }
-    self = key
-  }
-}
-
-extension Key.Modifiers: Codable {
-  package func encode(to encoder: any Encoder) throws { try rawValue.encode(to: encoder) }
-  package init(from decoder: any Decoder) throws { self.init(rawValue: try UInt8(from: decoder)) }
-}
-
 /// One line of a user's `[keys]`: the keys that replace a command's own.
 package struct KeyBinding: Hashable, Sendable {
   /// The section, `live-feed` of `[keys.live-feed]`; `nil` for `[keys]`, which means the command on the whole screen

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSocketNames
+import ClientPort
 import Dispatch
 import FirestoreBackend
-import FirestoreInspection
 import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSharing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
-import FirestoreInspection
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 import Dispatch
 package import FirestoreBackend
 import FirestoreClientState
-package import FirestoreInspection
 import FirestoreModel
 import FirestoreSync
 import Glibc
@@ -307,7 +307,7 @@ package actor Inspection {
   /// Tells all watchers; one that does not read its news has it counted as missed.
   private func tell(_ news: InspectionNews, isSnapshot: Bool = false) {
     budget.pay {
-      guard let bytes = bytes(of: news) else { return }
+      let bytes = InspectionLine.bytes(news)
       for (id, watcher) in watchers where watcher.word != nil {
         if watcher.hasRoom {
           if watchers[id]?.send(bytes) == false { leave(id) }
@@ -319,14 +319,11 @@ package actor Inspection {
     }
   }
 
-  private func send(_ value: some Encodable, to id: Int) {
-    guard let bytes = bytes(of: value), watchers[id] != nil else { return }
-    if watchers[id]?.send(bytes) == false { leave(id) }
+  private func send(_ value: some JSONFormed, to id: Int) {
+    guard watchers[id] != nil else { return }
+    if watchers[id]?.send(InspectionLine.bytes(value)) == false { leave(id) }
   }
 
   /// Drops a watcher after the present step, not in the middle of it.
   private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
-
-  /// The news as a line; all news can be encoded.
-  private func bytes(of value: some Encodable) -> [UInt8]? { try? InspectionLine.bytes(value) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import Dispatch
 import FirestoreClientState
-import FirestoreInspection
 import Glibc
 
 /// The connection of one watcher. Used by `Inspection` alone.

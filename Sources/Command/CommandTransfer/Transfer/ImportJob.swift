@@ -100,7 +100,7 @@ package struct ImportJob: Sendable {
     let resolved = try placed(try columns(of: &input, note), &input)
     let identity = ImportState.Identity(
       backend: backend, database: rules.database.name, into: into, idField: idField,
-      renames: rules.paths.renames.isEmpty ? nil : rules.paths.renames, format: format,
+      renames: rules.paths.renames.isEmpty ? nil : rules.paths.renames.map { "\($0.from)=\($0.to)" }, format: format,
       delimiter: input.delimiter == format.delimiter ? nil : input.delimiter?.name,
       types: types.isEmpty ? nil : Dictionary(uniqueKeysWithValues: types.map { ($0.key.canonicalText, $0.value) }),
       size: input.size, modified: input.modified)

@@ -174,7 +174,7 @@ package struct ImportRules: Sendable {
 }
 
 /// Another place for the documents that an export has at a path and below it: `cities=cities2`, as `--rename` takes it.
-package struct CollectionRename: Codable, Hashable, Sendable {
+package struct CollectionRename: Hashable, Sendable {
   package let from: ResourcePath
   package let to: ResourcePath
 

@@ -162,7 +162,8 @@ struct ImportState: Codable, Hashable {
     var database: String
     var into: String?
     var idField: String?
-    var renames: [CollectionRename]?
+    /// Each in the form of `--rename`.
+    var renames: [String]?
     var format: TransferFormat
     var delimiter: String?
     var types: [String: ColumnType]?

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import Dashboard
 import DashboardModel
 package import FirestoreClientState
-import FirestoreInspection
 import FirestoreModel
 
 /// The inside of a watched program's client.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import Dashboard
 import DashboardModel
 import FirestoreClientState
 import FirestoreGRPC
-import FirestoreInspection
+import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
@@ -53,7 +54,7 @@ package final class AttachedBridge {
   func follow() async {
     while let lines = await link.next() {
       for line in lines where !isOver {
-        do {
+        do throws(JSONError) {
           receive(try InspectionLine.value(InspectionNews.self, of: line))
         } catch {
           emit(

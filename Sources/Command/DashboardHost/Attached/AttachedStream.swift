@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 import CommandOptions
 import CommandOutput
 import Dashboard
 import DashboardModel
 import FirestoreClientState
-package import FirestoreInspection
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery

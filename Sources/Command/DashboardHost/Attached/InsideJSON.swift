@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 import CommandOptions
 import CommandOutput
 import DashboardModel
 package import FirestoreClientState
-package import FirestoreInspection
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery

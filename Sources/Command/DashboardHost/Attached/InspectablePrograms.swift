@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import CommandOptions
 package import CommandOutput
 import CommandTransfer
@@ -8,7 +9,6 @@ import Dispatch
 package import FirestoreBackend
 package import FirestoreClientState
 import FirestoreGRPC
-package import FirestoreInspection
 package import FirestoreModel
 import Foundation
 import Glibc
@@ -239,9 +239,8 @@ package final class InspectionLink: Sendable {
   }
 
   /// - Returns: `false` if the program is gone, or does not read.
-  @discardableResult func send(_ value: some Encodable) -> Bool {
-    // Every value sent here can be encoded.
-    guard let bytes = try? InspectionLine.bytes(value) else { return false }
+  @discardableResult func send(_ value: some JSONFormed) -> Bool {
+    let bytes = InspectionLine.bytes(value)
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {

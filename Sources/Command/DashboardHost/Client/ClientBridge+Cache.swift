@@ -71,7 +71,7 @@ extension EvictionTotal {
 extension ClientBridge {
   package func explain(_ query: Query) {
     request { bridge in
-      let result: ClientEvent.ExplanationResult
+      let result: Result<QueryExplanation, RPCStatus>
       do throws(RPCStatus) {
         result = .success(try await bridge.engine.explain(query))
       } catch {
@@ -90,7 +90,7 @@ extension ClientBridge {
       defer { bridge.isPreviewing = false }
       while let query = bridge.nextPreview {
         bridge.nextPreview = nil
-        let result: ClientEvent.PreviewResult
+        let result: Result<QueryPreview, RPCStatus>
         do throws(RPCStatus) { result = .success(try await bridge.engine.preview(query)) } catch {
           result = .failure(error)
         }
@@ -112,7 +112,7 @@ extension ClientBridge {
 extension ClientBridge {
   func lookInside() {
     request { bridge in
-      let result: ClientEvent.InsideResult
+      let result: Result<ClientInside, RPCStatus>
       do throws(RPCStatus) {
         result = .success(try await bridge.engine.inside())
       } catch {
@@ -125,7 +125,7 @@ extension ClientBridge {
   func countFieldTypes(in path: ResourcePath) {
     let count = FieldTypeCount(in: path, of: transferPlace.database)
     request { bridge in
-      let result: ClientEvent.FieldTypesResult
+      let result: Result<FieldTypes, RPCStatus>
       do throws(RPCStatus) {
         result = .success(try await count.run(over: bridge.engine))
       } catch {
@@ -137,7 +137,7 @@ extension ClientBridge {
 
   func surveyCache() {
     request { bridge in
-      let result: ClientEvent.SurveyResult
+      let result: Result<CacheSurvey, RPCStatus>
       do throws(RPCStatus) {
         result = .success(try await bridge.engine.surveyCache())
       } catch {

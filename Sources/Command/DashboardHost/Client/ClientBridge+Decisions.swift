@@ -30,7 +30,7 @@ extension ClientBridge {
 extension EmulatorControl {
   /// Asks the server what its rules have decided.
   /// - Returns: the decisions after a number, or all if the server has begun to count anew; `nil` if there are none.
-  func decisions(of project: String, after known: Int?) async -> ClientEvent.DecisionsResult? {
+  func decisions(of project: String, after known: Int?) async -> Result<[RuleDecision], RPCStatus>? {
     do throws(RPCStatus) {
       let decisions = try DecisionsReader.decisions(in: try await get("/emulator/v1/projects/\(project):requests"))
       guard let known else { return .success(decisions) }

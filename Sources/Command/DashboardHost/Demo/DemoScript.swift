@@ -143,5 +143,5 @@ package struct ScriptedCast {
   }
 
   /// The lines of the file.
-  package func data() throws -> Data { try items.reduce(into: Data()) { $0 += try $1.line } }
+  package func data() -> Data { items.reduce(into: Data()) { $0 += $1.line } }
 }

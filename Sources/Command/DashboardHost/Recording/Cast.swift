@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
+import FirestoreJSON
 package import Foundation
 package import TerminalCanvas
 
@@ -25,7 +26,7 @@ package final class Cast {
     ended: @escaping @MainActor (String) -> Void
   ) throws(CommandFailure) {
     let sink = try LineSink<Item>(
-      path, limit: limit, replaces: replaces, encode: { try $0.line }, last: { _ in nil })
+      path, limit: limit, replaces: replaces, encode: { $0.line }, last: { _ in nil })
     file = FileRecorder(path, sink, ended: ended)
     self.size = size
     file.note(.header(size, Date()), cost: 256)
@@ -46,35 +47,31 @@ package final class Cast {
 }
 
 extension Cast.Item {
-  private struct Header: Encodable {
-    var version = 2
-    var width: Int
-    var height: Int
-    var timestamp: Int
-    var title = "hearth"
-    var env: [String: String]
-  }
-
   /// The event as a line of the file, with its line break.
   package var line: Data {
-    get throws {
-      switch self {
-      case .header(let size, let date, let term):
-        let environment = ["TERM": term ?? ProcessInfo.processInfo.environment["TERM"] ?? "xterm-256color"]
-        return try RecordingLine.data(
-          Header(
-            width: size.width, height: size.height, timestamp: Int(date.timeIntervalSince1970), env: environment))
-      case .frame(let seconds, let bytes): return try Self.event(seconds, "o", String(decoding: bytes, as: UTF8.self))
-      case .marker(let seconds, let text): return try Self.event(seconds, "m", text)
-      case .resize(let seconds, let size): return try Self.event(seconds, "r", "\(size.width)x\(size.height)")
-      }
+    switch self {
+    case .header(let size, let date, let term):
+      let name = term ?? ProcessInfo.processInfo.environment["TERM"] ?? "xterm-256color"
+      return Data((Self.header(size, Int64(date.timeIntervalSince1970), term: name).lineText + "\n").utf8)
+    case .frame(let seconds, let bytes): return Self.event(seconds, "o", String(decoding: bytes, as: UTF8.self))
+    case .marker(let seconds, let text): return Self.event(seconds, "m", text)
+    case .resize(let seconds, let size): return Self.event(seconds, "r", "\(size.width)x\(size.height)")
     }
   }
 
-  private static func event(_ seconds: Double, _ kind: String, _ text: String) throws -> Data {
+  private static func header(_ size: Size, _ time: Int64, term: String) -> JSONSyntax {
+    JSONSyntax(
+      .object([
+        .init("version", JSONSyntax(.integer(2))), .init("width", JSONSyntax(.integer(Int64(size.width)))),
+        .init("height", JSONSyntax(.integer(Int64(size.height)))), .init("timestamp", JSONSyntax(.integer(time))),
+        .init("title", JSONSyntax(.string("hearth"))),
+        .init("env", JSONSyntax(.object([.init("TERM", JSONSyntax(.string(term)))]))),
+      ]))
+  }
+
+  private static func event(_ seconds: Double, _ kind: String, _ text: String) -> Data {
     let micros = Int((seconds * 1_000_000).rounded())
     let time = "\(micros / 1_000_000).\(String(1_000_000 + micros % 1_000_000).dropFirst())"
-    let line = try RecordingLine.data(text)
-    return Data("[\(time), \"\(kind)\", ".utf8) + line.dropLast() + Data("]\n".utf8)
+    return Data("[\(time), \"\(kind)\", \(JSONSyntax(.string(text)).lineText)]\n".utf8)
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import CommandOutput
 package import Dashboard
 import DashboardModel
 package import DatastoreTapping
 import FirestoreGRPC
-import FirestoreJSON
+package import FirestoreJSON
 package import FirestoreModel
 package import Foundation
 import TerminalCanvas
@@ -91,13 +92,8 @@ package struct Recording: Sendable {
   }
 
   private static func header(of line: Data, _ name: String) throws(CommandFailure) -> RecordingHeader {
-    struct Kind: Decodable {
-      var hearth: String
-      var format: Int
-      var program: String?
-    }
     // The message below says what the file is not.
-    guard let kind = try? RecordingLine.value(Kind.self, of: line), kind.hearth == RecordingHeader.kind else {
+    guard let kind = try? RecordingLine.value(RecordingKind.self, of: line), kind.hearth == RecordingHeader.kind else {
       throw CommandFailure(.badData, "\(name):1: this is no session that hearth recorded.")
     }
     guard kind.format == RecordingHeader.currentFormat else {
@@ -106,13 +102,13 @@ package struct Recording: Sendable {
         "\(name):1: recorded in format \(kind.format) by hearth \(kind.program ?? "?"); this one reads format "
           + "\(RecordingHeader.currentFormat). Use that version.")
     }
-    do { return try RecordingLine.value(RecordingHeader.self, of: line) } catch {
+    do throws(JSONError) { return try RecordingLine.value(RecordingHeader.self, of: line) } catch {
       throw CommandFailure(.badData, "\(name):1: \(RecordingLine.reason(error)).")
     }
   }
 
   private mutating func read(_ lines: ArraySlice<Data>) {
-    let ending = Data(#"{"at":"#.utf8)
+    let ending = Data(#"{"end":"#.utf8)
     let message = Data(MessageLine.beginning.utf8)
     var damaged: [String] = []
     var isWhole = true
@@ -123,7 +119,7 @@ package struct Recording: Sendable {
         self.end = end
         continue
       }
-      do {
+      do throws(JSONError) {
         if line.starts(with: message) {
           let read = try MessageLine(parsing: String(decoding: line, as: UTF8.self))
           messages.append(Message(place: actions.count, line: read))
@@ -154,7 +150,7 @@ package struct Recording: Sendable {
 // protocol may stand between them, which change nothing on the screens.
 
 /// The first line.
-package struct RecordingHeader: Codable, Sendable {
+package struct RecordingHeader: Sendable {
   static let kind = "session"
   /// The version of the format, which grows when lines change their meaning or get another kind.
   static let currentFormat = 1
@@ -174,40 +170,70 @@ package struct RecordingHeader: Codable, Sendable {
   var initialState: DashboardState { DashboardState(configuration, size: size, now: start) }
 }
 
+/// The members that the first line of every format has.
+private struct RecordingKind: JSONRecord {
+  var hearth: String
+  var format: Int
+  var program: String?
+
+  static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    RecordingKind(
+      hearth: try form.word("hearth", it?.hearth), format: try form("format", it?.format),
+      program: try form.optionalWord("program", it?.program))
+  }
+}
+
 /// The last line.
-package struct RecordingEnd: Codable, Sendable {
+package struct RecordingEnd: Sendable {
   /// The reason in words: `the session ended`.
   var end: String
   var at: Timestamp
 }
 
-/// Codes the lines of a recording.
+/// The lines of a recording.
 package enum RecordingLine {
-  package static func data(_ value: some Encodable) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(value)
-    data.append(UInt8(ascii: "\n"))
-    return data
+  package static func data(_ value: some JSONFormed) -> Data {
+    Data((value.json(JSONContext()).lineText + "\n").utf8)
   }
 
-  package static func value<Value: Decodable>(_ type: Value.Type, of line: some Sequence<UInt8>) throws -> Value {
-    try JSONDecoder().decode(type, from: Data(line))
+  package static func value<Value: JSONFormed>(
+    _ type: Value.Type, of line: some Sequence<UInt8>
+  ) throws(JSONError) -> Value {
+    try Value(json: try JSONSyntax(parsing: String(decoding: Array(line), as: UTF8.self)), JSONContext())
   }
 
-  /// The reason why a line cannot be decoded, in a few words.
-  package static func reason(_ error: any Error) -> String {
-    if let error = error as? JSONError {
-      return "column \(error.column): " + (error.reason.hasSuffix(".") ? String(error.reason.dropLast()) : error.reason)
+  /// The reason why a line cannot be read, in a few words.
+  package static func reason(_ error: JSONError) -> String {
+    "column \(error.column): " + (error.reason.hasSuffix(".") ? String(error.reason.dropLast()) : error.reason)
+  }
+}
+
+extension RecordingHeader: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    RecordingHeader(
+      hearth: try form.word("hearth", it?.hearth), format: try form("format", it?.format),
+      program: try form.word("program", it?.program), start: try form("start", it?.start),
+      size: try form("size", it?.size),
+      configuration: try form("configuration", it?.configuration),
+      redacted: try form.optional("redacted", it?.redacted.map { RedactedFields(names: $0) })?.names)
+  }
+
+  /// The names of the fields that were taken out.
+  private struct RedactedFields: JSONFormed {
+    var names: [String]
+
+    init(names: [String]) { self.names = names }
+    func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.array(names.map { JSONSyntax(.string($0)) })) }
+
+    init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
+      guard case .array(let elements) = json.kind else { throw json.error("Expected a list of names.") }
+      names = try elements.map { element throws(JSONError) in try element.text() }
     }
-    guard let error = error as? DecodingError else { return "\(error)" }
-    let context: DecodingError.Context
-    switch error {
-    case .dataCorrupted(let found): context = found
-    case .keyNotFound(_, let found), .typeMismatch(_, let found), .valueNotFound(_, let found): context = found
-    @unknown default: return "it cannot be read"
-    }
-    let place = context.codingPath.map(\.stringValue).joined(separator: ".")
-    return (place.isEmpty ? "" : "at \(place): ") + context.debugDescription
+  }
+}
+
+extension RecordingEnd: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    RecordingEnd(end: try form.word("end", it?.end), at: try form("at", it?.at))
   }
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
+package import CommandOutput
 package import Dashboard
 import DashboardModel
 package import DatastoreTapping
 import FirestoreClientState
+import FirestoreJSON
 import FirestoreModel
 package import Foundation
+import Spelling
 import Synchronization
 import TerminalCanvas
 
@@ -37,29 +41,24 @@ package final class RecordingRedactor: Sendable {
     states = Mutex(States(original: header.initialState, redacted: redacted.initialState))
   }
 
-  /// The actions that replace an action.
+  /// The actions that replace an action; none for one whose redacted form cannot be read.
   package func redacted(_ action: Action) -> [Action] {
     states.withLock { states in
-      let replacement = replacement(of: action, states)
+      let replacement = try? replacement(of: action, states)
       _ = update(&states.original, action)
-      _ = update(&states.redacted, replacement)
-      return [replacement] + corrections(at: action.time, &states)
+      if let replacement { _ = update(&states.redacted, replacement) }
+      return (replacement.map { [$0] } ?? []) + corrections(at: action.time, &states)
     }
   }
 
-  private func replacement(of action: Action, _ states: States) -> Action {
+  private func replacement(of action: Action, _ states: States) throws(JSONError) -> Action {
     switch action {
     case .input(let event, let time): .input(input(event, states.original), at: time)
-    case .client(let event, let time): .client(client(event, states), at: time)
-    case .listen(let query, let name, let options, let time):
-      .listen(redaction.query(query), name: name, options, at: time)
-    case .open(let definitions, let time): .open(definitions.map(redaction.definition), at: time)
-    case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
+    case .client(let event, let time): .client(try client(event, states), at: time)
     case .caption(let text, let time): .caption(redaction.isAll && !text.isEmpty ? "x" : text, at: time)
     // The text behind a command's name may be a value.
     case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
-    case .tick, .link, .sent, .configured, .overwrote: action
-    case .staged(let facts, let time): .staged(facts.map(redaction.facts), at: time)
+    case .tick, .link, .sent, .listen, .open, .adopt, .configured, .overwrote, .staged: try redaction.redacted(action)
     }
   }
 
@@ -72,8 +71,8 @@ package final class RecordingRedactor: Sendable {
     }
   }
 
-  private func client(_ event: ClientEvent, _ states: States) -> ClientEvent {
-    let redacted = redaction.event(event)
+  private func client(_ event: ClientEvent, _ states: States) throws(JSONError) -> ClientEvent {
+    let redacted = try redaction.redacted(event)
     // Different text may have led to different windows.
     func window(_ tag: WindowTag) -> WindowTag {
       guard let path = states.original.path(of: tag) else { return tag }
@@ -98,19 +97,12 @@ package final class RecordingRedactor: Sendable {
     for _ in 0..<3 where states.redacted.hasOverlay && !states.original.hasOverlay {
       correct(.input(.key(Key(.escape)), at: time))
     }
-    let wanted = states.original.listeners.map(listener)
+    guard let wanted = try? redaction.redacted(states.original.listeners) else { return corrections }
     let there = states.redacted.listeners
     if wanted.map(\.tag) != there.map(\.tag) || wanted.map(\.query) != there.map(\.query) {
       correct(.adopt(wanted, at: time))
     }
     return corrections
-  }
-
-  private func listener(_ listener: ListenerRecord) -> ListenerRecord {
-    var listener = listener
-    listener.query = redaction.query(listener.query)
-    listener.failure = listener.failure.map(redaction.status)
-    return listener
   }
 }
 
@@ -135,4 +127,24 @@ extension RecordingRedactor {
 
   /// The line of such a message, with its line break.
   package func line(of message: MessageLine) -> Data { Data((redacted(message).text + "\n").utf8) }
+}
+
+extension RedactionAccount {
+  /// The removed values, for people.
+  package var text: String {
+    let hidden = found.hidden.sorted()
+    if hidden.isEmpty { return "no values of fields were there to be taken out." }
+    let more = hidden.count > 12 ? " and \(hidden.count - 12) more" : ""
+    return "the values of \(hidden.prefix(12).joined(separator: ", "))\(more) are taken out."
+  }
+
+  /// - Parameter wanted: the fields whose values were to be removed.
+  /// - Throws: for a field that the recording does not have: the value is still there under its right name.
+  package func check(_ wanted: [String]) throws(CommandFailure) {
+    let met = found.met
+    for name in wanted where name != "*" && !met.contains(name) {
+      let hint = NearestName.suggestion(for: name, among: met).map { " Did you mean \($0)?" } ?? ""
+      throw CommandFailure(.badData, "no field \(name) is in the recording, so nothing was written.\(hint)")
+    }
+  }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import CommandOutput
 import CommandTransfer
 package import Dashboard
@@ -158,18 +159,18 @@ extension FileRecorder where Item == RecordedItem {
     let redactor = redaction.map { RecordingRedactor($0, header) }
     let sink = try LineSink<RecordedItem>(request.path, limit: request.limit, replaces: request.replaces) { item in
       switch item {
-      case .header(let header): return try RecordingLine.data(header)
+      case .header(let header): return RecordingLine.data(header)
       case .action(let action):
-        guard let redactor else { return try RecordingLine.data(action.withoutRepetition) }
-        return try redactor.redacted(action.withoutRepetition).reduce(into: Data()) { data, action in
-          data.append(try RecordingLine.data(action))
+        guard let redactor else { return RecordingLine.data(action.withoutRepetition) }
+        return redactor.redacted(action.withoutRepetition).reduce(into: Data()) { data, action in
+          data.append(RecordingLine.data(action))
         }
       case .message(let message):
         let line = MessageLine(message)
         return Data(((redactor?.redacted(line) ?? line).text + "\n").utf8)
       }
     } last: { reason in
-      try RecordingLine.data(RecordingEnd(end: reason, at: .now))
+      RecordingLine.data(RecordingEnd(end: reason, at: .now))
     }
     self.init(request.path, sink, ended: ended)
     note(.header(redactor?.header ?? header), cost: 512)

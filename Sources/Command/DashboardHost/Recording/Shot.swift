@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import Dashboard
 import DashboardModel
@@ -58,7 +59,7 @@ struct Shot {
     if let last = screens.last, last.seconds < Double(Self.span) {
       items.append(.frame(seconds: Double(Self.span), []))
     }
-    return try items.map { String(decoding: try $0.line, as: UTF8.self) }.joined()
+    return items.map { String(decoding: $0.line, as: UTF8.self) }.joined()
   }
 
   /// A whole screen: the cursor goes home, is hidden, and each row is painted to its end.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ClientPort
 import CommandOptions
 import CommandOutput
 import Dashboard
@@ -7,7 +8,6 @@ import DashboardHost
 import DashboardModel
 import FirestoreBackend
 import FirestoreClientState
-import FirestoreInspection
 import FirestoreLocal
 import FirestoreModel
 import FirestoreText

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ClientPort
 import CommandOptions
 import CommandOutput
 import Dashboard
@@ -173,7 +174,7 @@ struct RedactCommand: ParsableCommand {
     recording.problems.forEach { StandardError.write("hearth: \($0)") }
     let redaction = Redaction(fields, hidesIDs: hidesIDs)
     let redactor = RecordingRedactor(redaction, recording.header)
-    var copy = try RecordingLine.data(redactor.header)
+    var copy = RecordingLine.data(redactor.header)
     var messages = recording.messages[...]
     func copyMessages(before place: Int) {
       while let message = messages.first, message.place <= place {
@@ -183,10 +184,10 @@ struct RedactCommand: ParsableCommand {
     }
     for (index, action) in recording.actions.enumerated() {
       copyMessages(before: index)
-      for action in redactor.redacted(action) { copy.append(try RecordingLine.data(action)) }
+      for action in redactor.redacted(action) { copy.append(RecordingLine.data(action)) }
     }
     copyMessages(before: recording.actions.count)
-    if let end = recording.end { copy.append(try RecordingLine.data(end)) }
+    if let end = recording.end { copy.append(RecordingLine.data(end)) }
     try redaction.account.check(redaction.names)
     try write(String(decoding: copy, as: UTF8.self))
     StandardError.write("hearth: \(redaction.account.text)")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOptions
 import CommandOutput
 import DashboardHost
-import FirestoreInspection
 import Foundation
 import Scenarios
 import TerminalTheme

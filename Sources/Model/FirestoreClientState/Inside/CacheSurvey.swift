@@ -3,9 +3,9 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// The content of a cache by collection, and what the next garbage collection would take of it.
-package struct CacheSurvey: Codable, Sendable {
+package struct CacheSurvey: Sendable {
   /// A collection's part of the cache.
-  package struct Share: Codable, Hashable, Sendable {
+  package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int
     /// The number of documents that are known not to exist, or of which only the name is known.
@@ -36,7 +36,7 @@ package struct CacheSurvey: Codable, Sendable {
   }
 
   /// The results of a collection that are whole in the cache.
-  package struct Coverage: Codable, Hashable, Sendable {
+  package struct Coverage: Hashable, Sendable {
     /// The server's time as of which the cache has all of the collection; `nil` if it never had.
     package var wholeAsOf: Timestamp?
     /// The number of the other queries on the collection whose results are here.
@@ -52,8 +52,8 @@ package struct CacheSurvey: Codable, Sendable {
   }
 
   /// A thing that a garbage collection would take now.
-  package struct Victim: Codable, Hashable, Sendable {
-    package enum Subject: Codable, Hashable, Sendable {
+  package struct Victim: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
       /// The result of a query, which no listener wants: its documents stay as long as other results have them.
       case result(Target, documents: Int)
       /// A document that is in no result.
@@ -73,7 +73,7 @@ package struct CacheSurvey: Codable, Sendable {
     }
   }
 
-  package enum Policy: String, Codable, Hashable, Sendable {
+  package enum Policy: String, Hashable, Sendable {
     /// The least recently used tenth goes when the cache is larger than its limit.
     case leastRecentlyUsed
     /// A document goes as soon as nothing refers to it.
@@ -122,9 +122,9 @@ package struct CacheSurvey: Codable, Sendable {
 }
 
 /// The parts of a cache besides its documents: its indexes, and the tables of its database.
-package struct CacheContents: Codable, Sendable {
+package struct CacheContents: Sendable {
   /// A local index.
-  package struct Index: Codable, Hashable, Sendable {
+  package struct Index: Hashable, Sendable {
     package var state: IndexState
     package var entries: Int
     /// The size of the entries: the indexed values, and the numbers beside them.
@@ -138,7 +138,7 @@ package struct CacheContents: Codable, Sendable {
   }
 
   /// A table of the database.
-  package struct Table: Codable, Hashable, Sendable {
+  package struct Table: Hashable, Sendable {
     package var name: String
     package var rows: Int
     /// The size of what the rows hold, without what SQLite adds; `nil` where it was not measured.
@@ -152,7 +152,7 @@ package struct CacheContents: Codable, Sendable {
   }
 
   /// The checksums of the database's pages, which are compared whenever a page is read.
-  package enum Checksums: String, Codable, Hashable, Sendable {
+  package enum Checksums: String, Hashable, Sendable {
     /// Every page has one, and each that was read was as it was written.
     case intact
     /// Damage was met; the next start looks through the whole file.

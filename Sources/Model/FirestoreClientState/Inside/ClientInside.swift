@@ -3,7 +3,7 @@ package import FirestoreModel
 
 /// The inside of a client at one moment, for people who want to know why it does what it does: what it watches, looks
 /// up, sends and receives, who has the streams of its cache, and how long its queries took.
-package struct ClientInside: Codable, Sendable {
+package struct ClientInside: Sendable {
   /// The time by the clock of the client's machine.
   package var time: Timestamp
   /// The targets that are watched, ascending by id; no more than `listed`.
@@ -26,7 +26,7 @@ package struct ClientInside: Codable, Sendable {
   package var indexes: [IndexState]
 
   /// The times that a client took before it was of use.
-  package struct Beginning: Codable, Hashable, Sendable {
+  package struct Beginning: Hashable, Sendable {
     /// The time that opening the cache and its queue of writes took.
     package var opening: Duration
     /// The time from the first listener to the first snapshot; `nil` before there was one.
@@ -67,8 +67,8 @@ package struct ClientInside: Codable, Sendable {
 }
 
 /// The documents that a view shows although the backend did not list them ("limbo"), and that are asked for one by one.
-package struct Lookups: Codable, Hashable, Sendable {
-  package struct Lookup: Codable, Hashable, Sendable {
+package struct Lookups: Hashable, Sendable {
+  package struct Lookup: Hashable, Sendable {
     package var key: DocumentKey
     /// The target of the question; `nil` for one that waits for its turn.
     package var target: Int32?
@@ -95,8 +95,8 @@ package struct Lookups: Codable, Hashable, Sendable {
 }
 
 /// The clients that share a cache, and which of them has the streams.
-package struct CacheCompany: Codable, Hashable, Sendable {
-  package struct Member: Codable, Hashable, Sendable {
+package struct CacheCompany: Hashable, Sendable {
+  package struct Member: Hashable, Sendable {
     /// The process; `nil` where it is not known.
     package var process: Int32?
     /// Whether the member is the client that tells this.
@@ -132,7 +132,7 @@ package struct CacheCompany: Codable, Hashable, Sendable {
 }
 
 /// The figures of a user's configuration with which those of the client are compared.
-package struct InsideSettings: Codable, Hashable, Sendable {
+package struct InsideSettings: Hashable, Sendable {
   package var budget = LatencyBudget()
   package var price = ReadPrice()
 
@@ -140,7 +140,7 @@ package struct InsideSettings: Codable, Hashable, Sendable {
 }
 
 /// The times that a user wants a client to keep to.
-package struct LatencyBudget: Codable, Hashable, Sendable {
+package struct LatencyBudget: Hashable, Sendable {
   /// The time that opening the cache may take.
   package var opening = Duration.milliseconds(100)
   /// The time from the first listener to its first snapshot.
@@ -153,7 +153,7 @@ package struct LatencyBudget: Codable, Hashable, Sendable {
 }
 
 /// The price of reads that a bill is estimated with.
-package struct ReadPrice: Codable, Hashable, Sendable {
+package struct ReadPrice: Hashable, Sendable {
   /// The price of 100 000 reads, in millionths of the currency.
   package var millionths: Int
   package var currency: String

@@ -4,8 +4,8 @@ package import FirestoreQuery
 
 /// A pin or a lifetime of the documents of a query, until it is taken back. It is stored in the cache, and holds for all
 /// clients of the cache.
-package struct Retention: Codable, Hashable, Sendable {
-  package enum Kind: Codable, Hashable, Sendable {
+package struct Retention: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// The documents do not leave the cache.
     case pinned
     /// The documents leave the cache so long after the server last confirmed them, unless something holds them.
@@ -36,7 +36,7 @@ package struct Retention: Codable, Hashable, Sendable {
 }
 
 /// The part of a cache that is to leave by hand.
-package enum EvictionScope: Codable, Hashable, Sendable {
+package enum EvictionScope: Hashable, Sendable {
   /// The documents of all collections, and the knowledge of those that do not exist.
   case everything
   /// A document, or the documents directly in a collection, with the knowledge of those that do not exist.

@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// A target that the client watches, or wants to.
-package struct TargetState: Codable, Sendable {
-  package enum Purpose: String, Codable, Hashable, Sendable {
+package struct TargetState: Sendable {
+  package enum Purpose: String, Hashable, Sendable {
     case listen
     /// The documents did not add up, and are asked for again.
     case recount
@@ -13,7 +13,7 @@ package struct TargetState: Codable, Sendable {
   }
 
   /// The state of the target on the present stream.
-  package enum Progress: String, Codable, Hashable, Sendable {
+  package enum Progress: String, Hashable, Sendable {
     /// The stream does not know the target.
     case unasked
     /// The server has not confirmed the request.
@@ -58,7 +58,7 @@ package struct TargetState: Codable, Sendable {
 }
 
 /// The numbers of documents that the backend sent for a target since it has been watched, and did not have to send.
-package struct ReadMeter: Codable, Equatable, Sendable {
+package struct ReadMeter: Equatable, Sendable {
   package var target: Target
   /// The number of documents that were sent, each counted as often as it was sent.
   package var sent: Int

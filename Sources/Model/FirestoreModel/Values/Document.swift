@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One document as one party knows it: the backend, the cache, or a view with local writes applied.
-package struct Document: Codable, Sendable {
-  package enum State: Codable, Equatable, Sendable {
+package struct Document: Sendable {
+  package enum State: Equatable, Sendable {
     /// The document exists with this content.
     case found(DocumentData)
     /// The document is known not to exist.
@@ -13,7 +13,7 @@ package struct Document: Codable, Sendable {
   }
 
   /// The visibility of local writes in a document.
-  package enum PendingWrites: UInt8, Codable, Sendable {
+  package enum PendingWrites: UInt8, Sendable {
     case none
     /// A local write is visible that the backend has not acknowledged.
     case local

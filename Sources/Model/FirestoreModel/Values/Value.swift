@@ -23,7 +23,7 @@ package enum Value: Sendable {
 }
 
 /// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists in local views only.
-package struct ServerTimestamp: Codable, Sendable {
+package struct ServerTimestamp: Sendable {
   /// The time of the write, by this device's clock; orders the value and serves as its estimate.
   package var localWriteTime: Timestamp
   /// The value that the field held before, for `ServerTimestampBehavior.previous`; never itself a server timestamp.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The news that a backend tells of commits: the collections that they changed, and none of the documents.
-package enum CommitNews: Codable, Hashable, Sendable {
+package enum CommitNews: Hashable, Sendable {
   /// Any collection may have changed: what was known before has to be asked again. A stream of news begins with this.
   case everything
   /// The collections that changed since the news before, each once, sorted by path.
@@ -10,7 +10,7 @@ package enum CommitNews: Codable, Hashable, Sendable {
 
 /// The numbers of documents of one collection that commits created, deleted and changed. A document that was written
 /// several times counts each time.
-package struct CollectionNotice: Codable, Hashable, Sendable {
+package struct CollectionNotice: Hashable, Sendable {
   package var collection: ResourcePath
   package var created: Int
   package var deleted: Int

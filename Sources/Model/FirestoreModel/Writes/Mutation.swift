@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One change to one document.
-package struct Mutation: Codable, Equatable, Sendable {
-  package enum Operation: Codable, Equatable, Sendable {
+package struct Mutation: Equatable, Sendable {
+  package enum Operation: Equatable, Sendable {
     /// Replaces the document.
     case set(Fields)
     /// Sets the masked paths to the values in the fields and deletes masked paths that have none there.
@@ -29,14 +29,14 @@ package struct Mutation: Codable, Equatable, Sendable {
 }
 
 /// The condition on a document under which a mutation is applied.
-package enum Precondition: Codable, Hashable, Sendable {
+package enum Precondition: Hashable, Sendable {
   case none
   case exists(Bool)
   case updateTime(SnapshotVersion)
 }
 
 /// The paths that a patch touches.
-package struct FieldMask: Codable, Hashable, Sendable {
+package struct FieldMask: Hashable, Sendable {
   package var paths: Set<FieldPath>
 
   package init(_ paths: some Sequence<FieldPath>) { self.paths = Set(paths) }
@@ -46,8 +46,8 @@ package struct FieldMask: Codable, Hashable, Sendable {
 }
 
 /// A change to one field that depends on its value at the backend.
-package struct FieldTransform: Codable, Equatable, Sendable {
-  package enum Operation: Codable, Equatable, Sendable {
+package struct FieldTransform: Equatable, Sendable {
+  package enum Operation: Equatable, Sendable {
     case serverTimestamp
     case increment(Value)
     case minimum(Value)

@@ -43,7 +43,7 @@ extension DashboardState {
     return [.client(.explain(query))]
   }
 
-  mutating func receive(_ result: ClientEvent.ExplanationResult, of query: Query) {
+  mutating func receive(_ result: Result<QueryExplanation, RPCStatus>, of query: Query) {
     guard case .explanation(var panel)? = overlay?.list?.content, panel.query == query else { return }
     switch result {
     case .success(let explanation):

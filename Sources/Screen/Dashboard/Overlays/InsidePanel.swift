@@ -40,7 +40,7 @@ package struct InsidePanel: Sendable {
     asksAgainAt = now.advanced(seconds: Self.pause)
   }
 
-  mutating func take(_ answer: ClientEvent.InsideResult) {
+  mutating func take(_ answer: Result<ClientInside, RPCStatus>) {
     isAsking = false
     switch answer {
     case .success(let inside): (self.inside, failure) = (inside, nil)
@@ -48,7 +48,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  mutating func take(_ answer: ClientEvent.SurveyResult) {
+  mutating func take(_ answer: Result<CacheSurvey, RPCStatus>) {
     isCounting = false
     switch answer {
     case .success(let survey): (self.survey, surveyFailure) = (survey, nil)
@@ -65,7 +65,7 @@ package struct InsidePanel: Sendable {
     return effects
   }
 
-  mutating func take(_ answer: ClientEvent.FieldTypesResult, of path: ResourcePath) {
+  mutating func take(_ answer: Result<FieldTypes, RPCStatus>, of path: ResourcePath) {
     guard path == self.path else { return }
     isCountingTypes = false
     switch answer {
@@ -180,10 +180,10 @@ extension DashboardState {
     return context
   }
 
-  mutating func receive(_ result: ClientEvent.InsideResult) { insidePanel?.take(result) }
-  mutating func receive(_ result: ClientEvent.SurveyResult) { insidePanel?.take(result) }
+  mutating func receive(_ result: Result<ClientInside, RPCStatus>) { insidePanel?.take(result) }
+  mutating func receive(_ result: Result<CacheSurvey, RPCStatus>) { insidePanel?.take(result) }
 
-  mutating func receive(_ result: ClientEvent.FieldTypesResult, of path: ResourcePath) {
+  mutating func receive(_ result: Result<FieldTypes, RPCStatus>, of path: ResourcePath) {
     insidePanel?.take(result, of: path)
   }
 

@@ -54,7 +54,7 @@ extension DashboardState {
 
   mutating func toggleRequestsHeld() { requests.isFollowing ? requests.hold() : requests.follow() }
 
-  mutating func receive(_ result: ClientEvent.DecisionsResult) {
+  mutating func receive(_ result: Result<[RuleDecision], RPCStatus>) {
     requests.take(result)
     guard let (write, found) = requests.takeWanted() else { return }
     guard let found else {

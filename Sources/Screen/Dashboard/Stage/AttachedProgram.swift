@@ -5,7 +5,7 @@ import FirestoreModel
 import TerminalCanvas
 
 /// Another program, or a scenario that is played, whose client the dashboard shows instead of its own.
-package struct AttachedProgram: Codable, Hashable, Sendable {
+package struct AttachedProgram: Hashable, Sendable {
   package var process: Int32
   /// The number of the client in its process, from 2 on.
   package var client: Int?

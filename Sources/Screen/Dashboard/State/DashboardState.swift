@@ -75,8 +75,8 @@ extension DashboardState {
 }
 
 /// The settings that no key changes.
-package struct DashboardConfiguration: Codable, Sendable {
-  package struct Theme: Codable, Hashable, Sendable {
+package struct DashboardConfiguration: Sendable {
+  package struct Theme: Hashable, Sendable {
     package var slug: String
     package var name: String
     /// Whether the theme is for a light background; `nil` where that is not known.
@@ -155,7 +155,7 @@ package struct DashboardConfiguration: Codable, Sendable {
 }
 
 /// The settings in a user's files, read again while the dashboard runs.
-package struct DashboardPreferences: Codable, Sendable {
+package struct DashboardPreferences: Sendable {
   package var themes: [DashboardConfiguration.Theme]
   package var theme: String
   package var keymap: Keymap

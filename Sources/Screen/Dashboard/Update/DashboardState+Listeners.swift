@@ -165,7 +165,7 @@ extension DashboardState {
   }
 
   /// Takes the answer, if it is about the query that is in the editor now.
-  mutating func receive(_ preview: ClientEvent.PreviewResult, about query: Query) {
+  mutating func receive(_ preview: Result<QueryPreview, RPCStatus>, about query: Query) {
     guard overlay?.editor?.previewed == query else { return }
     overlay?.editor?.preview = preview
   }

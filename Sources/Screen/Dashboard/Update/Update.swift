@@ -6,7 +6,7 @@ package import FirestoreQuery
 package import TerminalCanvas
 
 /// An event that can happen to the dashboard. Each carries its time: `update` has no clock.
-package enum Action: Codable, Sendable {
+package enum Action: Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
   /// The moment that `DashboardState.nextTick` named has come.

@@ -42,7 +42,7 @@ package struct CollectionSearch: Sendable {
 }
 
 /// The next part of a search.
-package struct SearchNews: Codable, Sendable {
+package struct SearchNews: Sendable {
   /// The documents that were found since the last news, as far as they are kept.
   package var hits: [Document]
   /// The number of documents that were looked at, and found, since the beginning.

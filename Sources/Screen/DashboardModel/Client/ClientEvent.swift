@@ -4,8 +4,8 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// An event that the client reports to the dashboard, in the vocabulary that both share: the dashboard knows neither
-/// the engine nor a transport. All events can be encoded, since sessions are recorded.
-package enum ClientEvent: Codable, Sendable {
+/// the engine nor a transport. Each has one JSON form (`EventForms`).
+package enum ClientEvent: Sendable {
   /// A listener fired.
   case snapshot(ListenerSnapshot)
   /// A listener ended with an error; it will not fire again.
@@ -82,17 +82,17 @@ package enum ClientEvent: Codable, Sendable {
   /// The user's editor could not be run, or ended without a text to be written.
   case editorGaveUp(String)
   /// The answer to `Effect.explain`.
-  case explained(Query, ExplanationResult)
+  case explained(Query, Result<QueryExplanation, RPCStatus>)
   /// The answer to `Effect.listDecisions`.
-  case decisions(DecisionsResult)
+  case decisions(Result<[RuleDecision], RPCStatus>)
   /// The answer to `Effect.lookInside`.
-  case inside(InsideResult)
+  case inside(Result<ClientInside, RPCStatus>)
   /// The answer to `Effect.surveyCache`.
-  case surveyed(SurveyResult)
+  case surveyed(Result<CacheSurvey, RPCStatus>)
   /// The answer to `Effect.countFieldTypes`.
-  case fieldTypes(in: ResourcePath, FieldTypesResult)
+  case fieldTypes(in: ResourcePath, Result<FieldTypes, RPCStatus>)
   /// The answer to `Effect.preview`.
-  case previewed(Query, PreviewResult)
+  case previewed(Query, Result<QueryPreview, RPCStatus>)
   /// All indexes of the cache, after every change and every step of filling one.
   case indexes([IndexState])
   /// All pins and lifetimes of the cache, after every change, also by another client of it.
@@ -108,54 +108,15 @@ package enum ClientEvent: Codable, Sendable {
   case notice(Toast.Kind, String)
 }
 
-extension ClientEvent {
-  package enum ExplanationResult: Codable, Sendable {
-    case success(QueryExplanation)
-    case failure(RPCStatus)
-  }
-
-  package enum DecisionsResult: Codable, Sendable {
-    case success([RuleDecision])
-    case failure(RPCStatus)
-  }
-
-  package enum InsideResult: Codable, Sendable {
-    case success(ClientInside)
-    case failure(RPCStatus)
-  }
-
-  package enum SurveyResult: Codable, Sendable {
-    case success(CacheSurvey)
-    case failure(RPCStatus)
-  }
-
-  package enum FieldTypesResult: Codable, Sendable {
-    case success(FieldTypes)
-    case failure(RPCStatus)
-  }
-
-  package enum PreviewResult: Codable, Sendable {
-    case success(QueryPreview)
-    case failure(RPCStatus)
-  }
-}
-
 /// Effects that wait for the user's answer. They are effects of this program, and not part of a recording.
-package struct HeldEffects: Codable, Sendable {
+package struct HeldEffects: Sendable {
   package var effects: [Effect]
 
   package init(_ effects: [Effect]) { self.effects = effects }
-
-  package init(from decoder: any Decoder) { effects = [] }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(true)
-  }
 }
 
 /// The name of one listener of the dashboard, chosen by the dashboard.
-package struct ListenerTag: Codable, Hashable, Comparable, Sendable {
+package struct ListenerTag: Hashable, Comparable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
   package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
@@ -163,14 +124,14 @@ package struct ListenerTag: Codable, Hashable, Comparable, Sendable {
 
 /// The name of one window of the collection browser. Every move of a window gets a new tag; events with an old one are
 /// dropped.
-package struct WindowTag: Codable, Hashable, Sendable {
+package struct WindowTag: Hashable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
 /// A line that appears for a while above the footer.
 package struct Toast: Hashable, Sendable {
-  package enum Kind: Codable, Hashable, Sendable { case info, warning, error }
+  package enum Kind: String, Hashable, Sendable { case info, warning, error }
 
   package var kind: Kind
   package var text: String

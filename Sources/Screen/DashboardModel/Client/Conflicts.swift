@@ -3,9 +3,9 @@ package import FirestoreClientState
 package import FirestoreModel
 
 /// A write of this client that replaced values which its author had not seen.
-package struct WriteConflict: Codable, Hashable, Sendable {
+package struct WriteConflict: Hashable, Sendable {
   /// One field; a value of `nil` stands for no such field.
-  package struct Field: Codable, Hashable, Sendable {
+  package struct Field: Hashable, Sendable {
     package var path: FieldPath
     /// The value that the author saw.
     package var base: Value?
@@ -37,9 +37,9 @@ package struct WriteConflict: Codable, Hashable, Sendable {
 }
 
 /// An edited document in which edited fields were changed while the editor was open, with the writes that are possible.
-package struct EditConflict: Codable, Equatable, Sendable {
+package struct EditConflict: Equatable, Sendable {
   /// The state in which the edit can be resumed.
-  package enum Again: Codable, Equatable, Sendable {
+  package enum Again: Equatable, Sendable {
     /// The edited text, with the others' changes in it.
     case text(EditRequest)
     /// The field editor, with the document as others have left it; `nil` if it was deleted.
@@ -75,8 +75,8 @@ package struct EditConflict: Codable, Equatable, Sendable {
 }
 
 /// A write that cannot be undone, or redone, without overwriting later changes.
-package struct UndoConflict: Codable, Equatable, Sendable {
-  package struct Document: Codable, Equatable, Sendable {
+package struct UndoConflict: Equatable, Sendable {
+  package struct Document: Equatable, Sendable {
     package var key: DocumentKey
     /// The fields as the write left them; `nil` if the document did not exist.
     package var left: Fields?
@@ -94,8 +94,8 @@ package struct UndoConflict: Codable, Equatable, Sendable {
   }
 
   /// The write to one document, with its fields as the undone write left them, as they are, and as they will be.
-  package struct Writing: Codable, Equatable, Sendable {
-    package enum Operation: Codable, Equatable, Sendable { case fields, document, deletion }
+  package struct Writing: Equatable, Sendable {
+    package enum Operation: String, Equatable, Sendable { case fields, document, deletion }
 
     package var operation: Operation
     package var fields: [WriteConflict.Field]
@@ -144,8 +144,8 @@ package struct UndoConflict: Codable, Equatable, Sendable {
 }
 
 /// A conflict between two clients of one screen, as one of them tells it.
-package struct ClientConflict: Codable, Hashable, Sendable {
-  package enum Outcome: Codable, Hashable, Sendable {
+package struct ClientConflict: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     /// The later write replaced values of the earlier one that its author had not seen; in the fields `theirs` is the
     /// earlier value and `mine` the later one. `after` is the time between the two by the server's clock.
     case replaced([WriteConflict.Field], after: Duration)
@@ -227,7 +227,7 @@ extension WrittenDocument.Effect {
 
 /// The server's answer to a write, with what its author had seen: enough to find out between which clients of a screen a
 /// conflict was.
-package struct AnsweredWrite: Codable, Equatable, Sendable {
+package struct AnsweredWrite: Equatable, Sendable {
   package var batch: BatchID
   package var mutations: [Mutation]
   /// The time at which the server applied the write; `nil` for one that it refused.

@@ -129,8 +129,8 @@ package enum TerminalEffect: Equatable, Sendable {
 }
 
 /// A text for the user's editor, and the purpose of its result.
-package struct EditRequest: Codable, Hashable, Sendable {
-  package enum Subject: Codable, Hashable, Sendable {
+package struct EditRequest: Hashable, Sendable {
+  package enum Subject: Hashable, Sendable {
     /// Replace the document.
     case document(DocumentKey)
     /// Add a document with an automatic id.
@@ -147,10 +147,11 @@ package struct EditRequest: Codable, Hashable, Sendable {
   /// The JSON that edits are compared with: the text of the first start of the editor.
   package let original: String
 
-  package init(_ subject: Subject, text: String) {
+  /// - Parameter original: `nil` for the text itself.
+  package init(_ subject: Subject, text: String, original: String? = nil) {
     self.subject = subject
     self.text = text
-    original = text
+    self.original = original ?? text
   }
 }
 
@@ -170,7 +171,7 @@ package enum StageEffect: Equatable, Sendable {
 }
 
 /// The bytes and frames that the screen has sent to the terminal so far.
-package struct TerminalTraffic: Codable, Hashable, Sendable {
+package struct TerminalTraffic: Hashable, Sendable {
   package var bytes: Int
   package var frames: Int
 

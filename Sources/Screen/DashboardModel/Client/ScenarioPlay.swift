@@ -126,7 +126,7 @@ package enum ScenarioControl: Hashable, Sendable {
 }
 
 /// A scenario that can be played, by its name.
-package struct ScenarioTitle: Codable, Hashable, Sendable {
+package struct ScenarioTitle: Hashable, Sendable {
   package var name: String
   /// One sentence about what it shows.
   package var summary: String

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The clients on one screen as one of them knows them; refreshed before each of its keys.
-package struct StageFacts: Codable, Hashable, Sendable {
-  package struct Client: Codable, Hashable, Sendable {
+package struct StageFacts: Hashable, Sendable {
+  package struct Client: Hashable, Sendable {
     package var name: String
     package var user: String?
     /// The number of writes that the server has not taken: those that wait, and refused ones that are kept.

@@ -51,7 +51,7 @@ package struct ListenerEditor: Sendable {
   package var replaced: ListenerTag?
   /// The last query that the cache was asked about, and its answer.
   package var previewed: Query?
-  package var preview: ClientEvent.PreviewResult?
+  package var preview: Result<QueryPreview, RPCStatus>?
   /// The time at which the cache is asked again, since documents have changed; `nil` if none have.
   package var recountAt: Timestamp?
 

@@ -5,7 +5,7 @@ package import FirestoreQuery
 import TerminalCanvas
 
 /// A listener of the dashboard, with the facts of its last snapshot.
-package struct ListenerRecord: Codable, Sendable {
+package struct ListenerRecord: Sendable {
   package let tag: ListenerTag
   package var name: String
   package var query: Query
@@ -26,8 +26,8 @@ package struct ListenerRecord: Codable, Sendable {
 }
 
 /// One snapshot of a listener: its changes and their causes.
-package struct ListenerSnapshot: Codable, Sendable {
-  package struct Change: Codable, Sendable {
+package struct ListenerSnapshot: Sendable {
+  package struct Change: Sendable {
     package var kind: DocumentChange.Kind
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added one.
@@ -80,7 +80,7 @@ package struct ListenerSnapshot: Codable, Sendable {
 }
 
 /// The definition of a listener by its name, query and options: the parts that are edited, kept and exchanged.
-package struct ListenerDefinition: Codable, Hashable, Sendable {
+package struct ListenerDefinition: Hashable, Sendable {
   package var name: String
   package var query: Query
   package var options: ListenerOptions

@@ -66,7 +66,7 @@ package struct RequestFeed: Sendable {
     return [.client(.listDecisions(after: failure == nil ? all?.last?.number ?? 0 : nil))]
   }
 
-  package mutating func take(_ answer: ClientEvent.DecisionsResult) {
+  package mutating func take(_ answer: Result<[RuleDecision], RPCStatus>) {
     switch answer {
     case .success(let decisions):
       let told = decisions.sorted { $0.number < $1.number }

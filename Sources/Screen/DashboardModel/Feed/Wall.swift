@@ -84,7 +84,7 @@ package struct Wall: Sendable {
 }
 
 /// The order of the listeners on the wall.
-package enum WallOrder: String, CaseIterable, Codable, Sendable {
+package enum WallOrder: String, CaseIterable, Sendable {
   /// The order in which they were opened.
   case opened
   /// Most events in the last minute first.

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
+package import FirestoreJSON
 package import FirestoreModel
 import FirestoreQuery
 
 /// The types that the fields of a collection's documents have, and the documents that differ from nearly all others.
-package struct FieldTypes: Codable, Sendable {
-  package struct Kind: Codable, Hashable, Sendable {
+package struct FieldTypes: Sendable {
+  package struct Kind: Hashable, Sendable {
     package fileprivate(set) var count = 0
     /// The first documents that have the type.
     package fileprivate(set) var examples: [DocumentKey] = []
   }
 
-  package struct Field: Codable, Hashable, Sendable {
+  package struct Field: Hashable, Sendable {
     /// The number of documents that have the field.
     package fileprivate(set) var present = 0
     /// The field's types by name; elements of arrays count as `array of string`.
@@ -23,7 +25,7 @@ package struct FieldTypes: Codable, Sendable {
   }
 
   /// A value of a type that few documents have in that field.
-  package struct Outlier: Codable, Hashable, Sendable {
+  package struct Outlier: Hashable, Sendable {
     package var key: DocumentKey
     package var path: FieldPath
     package var type: String
@@ -53,15 +55,6 @@ package struct FieldTypes: Codable, Sendable {
       }
       fields[path, default: Field()].add(Self.type(of: value), of: document.key)
     }
-  }
-
-  /// The same types under other names of documents.
-  package func renamed(_ name: (DocumentKey) -> DocumentKey) -> FieldTypes {
-    var renamed = self
-    for (path, field) in fields {
-      for (type, kind) in field.kinds { renamed.fields[path]?.kinds[type]?.examples = kind.examples.map(name) }
-    }
-    return renamed
   }
 
   private static func visit(_ map: Fields, below parent: FieldPath? = nil, _ body: (FieldPath, Value) -> Void) {
@@ -97,6 +90,44 @@ package struct FieldTypes: Codable, Sendable {
 
   /// One of a few is not rare.
   static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
+}
+
+extension FieldTypes: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    var types = FieldTypes()
+    types.documents = try form("documents", it?.documents)
+    types.hasMoreFields = try form("moreFields", it?.hasMoreFields)
+    let fields = it.map { $0.fields.sorted { $0.key < $1.key }.map { FormField(path: $0.key, field: $0.value) } }
+    types.fields = Dictionary(try form("fields", fields).map { ($0.path, $0.field) }, uniquingKeysWith: { $1 })
+    return types
+  }
+
+  private struct FormField: JSONRecord {
+    var path: FieldPath
+    var field: Field
+
+    static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+      let path: FieldPath = try form("field", it?.path)
+      var field = Field()
+      field.present = try form("present", it?.field.present)
+      let kinds = it.map { $0.field.ranked.map { FormKind(name: $0.name, kind: $0.kind) } }
+      field.kinds = Dictionary(try form("types", kinds).map { ($0.name, $0.kind) }, uniquingKeysWith: { $1 })
+      return FormField(path: path, field: field)
+    }
+  }
+
+  private struct FormKind: JSONRecord {
+    var name: String
+    var kind: Kind
+
+    static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+      let name = try form.word("type", it?.name)
+      var kind = Kind()
+      kind.count = try form("count", it?.kind.count)
+      kind.examples = try form("examples", it?.kind.examples)
+      return FormKind(name: name, kind: kind)
+    }
+  }
 }
 
 extension FieldTypes.Field {

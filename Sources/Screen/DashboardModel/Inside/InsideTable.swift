@@ -4,7 +4,7 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// The parts of the page of a client's inside.
-package enum InsideSection: String, CaseIterable, Codable, Hashable, Sendable {
+package enum InsideSection: String, CaseIterable, Hashable, Sendable {
   case targets, limbo, streams, lease, cache
   /// The things that a garbage collection would take next.
   case leaving

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
+package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreQuery
-import Foundation
 
 // The messages between a program that may be watched and its watchers, one JSON object to a line:
 //
@@ -15,11 +15,11 @@ import Foundation
 
 /// The description of a client for its watchers. Its first three keys stay the same in every version, so that each side
 /// can tell that the other has a different one.
-package struct InspectionGreeting: Codable, Hashable, Sendable {
+package struct InspectionGreeting: Hashable, Sendable {
   /// The version of the messages after greeting and word.
   package static let currentVersion = 1
 
-  package enum BackendKind: String, Codable, Hashable, Sendable { case embedded, emulator, cloud, other }
+  package enum BackendKind: String, Hashable, Sendable { case embedded, emulator, cloud, other }
 
   package var hearth = Self.currentVersion
   package var process: Int32
@@ -53,7 +53,7 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
   }
 
   /// The keys that every version has.
-  package struct Core: Codable, Hashable, Sendable {
+  package struct Core: Hashable, Sendable {
     package var hearth: Int
     package var process: Int32
     package var name: String
@@ -61,7 +61,7 @@ package struct InspectionGreeting: Codable, Hashable, Sendable {
 }
 
 /// The first message of a watcher.
-package struct InspectionWord: Codable, Hashable, Sendable {
+package struct InspectionWord: Hashable, Sendable {
   package var hearth = InspectionGreeting.currentVersion
   /// Whether the watcher may change what the program's client does.
   package var control: Bool
@@ -70,7 +70,7 @@ package struct InspectionWord: Codable, Hashable, Sendable {
 }
 
 /// A request of a watcher to a program. Questions are answered from the program's cache.
-package enum InspectionRequest: Codable, Sendable {
+package enum InspectionRequest: Sendable {
   case documents(Query)
   /// The document at an offset in a query's result.
   case locate(Query, offset: Int)
@@ -104,7 +104,7 @@ package enum InspectionRequest: Codable, Sendable {
   }
 }
 
-package struct NumberedRequest: Codable, Sendable {
+package struct NumberedRequest: Sendable {
   package var number: Int
   package var request: InspectionRequest
 
@@ -114,7 +114,7 @@ package struct NumberedRequest: Codable, Sendable {
   }
 }
 
-package enum InspectionAnswer: Codable, Sendable {
+package enum InspectionAnswer: Sendable {
   case done
   case failed(RPCStatus)
   case documents([Document])
@@ -131,7 +131,7 @@ package enum InspectionAnswer: Codable, Sendable {
 }
 
 /// A message of a program to its watchers.
-package enum InspectionNews: Codable, Sendable {
+package enum InspectionNews: Sendable {
   /// A listener that exists, or begins.
   case listener(ListenerState)
   case snapshot(InspectedSnapshot)
@@ -151,17 +151,20 @@ package enum InspectionNews: Codable, Sendable {
 }
 
 /// A status without the lists that are long and were told a moment ago: their last state still holds.
-package struct InspectedStatus: Codable, Sendable {
-  package enum Part: String, Codable, Hashable, Sendable { case reads, waitingWrites }
+package struct InspectedStatus: Sendable {
+  package enum Part: String, Hashable, Sendable { case reads, waitingWrites }
 
-  private var status: ClientStatus
-  private var omitted: Set<Part>
+  /// Without the omitted lists.
+  let status: ClientStatus
+  private let omitted: Set<Part>
+  var omittedParts: [Part]? { omitted.isEmpty ? nil : omitted.sorted { $0.rawValue < $1.rawValue } }
 
   package init(_ status: ClientStatus, omitting omitted: Set<Part> = []) {
+    var status = status
+    if omitted.contains(.reads) { status.reads = [] }
+    if omitted.contains(.waitingWrites) { status.pendingWrites = [] }
     self.status = status
     self.omitted = omitted
-    if omitted.contains(.reads) { self.status.reads = [] }
-    if omitted.contains(.waitingWrites) { self.status.pendingWrites = [] }
   }
 
   /// The whole status, with the missing lists from the last one.
@@ -175,8 +178,8 @@ package struct InspectedStatus: Codable, Sendable {
 }
 
 /// One snapshot of a listener: the changes, and their causes.
-package struct InspectedSnapshot: Codable, Sendable {
-  package struct Change: Codable, Sendable {
+package struct InspectedSnapshot: Sendable {
+  package struct Change: Sendable {
     package var kind: DocumentChange.Kind
     package var document: Document
     /// The document in the snapshot before; `nil` for an added one.
@@ -224,16 +227,14 @@ package enum InspectionLine {
   package static let longestNews = 64 << 20
 
   /// The line of a message, with the line's end.
-  package static func bytes(_ value: some Encodable) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    var bytes = Array(try encoder.encode(value))
-    bytes.append(UInt8(ascii: "\n"))
-    return bytes
+  package static func bytes(_ value: some JSONFormed) -> [UInt8] {
+    Array((value.json(JSONContext()).lineText + "\n").utf8)
   }
 
-  package static func value<Value: Decodable>(_ type: Value.Type, of line: some Sequence<UInt8>) throws -> Value {
-    try JSONDecoder().decode(type, from: Data(line))
+  package static func value<Value: JSONFormed>(
+    _ type: Value.Type, of line: some Sequence<UInt8>
+  ) throws(JSONError) -> Value {
+    try Value(json: try JSONSyntax(parsing: String(decoding: Array(line), as: UTF8.self)), JSONContext())
   }
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CommandOutput
+package import FirestoreJSON
 package import FirestoreModel
-package import FirestoreQuery
-import Spelling
 import Synchronization
 
-/// Removes values from a recording, and leaves their types and lengths.
+/// Hides values where the form of a value is written, and leaves their types and lengths.
 package struct Redaction: Sendable {
   /// The fields, at any depth; `*` stands for all.
   package let names: [String]
@@ -64,6 +62,9 @@ package struct Redaction: Sendable {
 
   package func hidden(_ text: String, _ what: String) -> String { text.isEmpty ? text : "‹\(what) \(text.count)›" }
 
+  /// A message, which may quote anything.
+  package func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
+
   private static func name(of value: Value) -> String {
     switch value {
     case .null: "null"
@@ -83,7 +84,7 @@ package struct Redaction: Sendable {
 
   private func hides(_ name: String) -> Bool { isAll || wanted.contains(name) }
 
-  func hides(_ path: FieldPath) -> Bool {
+  package func hides(_ path: FieldPath) -> Bool {
     !path.isDocumentID
       && (isAll || path.segments.contains(where: hides) || wanted.contains(path.segments.joined(separator: ".")))
   }
@@ -152,42 +153,9 @@ extension Redaction {
     }
   }
 
-  package func query(_ query: Query) -> Query {
-    var query = query
-    let bounded = query.explicitOrderBy.map(\.path)
-    query.path = path(query.path)
-    query.filters = query.filters.map(filter)
-    query.start = query.start.map { bound($0, bounded) }
-    query.end = query.end.map { bound($0, bounded) }
-    return query
-  }
-
-  package func target(_ target: Target) -> Target {
-    var target = target
-    let bounded = target.orderBy.map(\.path)
-    target.path = path(target.path)
-    target.filters = target.filters.map(filter)
-    target.start = target.start.map { bound($0, bounded) }
-    target.end = target.end.map { bound($0, bounded) }
-    return target
-  }
-
-  private func bound(_ bound: Bound, _ paths: [FieldPath]) -> Bound {
-    Bound(
-      values: bound.values.enumerated().map { paths.indices.contains($0) ? value($1, at: paths[$0]) : value($1) },
-      isInclusive: bound.isInclusive)
-  }
-
-  private func filter(_ filter: Filter) -> Filter {
-    switch filter {
-    case .field(let condition): .field(self.condition(condition))
-    case .and(let filters): .and(filters.map(self.filter))
-    case .or(let filters): .or(filters.map(self.filter))
-    }
-  }
-
-  package func condition(_ filter: FieldFilter) -> FieldFilter {
-    FieldFilter(filter.path, filter.op, value(filter.value, at: filter.path))
+  /// A value as its form tells it: written without what is hidden, and read again.
+  package func redacted<V: JSONFormed>(_ value: V) throws(JSONError) -> V {
+    try V(json: value.json(JSONContext(redaction: self)), JSONContext())
   }
 }
 
@@ -195,28 +163,13 @@ extension Redaction {
 package final class RedactionAccount: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
-  func meet(_ name: String, isHidden: Bool) {
+  package func meet(_ name: String, isHidden: Bool) {
     names.withLock { names in
       names.met.insert(name)
       if isHidden { names.hidden.insert(name) }
     }
   }
 
-  /// The removed values, for people.
-  package var text: String {
-    let hidden = names.withLock { $0.hidden.sorted() }
-    if hidden.isEmpty { return "no values of fields were there to be taken out." }
-    let more = hidden.count > 12 ? " and \(hidden.count - 12) more" : ""
-    return "the values of \(hidden.prefix(12).joined(separator: ", "))\(more) are taken out."
-  }
-
-  /// - Parameter wanted: the fields whose values were to be removed.
-  /// - Throws: for a field that the recording does not have: the value is still there under its right name.
-  package func check(_ wanted: [String]) throws(CommandFailure) {
-    let met = names.withLock { $0.met }
-    for name in wanted where name != "*" && !met.contains(name) {
-      let hint = NearestName.suggestion(for: name, among: met).map { " Did you mean \($0)?" } ?? ""
-      throw CommandFailure(.badData, "no field \(name) is in the recording, so nothing was written.\(hint)")
-    }
-  }
+  /// The names that were met, and those whose values were removed.
+  package var found: (met: Set<String>, hidden: Set<String>) { names.withLock { $0 } }
 }

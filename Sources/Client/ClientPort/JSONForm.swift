@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreJSON
+package import FirestoreModel
+
+// The one JSON form of what a client is asked and what happens to it: the wire of `hearth attach`, the lines of
+// recordings, and every `--json`. Each type lists its members once; the same list writes and reads.
+
+/// A value with one JSON form.
+///
+/// `String` has none on purpose: each text is declared as a word of the program, as free text, or as content, so that a
+/// redaction misses nothing.
+package protocol JSONFormed {
+  /// Writes the value, without what the context's redaction hides.
+  func json(_ context: JSONContext) -> JSONSyntax
+  /// Reads the value.
+  init(json: JSONSyntax, _ context: JSONContext) throws(JSONError)
+}
+
+/// The database and the redaction that a form depends on.
+package struct JSONContext: Sendable {
+  /// References into this database are written by their path; `nil` to write their full names.
+  package var database: DatabaseID?
+  /// Hides values while writing; `nil` to write everything.
+  package var redaction: Redaction?
+
+  package init(_ database: DatabaseID? = nil, redaction: Redaction? = nil) {
+    self.database = database
+    self.redaction = redaction
+  }
+
+  /// The database of references by path; nameless where all have full names.
+  var readDatabase: DatabaseID { database ?? DatabaseID(project: "") }
+}
+
+/// A value whose form is an object with the same members in every case.
+package protocol JSONRecord: JSONFormed {
+  /// Lists the members. While writing, `it` is the value; while reading it is `nil`, and the form returns the members.
+  static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
+}
+
+/// A value whose form is an object with a `type` and the members of that type.
+package protocol JSONUnion: JSONFormed {
+  /// Writes the members.
+  /// - Returns: the `type`.
+  func write(_ form: inout JSONForm) throws(JSONError) -> String
+  /// Reads the members.
+  /// - Returns: `nil` for a type that this program does not know.
+  static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self?
+}
+
+/// The members of one object, while they are written or read.
+package struct JSONForm {
+  package let context: JSONContext
+  /// The object that is read; `nil` while writing.
+  private let source: JSONSyntax?
+  private var members: [JSONSyntax.Member] = []
+
+  fileprivate init(_ context: JSONContext, reading source: JSONSyntax? = nil) {
+    self.context = context
+    self.source = source
+  }
+
+  fileprivate var object: JSONSyntax { JSONSyntax(.object(members)) }
+  private var redaction: Redaction? { context.redaction }
+
+  // MARK: Members
+
+  /// A member that is always there.
+  @discardableResult
+  package mutating func callAsFunction<V: JSONFormed>(_ name: String, _ value: V? = nil) throws(JSONError) -> V {
+    guard let source else { return add(name, value) { [context] in $0.json(context) } }
+    guard let json = source[name] else { throw source.error("\"\(name)\" is missing.") }
+    return try V(json: json, context)
+  }
+
+  /// A member that is left out where there is no value.
+  @discardableResult
+  package mutating func optional<V: JSONFormed>(_ name: String, _ value: V? = nil) throws(JSONError) -> V? {
+    guard let source else {
+      guard let value else { return nil }
+      return add(name, value) { [context] in $0.json(context) }
+    }
+    guard let json = source[name], !json.isNull else { return nil }
+    return try V(json: json, context)
+  }
+
+  /// A word of the program or of the configuration, which is never hidden.
+  @discardableResult
+  package mutating func word(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
+    try string(name, value) { $0 }
+  }
+
+  @discardableResult
+  package mutating func optionalWord(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
+    guard isPresent(name, value) else { return nil }
+    return try word(name, value)
+  }
+
+  /// A sentence, in which a redaction hides what is quoted, or everything.
+  @discardableResult
+  package mutating func text(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
+    try string(name, value) { [redaction] in redaction?.text($0) ?? $0 }
+  }
+
+  @discardableResult
+  package mutating func optionalText(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
+    guard isPresent(name, value) else { return nil }
+    return try text(name, value)
+  }
+
+  /// A text that is content: any redaction replaces it by its kind and length.
+  @discardableResult
+  package mutating func content(_ name: String, _ value: String? = nil, as kind: String) throws(JSONError) -> String {
+    try string(name, value) { [redaction] in redaction?.hidden($0, kind) ?? $0 }
+  }
+
+  /// The name of a user, which is hidden with all values.
+  @discardableResult
+  package mutating func user(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
+    guard isPresent(name, value) else { return nil }
+    return try string(name, value) { [redaction] in
+      guard let redaction, redaction.isAll else { return $0 }
+      return redaction.hidden($0, "user")
+    }
+  }
+
+  @discardableResult
+  package mutating func texts(_ name: String, _ value: [String]? = nil) throws(JSONError) -> [String] {
+    guard let source else {
+      let texts = value ?? []
+      members.append(.init(name, JSONSyntax(.array(texts.map { .init(.string(redaction?.text($0) ?? $0)) }))))
+      return texts
+    }
+    guard case .array(let elements)? = source[name]?.kind else { throw source.error("\"\(name)\" is no list.") }
+    return try elements.map { element throws(JSONError) in try element.text() }
+  }
+
+  /// A value of a field.
+  @discardableResult
+  package mutating func value(_ name: String, _ value: Value?, at path: FieldPath) throws(JSONError) -> Value? {
+    guard let source else {
+      guard let value else { return nil }
+      let shown = redaction?.value(value, at: path) ?? value
+      members.append(.init(name, DocumentJSON.exact(shown, relativeTo: context.database)))
+      return value
+    }
+    guard let json = source[name] else { return nil }
+    return try DocumentJSON.exactValue(of: json, database: context.readDatabase)
+  }
+
+  /// Values of a field, which is not known where `path` is `nil`.
+  package mutating func values(_ name: String, _ values: [Value]?, at path: FieldPath?) throws(JSONError) -> [Value] {
+    guard let source else {
+      let values = values ?? []
+      let shown = values.map { value in
+        path.map { redaction?.value(value, at: $0) ?? value } ?? redaction?.value(value) ?? value
+      }
+      members.append(
+        .init(name, JSONSyntax(.array(shown.map { DocumentJSON.exact($0, relativeTo: context.database) }))))
+      return values
+    }
+    guard case .array(let elements)? = source[name]?.kind else { throw source.error("\"\(name)\" is no list.") }
+    return try elements.map { [context] element throws(JSONError) in
+      try DocumentJSON.exactValue(of: element, database: context.readDatabase)
+    }
+  }
+
+  // MARK: Parts
+
+  /// Adds the members of a record to the same object.
+  @discardableResult
+  package mutating func members<V: JSONRecord>(of value: V? = nil) throws(JSONError) -> V { try V.form(&self, value) }
+
+  /// An error at the place of the object.
+  package func error(_ reason: String) -> JSONError {
+    source?.error(reason) ?? JSONError(line: 0, column: 0, reason: reason)
+  }
+
+  private mutating func add<V>(_ name: String, _ value: V?, _ json: (V) -> JSONSyntax) -> V {
+    guard let value else { preconditionFailure("\(name) is written without a value.") }
+    members.append(.init(name, json(value)))
+    return value
+  }
+
+  private mutating func string(
+    _ name: String, _ value: String?, _ shown: (String) -> String
+  ) throws(JSONError) -> String {
+    guard let source else { return add(name, value) { JSONSyntax(.string(shown($0))) } }
+    guard let json = source[name] else { throw source.error("\"\(name)\" is missing.") }
+    return try json.text()
+  }
+
+  private func isPresent(_ name: String, _ value: String?) -> Bool {
+    source.map { $0[name].map { !$0.isNull } ?? false } ?? (value != nil)
+  }
+}
+
+extension JSONRecord {
+  package func json(_ context: JSONContext) -> JSONSyntax {
+    JSONForm.object(context) { form throws(JSONError) in _ = try Self.form(&form, self) }
+  }
+
+  package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
+    guard case .object = json.kind else { throw json.error("Expected an object, found \(json.kindName).") }
+    var form = JSONForm(context, reading: json)
+    self = try Self.form(&form, nil)
+  }
+}
+
+extension JSONUnion {
+  package func json(_ context: JSONContext) -> JSONSyntax {
+    var type = ""
+    let object = JSONForm.object(context) { form throws(JSONError) in type = try write(&form) }
+    guard case .object(let members) = object.kind else { return object }
+    return JSONSyntax(.object([.init("type", JSONSyntax(.string(type)))] + members))
+  }
+
+  package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
+    guard let type = json["type"] else { throw json.error("Expected an object with a \"type\".") }
+    var form = JSONForm(context, reading: json)
+    guard let value = try Self.read(try type.text(), &form) else {
+      throw type.error("\"\(try type.text())\" is not known.")
+    }
+    self = value
+  }
+}
+
+extension JSONForm {
+  /// The object that is written. Writing never fails: only reading has errors.
+  fileprivate static func object(
+    _ context: JSONContext, _ write: (inout JSONForm) throws(JSONError) -> Void
+  ) -> JSONSyntax {
+    var form = JSONForm(context)
+    do throws(JSONError) { try write(&form) } catch { preconditionFailure(error.reason) }
+    return form.object
+  }
+}
+
+extension JSONSyntax {
+  package var isNull: Bool { if case .null = kind { true } else { false } }
+
+  package func text() throws(JSONError) -> String {
+    guard case .string(let text) = kind else { throw error("Expected a text, found \(kindName).") }
+    return text
+  }
+}
