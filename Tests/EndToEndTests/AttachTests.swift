@@ -64,7 +64,7 @@ extension EndToEndTests.InTmux {
       let watcher = try ChildProcess(
         [Surroundings.hearth, "attach", "watch", "--json"], environment: surroundings.environment, streams: .pipes)
       try await watcher.shows("\"name\": \"hearth watch\"")
-      try await watcher.shows("\"query\": \"cities\"")
+      try await watcher.shows("\"query\": {\"path\": \"cities\"")
       for process in [watch, plain, hidden] { kill(process.id, SIGTERM) }
       #expect(try await watcher.exitStatus() == 0)
     }

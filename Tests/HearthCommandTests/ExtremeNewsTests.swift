@@ -71,7 +71,7 @@ import Testing
           tried += 1
           var lines = AttachedLines(greeting)
           _ = lines.lines(of: .status(InspectedStatus(status)))
-          #expect(lines.lines(of: changed).allSatisfy { $0.hasPrefix("{") })
+          #expect(lines.lines(of: changed).allSatisfy { $0.text.hasPrefix("{") })
           try show(changed, after: status)
         }
       }
@@ -154,6 +154,6 @@ import Testing
       _ = update(&state, .client(.surveyed(.success(survey)), at: .now))
       #expect(view(state).size.height == 36)
     }
-    #expect(InsideJSON.line(inside, survey).hasPrefix("{"))
+    #expect(ClientJSON.inside(inside, survey, in: database).hasPrefix("{"))
   }
 }

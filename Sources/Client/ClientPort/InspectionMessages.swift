@@ -154,7 +154,7 @@ package enum InspectionNews: Sendable {
 package struct InspectedStatus: Sendable {
   package enum Part: String, Hashable, Sendable { case reads, waitingWrites }
 
-  /// Without the omitted lists.
+  /// The status without the omitted lists.
   let status: ClientStatus
   private let omitted: Set<Part>
   var omittedParts: [Part]? { omitted.isEmpty ? nil : omitted.sorted { $0.rawValue < $1.rawValue } }

@@ -144,14 +144,28 @@ extension ClientStatus: JSONRecord {
       since: try form("since", it?.since), watch: try form("watch", it?.watch), write: try form("write", it?.write),
       activeTargets: try form("targets", it?.activeTargets), reads: try form("reads", it?.reads),
       activeLimboResolutions: try form("lookups", it?.activeLimboResolutions),
-      inFlightWrites: try form("inFlight", it?.inFlightWrites), pendingWrites: try form("pending", it?.pendingWrites),
-      queue: try form("queue", it?.queue), rejectedWrites: try form("rejected", it?.rejectedWrites),
-      indexes: try form("indexes", it?.indexes), lastSnapshotAt: try form.optional("lastSnapshot", it?.lastSnapshotAt),
-      roundTrips: try form("roundTrips", it?.roundTrips), recentOutcomes: try form("outcomes", it?.recentOutcomes),
+      inFlightWrites: try form("inFlight", it?.inFlightWrites),
+      pendingWrites: try form.optional("pending", it?.pendingWrites.nilIfEmpty) ?? [],
+      queue: try form("queue", it?.queue),
+      rejectedWrites: try form.optional("rejected", it?.rejectedWrites.nilIfEmpty) ?? [],
+      indexes: try form.optional("indexes", it?.indexes.nilIfEmpty) ?? [],
+      lastSnapshotAt: try form.optional("lastSnapshot", it?.lastSnapshotAt),
+      roundTrips: try form("roundTrips", it?.roundTrips),
+      recentOutcomes: try form.optional("outcomes", it?.recentOutcomes.nilIfEmpty) ?? [],
       cacheByteCount: try form.optional("cacheBytes", it?.cacheByteCount),
       cacheLimit: try form.optional("cacheLimit", it?.cacheLimit), isDurable: try form("durable", it?.isDurable),
       storeFailure: try form.optional("storeFailure", it?.storeFailure),
       retentions: try form.optional("retentions", it?.retentions))
+  }
+}
+
+extension ClientStatus {
+  /// The status without its lists of writes and indexes, for those who are told them apart.
+  package var withoutLists: ClientStatus {
+    var status = self
+    (status.pendingWrites, status.rejectedWrites, status.recentOutcomes) = ([], [], [])
+    (status.indexes, status.retentions) = ([], nil)
+    return status
   }
 }
 

@@ -1,57 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 import FirestoreText
 
-/// A client's state as JSON, for scripts: the same words for a watched program and for a session of its own.
+/// Parts of the lines that are printed with `--json`. What happens to a client has its form in `ClientPort`; these are what
+/// a screen alone knows.
 enum ClientJSON {
   typealias Member = JSONSyntax.Member
 
-  static func status(_ status: ClientStatus) -> [Member] {
-    [
-      Member("online", string(status.onlineState.rawValue)),
-      Member("networkEnabled", boolean(status.isNetworkEnabled)),
-      Member("reason", status.reason.map { string("\($0)") } ?? null),
-      Member("targets", integer(status.activeTargets)), Member("pending", integer(status.queue.count)),
-      Member("inFlight", integer(status.inFlightWrites)),
-      Member("rejected", integer(status.rejectedWrites.count)),
-      Member("cacheBytes", status.cacheByteCount.map { integer(Int($0)) } ?? null),
-      Member("durable", boolean(status.isDurable)),
-    ]
+  /// A line of an event, a record, or an object.
+  static func line(_ value: some JSONFormed, of type: String? = nil, in database: DatabaseID) -> String {
+    let json = value.json(JSONContext(database))
+    guard let type, case .object(let members) = json.kind else { return json.lineText }
+    return object([Member("type", string(type))] + members).lineText
   }
 
-  static func write(_ write: PendingWrite) -> JSONSyntax {
-    let state: String =
-      switch write.state {
-      case .held: "held"
-      case .queued: "queued"
-      case .inFlight: "in-flight"
-      case .backoff: "backoff"
-      }
-    return object([
-      Member("batch", integer(Int(write.id.rawValue))), Member("state", string(state)),
-      Member("paths", paths(write.mutations)), Member("attempts", integer(write.attempts)),
-      Member("time", time(write.localWriteTime)), Member("error", write.lastError.map(self.status) ?? null),
-    ])
-  }
-
-  static func rejected(_ write: RejectedWrite) -> JSONSyntax {
-    object([
-      Member("batch", integer(Int(write.id.rawValue))), Member("paths", paths(write.mutations)),
-      Member("error", status(write.rejection.status)), Member("time", time(write.rejection.time)),
-      Member("setAside", boolean(write.isSetAside)),
-    ])
-  }
-
-  static func faults(_ settings: FaultSettings) -> [Member] {
-    [
-      Member("offline", boolean(settings.isOffline)), Member("halfOpen", boolean(settings.isHalfOpen)),
-      Member("latencyMilliseconds", integer(Int(settings.latency.wholeMicroseconds / 1000))),
-      Member("jitterMilliseconds", integer(Int(settings.jitter.wholeMicroseconds / 1000))),
-      Member("lostAcknowledgements", integer(settings.lostAcknowledgements)),
-      Member("lostRequests", integer(settings.lostRequests)), Member("summary", string(settings.summary)),
-    ]
+  /// A client's inside with its cache, in one line.
+  static func inside(_ inside: ClientInside, _ survey: CacheSurvey, in database: DatabaseID) -> String {
+    guard case .object(let members) = inside.json(JSONContext(database)).kind else { return "" }
+    return object(
+      [Member("type", string("inside"))] + members + [Member("cache", survey.json(JSONContext(database)))]
+    ).lineText
   }
 
   static func status(_ status: RPCStatus) -> JSONSyntax {

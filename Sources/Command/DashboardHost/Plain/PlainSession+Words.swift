@@ -77,7 +77,7 @@ extension PlainSession {
     if subject == .inside {
       do {
         guard let (inside, survey) = try await inside() else { return }
-        if asJSON { return print([InsideJSON.line(inside, survey)]) }
+        if asJSON { return print([ClientJSON.inside(inside, survey, in: options.storage.database)]) }
         for line in PlainAccount.inside(inside, survey) { say(line) }
       } catch {
         say("the client does not tell: \(error)")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import Dashboard
 import DashboardModel
 import FirestoreClientState
@@ -19,7 +20,7 @@ struct SessionLines {
   /// messages. Must be called after every action.
   mutating func news(of state: DashboardState) -> [String] {
     var lines: [String] = []
-    let status = Self.line("status", ClientJSON.status(state.network))
+    let status = Self.status(state)
     if status != self.status { lines.append(status) }
     let queue = Self.queue(state)
     if queue != self.queue { lines.append(queue) }
@@ -57,60 +58,34 @@ struct SessionLines {
   // MARK: Parts
 
   private static func queue(_ state: DashboardState) -> String {
-    line(
+    let context = JSONContext(state.configuration.database)
+    return line(
       "queue",
       [
         Member("waiting", ClientJSON.integer(state.writes.waiting)),
         Member("bytes", ClientJSON.integer(state.writes.byteCount)),
-        Member("writes", ClientJSON.array(state.writes.live.map { ClientJSON.write($0.write) })),
-        Member("rejected", ClientJSON.array(state.writes.rejected.map(rejected))),
+        Member("writes", state.writes.live.map(\.write).json(context)),
+        Member("rejected", ClientJSON.array(state.writes.rejected.map { rejected($0, context) })),
       ])
   }
 
-  private static func rejected(_ row: QueueRow) -> JSONSyntax {
+  private static func rejected(_ row: QueueRow, _ context: JSONContext) -> JSONSyntax {
     ClientJSON.object([
-      Member("batch", ClientJSON.integer(Int(row.batch.rawValue))),
-      Member("paths", ClientJSON.paths(row.write.mutations)),
+      Member("batch", row.batch.json(context)), Member("writes", row.write.mutations.json(context)),
       Member("error", row.error.map(ClientJSON.status) ?? ClientJSON.null),
       Member("time", row.rejectedAt.map(ClientJSON.time) ?? ClientJSON.null),
       Member("setAside", ClientJSON.boolean(row.isSetAside)),
     ])
   }
 
-  private static func network(_ state: DashboardState) -> String {
-    let status = state.network
-    let reads = status.reads.map { meter in
-      ClientJSON.object([
-        Member("query", ClientJSON.string(QueryText.line(meter.target))),
-        Member("sent", ClientJSON.integer(meter.sent)), Member("kept", ClientJSON.integer(meter.kept)),
-      ])
-    }
-    return line(
-      "network",
-      ClientJSON.status(status) + [
-        Member("since", ClientJSON.time(status.since)),
-        Member("nextRetry", status.nextRetry.map(ClientJSON.time) ?? ClientJSON.null),
-        Member("lastSnapshot", status.lastSnapshotAt.map(ClientJSON.time) ?? ClientJSON.null),
-        Member("watch", stream(status.watch)), Member("write", stream(status.write)),
-        Member(
-          "roundTripMicroseconds",
-          ClientJSON.array(status.roundTrips.map { ClientJSON.integer(Int(clamping: $0.wholeMicroseconds)) })),
-        Member("reads", ClientJSON.array(reads)), Member("faults", ClientJSON.object(ClientJSON.faults(state.faults))),
-      ])
+  private static func status(_ state: DashboardState) -> String {
+    ClientJSON.line(ClientEvent.status(state.network.withoutLists), in: state.configuration.database)
   }
 
-  private static func stream(_ status: StreamStatus) -> JSONSyntax {
-    let word: String =
-      switch status.state {
-      case .closed: "closed"
-      case .opening: "opening"
-      case .open: "open"
-      case .backoff: "backoff"
-      }
-    return ClientJSON.object([
-      Member("state", ClientJSON.string(word)),
-      Member("error", status.lastError.map(ClientJSON.status) ?? ClientJSON.null),
-    ])
+  private static func network(_ state: DashboardState) -> String {
+    let context = JSONContext(state.configuration.database)
+    guard case .object(let members) = state.network.withoutLists.json(context).kind else { return "" }
+    return line("network", members + [Member("faults", state.faults.json(context))])
   }
 
   private static func listeners(_ state: DashboardState) -> String {

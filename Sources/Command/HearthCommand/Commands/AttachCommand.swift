@@ -33,11 +33,11 @@ struct AttachCommand: AsyncParsableCommand {
       A busy program goes first: it spends about a hundredth of its processor time on telling (5 ms a second if it \
       rests), and says how many snapshots it left out.
 
-      With --json one object per line: first attached, listener and status for what is there, then listener, snapshot, \
-      stopped, write, pending, rejected, indexes, status, faults and missed as they happen. It ends with 0 when the \
-      program ends, when it is interrupted, when its reader goes away, or after --timeout. With --until it ends with 0 \
-      after so many lines or at the first of a type, with 75 if the time is over before, and with 69 if the program \
-      ends before.
+      With --json one object per line, whose type says what it tells: attached, then what is there (listener, status), \
+      then what happens: listener, snapshot, stopped, acknowledged, rejected, cancelled, pending, rejected-writes, \
+      indexes, retentions, status, faults and missed. It ends with 0 when the program ends, when it is interrupted, when \
+      its reader goes away, or after --timeout. --until TYPE or --until NUMBER ends it with 0 at the first such line or \
+      after that many lines; with 75 if the time is over first, and with 69 if the program ends first.
 
       --inside prints once what the client watches, looks up and caches, who has its streams, and how long its queries \
       took (with --json as one object); I does so on the screen.
