@@ -26,7 +26,7 @@ struct DecisionTests {
   @Test("An edit of what somebody else changed shows both versions; nothing is written before an answer")
   func edit() {
     var driver = Driver(Size(width: 80, height: 24))
-    driver.client(.editConflict(Self.conflict), at: 1)
+    driver.host(.editConflict(Self.conflict), at: 1)
     #expect(driver.effects.isEmpty)
     for text in ["\"flash\"", "\"mine\"", "\"theirs\"", "! status", "Nothing is written yet"] {
       #expect(driver.screen.contains(text), "\(text)")
@@ -38,7 +38,7 @@ struct DecisionTests {
   @Test("Each answer writes what it says", arguments: ["o", "t", "w", "c", "esc"])
   func answers(_ key: String) {
     var driver = Driver(Size(width: 80, height: 24))
-    driver.client(.editConflict(Self.conflict), at: 1)
+    driver.host(.editConflict(Self.conflict), at: 1)
     driver.press(key)
     let written: [Mutation]? =
       switch key {
@@ -62,13 +62,13 @@ struct DecisionTests {
           key: key("orders/a"), left: ["status": "paid"], now: ["status": "sent"], writing: .init(.fields, [field]))
       ])
     var driver = Driver(Size(width: 80, height: 24))
-    driver.client(.undoConflict(conflict), at: 1)
+    driver.host(.undoConflict(conflict), at: 1)
     #expect(
       driver.screen.contains("orders/a") && driver.screen.contains("\"paid\"") && driver.screen.contains("\"sent\""))
     driver.press("enter")
     #expect(driver.effects.isEmpty && driver.state.overlay == nil)
 
-    driver.client(.undoConflict(conflict), at: 2)
+    driver.host(.undoConflict(conflict), at: 2)
     driver.press("a")
     #expect(driver.effects == [.client(isRedo ? .redo(over: conflict) : .undo(over: conflict))])
   }
@@ -114,7 +114,7 @@ struct DecisionTests {
   @Test("j and k move in menus of choices, and the first two answers to a conflict write nothing")
   func motions() {
     var driver = Driver(Size(width: 80, height: 24))
-    driver.client(.editConflict(Self.conflict), at: 1)
+    driver.host(.editConflict(Self.conflict), at: 1)
     driver.press("j k")
     #expect(driver.state.overlay?.list?.cursor.index == 0)
     driver.press("j enter")

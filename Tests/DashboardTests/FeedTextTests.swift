@@ -95,7 +95,7 @@ struct FeedTextTests {
     }
     let feed = driver.state.layout(size).content(of: .feed)
     let before = driver.canvas().text(row: feed.maxY - 1)
-    driver.client(.notice(.error, "something went wrong"), at: 3.5)
+    driver.host(.notice(.error, "something went wrong"), at: 3.5)
     #expect(driver.canvas().text(row: feed.maxY - 1) == before)
     #expect(driver.canvas().text(row: size.height - 1).contains("ERROR something went wrong"))
     driver.press("/")
@@ -108,7 +108,7 @@ struct FeedTextTests {
     let size = Size(width: 60, height: 16)
     var driver = listening(size)
     let text = (0..<20).map { "word\($0)" }.joined(separator: " ")
-    driver.client(.notice(.error, text), at: 3)
+    driver.host(.notice(.error, text), at: 3)
     #expect(driver.canvas().text(row: 15).contains(":messages"))
     driver.mouse(.press, 4, 15)
     #expect(driver.screen.contains("word19"))

@@ -56,6 +56,11 @@ struct Driver {
     send(.client(event, at: now))
   }
 
+  mutating func host(_ event: HostEvent, at seconds: Double) {
+    now = max(now, at(seconds))
+    send(.host(event, at: now))
+  }
+
   /// Presses keys written as in the keymap, parted by blanks: `2 j j x ctrl-d`.
   mutating func press(_ keys: String) {
     for name in keys.split(separator: " ") {

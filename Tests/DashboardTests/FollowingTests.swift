@@ -110,7 +110,7 @@ struct FollowingTests {
   @Test("A new document is selected when it is written, whether its id was typed or made")
   func created() {
     var driver = shop()
-    driver.client(.created(key("users/new")), at: 30)
+    driver.host(.created(key("users/new")), at: 30)
     #expect(driver.screen.contains("new document users/new") && opened(driver) == [ResourcePath("users")])
     driver.answerWindow([document("users/ada", ["n": 1]), Scenario.new("users/new", ["n": 2])], total: 2, at: 31)
     #expect(cursor(driver) == .document(key("users/new")))

@@ -203,7 +203,7 @@ struct ListenerTests {
     driver.type("a.toml")
     driver.press("enter")
     #expect(driver.effects == [.terminal(.openListeners(file: "a.toml"))])
-    driver.client(.listenersRead(definitions, from: "a.toml"), at: 1)
+    driver.host(.listenersRead(definitions, from: "a.toml"), at: 1)
     #expect(driver.listenTag == ListenerTag(3))
     #expect(driver.state.listeners.map(\.name) == ["orders status=\"paid\"", "users", "users 2"])
     #expect(driver.state.messages.last?.text == "a.toml: 1 listener: users 2; 1 already open")
@@ -217,11 +217,11 @@ struct ListenerTests {
   func replace() {
     var driver = driver()
     let save = Effect.terminal(.saveListeners([], file: "x", replaces: true))
-    driver.client(
+    driver.host(
       .question(title: "Replace a file", body: ["x exists."], action: "Replace", HeldEffects([save])), at: 1)
     driver.press("enter")
     #expect(driver.effects == [])
-    driver.client(
+    driver.host(
       .question(title: "Replace a file", body: ["x exists."], action: "Replace", HeldEffects([save])), at: 1)
     driver.press("tab enter")
     #expect(driver.effects == [save])

@@ -58,7 +58,7 @@ struct PressedKeysTests {
   func past() {
     var session = DashboardSession(shown().state)
     let now = session.live.now
-    _ = session.apply(.client(.notice(.warning, "something"), at: now.advanced(seconds: 1)))
+    _ = session.apply(.host(.notice(.warning, "something"), at: now.advanced(seconds: 1)))
     _ = session.apply(.input(.key(.character(",")), at: now.advanced(seconds: 60)))
     _ = session.apply(.input(.key(.character("j")), at: now.advanced(seconds: 61)))
     #expect(session.shown.past != nil)

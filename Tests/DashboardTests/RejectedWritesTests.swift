@@ -97,7 +97,7 @@ struct RejectedWritesTests {
     driver.state.typing.editing.handOver(earlier)
 
     driver.press("e")
-    driver.client(.editorGaveUp("No editor"), at: 19)
+    driver.host(.editorGaveUp("No editor"), at: 19)
 
     #expect(driver.state.overlay == nil)
   }

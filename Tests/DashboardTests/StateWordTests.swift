@@ -52,7 +52,7 @@ struct StateWordTests {
     let since = driver.state.headerClock.lastNews
     tell(&driver, isFromCache: false, at: 30)
     driver.press("esc 1 g l")
-    driver.client(.notice(.info, "copied"), at: 40)
+    driver.host(.notice(.info, "copied"), at: 40)
     driver.client(.counted(ResourcePath("orders"), 1), at: 41)
     #expect(driver.state.headerClock.lastNews == since)
     let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)

@@ -18,13 +18,13 @@ struct TranscriptTests {
     #expect(plain.news(of: driver.state) == ["12:04:00.000 status: connecting"])
     #expect(plain.news(of: driver.state) == [])
 
-    driver.client(.notice(.warning, "config.toml:1: unknown setting"), at: 1)
-    driver.client(.notice(.info, "Nothing was changed."), at: 2)
+    driver.host(.notice(.warning, "config.toml:1: unknown setting"), at: 1)
+    driver.host(.notice(.info, "Nothing was changed."), at: 2)
     #expect(
       plain.news(of: driver.state) == [
         "12:04:01.000 warning: config.toml:1: unknown setting", "12:04:02.000 note: Nothing was changed.",
       ])
-    driver.client(.notice(.info, "Nothing was changed."), at: 2)
+    driver.host(.notice(.info, "Nothing was changed."), at: 2)
     #expect(plain.news(of: driver.state) == ["12:04:02.000 note: Nothing was changed."])
   }
 
@@ -49,7 +49,7 @@ struct TranscriptTests {
     var plain = Transcript()
     var said: [String] = []
     for number in 1...450 {
-      driver.client(.notice(.info, "message \(number)"), at: 1)
+      driver.host(.notice(.info, "message \(number)"), at: 1)
       said += plain.news(of: driver.state)
     }
     #expect(said.filter { $0.contains("message") }.count == 450)

@@ -49,14 +49,14 @@ struct TransferTests {
     driver.type("a.jsonl")
     driver.press("enter")
     #expect(driver.effects == [.client(.transfer(request))])
-    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.host(.transferring(TransferState(request)), at: 1)
     var news = TransferState(request, documents: 1204, refused: 2, perSecond: 3210, fraction: 0.45, secondsLeft: 72)
-    driver.client(.transferring(news), at: 2)
+    driver.host(.transferring(news), at: 2)
     #expect(driver.screen.contains("1 204 documents, 3 210/s, 45 %, 1:12 left, 2 refused"))
     driver.press("h")
     #expect(driver.state.overlay == nil)
     news.fraction = 0.5
-    driver.client(.transferring(news), at: 3)
+    driver.host(.transferring(news), at: 3)
     #expect(driver.state.overlay == nil, "news open nothing that was hidden")
     #expect(driver.screen.contains("[IMPORT 50 %]"))
     run("how far it is", &driver)
@@ -67,11 +67,11 @@ struct TransferTests {
   @Test("The account says how many, which lines were refused and why, and what goes on where")
   func account() {
     var driver = driver()
-    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.host(.transferring(TransferState(request)), at: 1)
     let account = TransferAccount(
       request, .complete, documents: 998, elapsed: .milliseconds(1234), refused: ["line 3, column 9: no value"],
       refusedCount: 2, notes: ["What was refused is in a.jsonl.rejected, to be mended and imported."])
-    driver.client(.transferred(account), at: 2)
+    driver.host(.transferred(account), at: 2)
     #expect(driver.effects == [.client(.listCollections(below: .root))], "new collections show")
     for text in ["998 documents imported from a.jsonl in 1.2 s; 2 refused", "line 3, column 9", "no value", "1 more"] {
       #expect(driver.screen.contains(text), "\(text) is missing:\n\(driver.screen)")
@@ -86,9 +86,9 @@ struct TransferTests {
   @Test("An end that comes while something else is open takes no keys away from it")
   func hidden() {
     var driver = driver()
-    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.host(.transferring(TransferState(request)), at: 1)
     driver.press("h :")
-    driver.client(.transferred(TransferAccount(request, .cancelled, documents: 5, elapsed: .seconds(1))), at: 2)
+    driver.host(.transferred(TransferAccount(request, .cancelled, documents: 5, elapsed: .seconds(1))), at: 2)
     #expect(driver.state.overlay?.kind == .palette)
     #expect(driver.state.messages.last?.text == "import of a.jsonl cancelled after 5 documents")
   }
@@ -96,11 +96,11 @@ struct TransferTests {
   @Test("One transfer at a time, and none while offline: it says so")
   func refused() {
     var driver = driver()
-    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.host(.transferring(TransferState(request)), at: 1)
     driver.press("h")
     run("whole database", &driver)
     #expect(driver.state.messages.last?.text.hasPrefix("one thing at a time") == true)
-    driver.client(.transferred(TransferAccount(request, .complete, documents: 5, elapsed: .seconds(1))), at: 2)
+    driver.host(.transferred(TransferAccount(request, .complete, documents: 5, elapsed: .seconds(1))), at: 2)
     driver.client(.status(Scenario.status(3, isEnabled: false)), at: 3)
     run("whole database", &driver)
     #expect(driver.state.messages.last?.text.hasPrefix("you are offline") == true)
@@ -134,7 +134,7 @@ struct TransferTests {
   @Test("Quitting while it runs asks first")
   func quit() {
     var driver = driver()
-    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.host(.transferring(TransferState(request)), at: 1)
     driver.press("h q")
     #expect(driver.effects == [])
     #expect(driver.screen.contains("Import a.jsonl is under way."))

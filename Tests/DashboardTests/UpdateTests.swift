@@ -196,7 +196,7 @@ import Testing
   func editorFailed() {
     var driver = Scenario.online.play(size)
     let request = EditRequest(.document(key("orders/4hT0q9Lm")), text: "{\"status\": }")
-    driver.client(.editorFailed(request, line: 1, column: 12, reason: "a value is missing"), at: 20)
+    driver.host(.editorFailed(request, line: 1, column: 12, reason: "a value is missing"), at: 20)
     #expect(driver.screen.contains("line 1, column 12: a value is missing"))
 
     driver.press("enter")
@@ -266,7 +266,7 @@ import Testing
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
     driver.client(.status(ClientStatus(onlineState: .offline, since: at(10))), at: 10)
-    driver.client(.notice(.error, "something"), at: 20)
+    driver.host(.notice(.error, "something"), at: 20)
 
     // Two seconds later, which nobody can know, and an hour earlier.
     let later = at(22 - 3600)

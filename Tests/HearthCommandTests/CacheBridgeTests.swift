@@ -85,7 +85,7 @@ struct CacheBridgeTests {
       test.bridge.perform(.write([patch("rooms/a", ["n": 9])]))
       _ = try await test.next { if case .pendingWrites(let writes, _) = $0, !writes.isEmpty { () } else { nil } }
       test.bridge.perform(.transfer(.freezing(nil, file: file)))
-      let account = try await test.next { if case .transferred(let account) = $0 { account } else { nil } }
+      let account = try await test.nextOfHost { if case .transferred(let account) = $0 { account } else { nil } }
       #expect(account.end == .complete && account.documents == 2, "\(account)")
     }
     try await BridgeHarness.run { other in
@@ -99,7 +99,7 @@ struct CacheBridgeTests {
         }
       } else {
         other.bridge.perform(.transfer(.importing(file: file, into: nil)))
-        let account = try await other.next { if case .transferred(let account) = $0 { account } else { nil } }
+        let account = try await other.nextOfHost { if case .transferred(let account) = $0 { account } else { nil } }
         #expect(account.documents == 2, "\(account)")
         for (path, fields) in written { #expect(try await other.stored(path) == fields) }
       }

@@ -66,7 +66,7 @@ struct FieldEditTests {
       test.bridge.perform(
         .edit(
           FieldEdit(subject: .newDocument(in: ResourcePath("cities")), base: [:], fields: ["n": 1], transforms: [])))
-      let path = try await test.next { if case .created(let key) = $0 { key.path.text } else { nil } }
+      let path = try await test.nextOfHost { if case .created(let key) = $0 { key.path.text } else { nil } }
       try await test.acknowledged()
       #expect(path.hasPrefix("cities/"))
       #expect(try await test.stored(path) == ["n": 1])
@@ -83,7 +83,7 @@ struct FieldEditTests {
       test.bridge.perform(.openDetail(Self.order))
       try await test.detail { $0?.exists == true }
       test.bridge.perform(.edit(Self.edit(["status": "new"], ["status": "mine"])))
-      let conflict = try await test.next { if case .editConflict(let conflict) = $0 { conflict } else { nil } }
+      let conflict = try await test.nextOfHost { if case .editConflict(let conflict) = $0 { conflict } else { nil } }
       #expect(conflict.again == .fields(over: ["status": "theirs", "other": 1]))
       #expect(conflict.overwriting == [patch("orders/a", ["status": "mine"])])
       #expect(

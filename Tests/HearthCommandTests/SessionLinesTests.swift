@@ -205,7 +205,7 @@ struct SessionLinesTests {
     #expect(types.contains("\"feed\""))
     #expect(lines.news(of: state).isEmpty)
 
-    _ = update(&state, .client(.notice(.warning, "a \"b\""), at: time(9)))
+    _ = update(&state, .host(.notice(.warning, "a \"b\""), at: time(9)))
     _ = update(&state, .client(.pendingWrites([]), at: time(9)))
     let next = try lines.news(of: state).map(parsed)
     #expect(next.map { text($0["type"]) } == ["\"queue\"", "\"message\""])

@@ -46,7 +46,7 @@ private final class StageHarness {
     clients[number] = StagedClient(
       as: member.user, to: InProcessDatastore(backend: backend, database: database), database,
       faults: FaultInjector(seed: UInt64(number.rawValue)), startsOffline: false, transferPlace: (database, nil)
-    ) { [weak self] in self?.apply(.client($0, at: .now), from: number) }
+    ) { [weak self] in self?.apply(Action($0, at: .now), from: number) }
   }
 
   func apply(_ action: Action, from client: ClientNumber? = nil) {

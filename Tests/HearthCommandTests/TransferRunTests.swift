@@ -23,7 +23,7 @@ struct TransferRunTests {
 
   private func account(_ request: TransferRequest, _ harness: BridgeHarness) async throws -> TransferAccount {
     harness.bridge.perform(.transfer(request))
-    return try await harness.next { if case .transferred(let account) = $0 { account } else { nil } }
+    return try await harness.nextOfHost { if case .transferred(let account) = $0 { account } else { nil } }
   }
 
   private func file(_ name: String) -> String { "\(folder.path)/\(name)" }
@@ -56,7 +56,7 @@ struct TransferRunTests {
 
       // A file that is there is asked about.
       harness.bridge.perform(.transfer(.export(nil, file: file("out.jsonl"))))
-      let again = try await harness.next {
+      let again = try await harness.nextOfHost {
         if case .question(_, _, _, let held) = $0 { held.effects } else { nil }
       }
       #expect(again == [.client(.transfer(.export(nil, file: file("out.jsonl"), replaces: true)))])
@@ -81,7 +81,9 @@ struct TransferRunTests {
       #expect(bundle.entries.allSatisfy { $0.queries == ["newest"] && $0.document.version != nil })
 
       harness.bridge.perform(.transfer(.bundle(.documents([key("b/1"), key("b/none")]), file: file("a.bundle"))))
-      let again = try await harness.next { if case .question(_, _, _, let held) = $0 { held.effects } else { nil } }
+      let again = try await harness.nextOfHost {
+        if case .question(_, _, _, let held) = $0 { held.effects } else { nil }
+      }
       guard case .client(.transfer(let request))? = again.first else {
         Issue.record("\(again)")
         return

@@ -78,7 +78,7 @@ struct UndoTests {
       try await test.detail { $0?.data?.fields == ["status": "sent"] }
 
       test.bridge.perform(.undo())
-      let conflict = try await test.next { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
+      let conflict = try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
       #expect(
         conflict
           == UndoConflict(
@@ -95,7 +95,7 @@ struct UndoTests {
       try await test.others(patch("orders/a", ["status": "lost"]))
       try await test.detail { $0?.data?.fields == ["status": "lost"] }
       test.bridge.perform(.undo(over: conflict))
-      let later = try await test.next { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
+      let later = try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
       test.bridge.perform(.undo(over: later))
       _ = try await test.notice("undone")
       #expect(try await test.stored("orders/a") == ["status": "new"])

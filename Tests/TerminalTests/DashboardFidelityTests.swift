@@ -117,7 +117,7 @@ private struct Play {
     case 8:
       let isOnline = Bool.random(using: &random)
       apply(.client(.status(ClientStatus(isNetworkEnabled: isOnline, since: now)), at: now))
-    default: apply(.client(.notice(.warning, fieldTexts.randomElement(using: &random) ?? ""), at: now))
+    default: apply(.host(.notice(.warning, fieldTexts.randomElement(using: &random) ?? ""), at: now))
     }
   }
 

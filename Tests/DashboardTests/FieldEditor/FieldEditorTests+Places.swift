@@ -92,7 +92,7 @@ extension FieldEditorTests {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
     driver.press("e")
-    driver.client(.editorGaveUp("No editor"), at: 3)
+    driver.host(.editorGaveUp("No editor"), at: 3)
     #expect(driver.state.overlay?.fieldEditor?.edited.fields["count"] == 5)
     #expect(driver.state.toasts.last?.text == "No editor")
   }

@@ -72,7 +72,7 @@ extension FieldEditorTests {
     let conflict = UndoConflict(
       batch: BatchID(7), isRedo: false,
       documents: [.init(key: key("orders/b"), left: [:], now: ["n": 1], writing: .init(.deletion, []))])
-    driver.client(.undoConflict(conflict), at: 2)
+    driver.host(.undoConflict(conflict), at: 2)
     #expect(driver.state.overlay?.kind == .decision)
     driver.press("esc")
     #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == true)
@@ -88,7 +88,7 @@ extension FieldEditorTests {
         key: Self.order.key, fields: [.init(path: FieldPath("count"), base: 3, mine: 5, theirs: now?["count"])],
         isDeleted: now == nil, overwriting: [], keepingTheirs: [], replacing: [], again: .fields(over: now))
     }
-    driver.client(.editConflict(conflict(over: ["count": 4, "other": 1])), at: 3)
+    driver.host(.editConflict(conflict(over: ["count": 4, "other": 1])), at: 3)
     #expect(driver.screen.contains("Somebody else changed what you edited"))
     driver.press("e")
     #expect(driver.screen.contains("was 4"))
@@ -97,7 +97,7 @@ extension FieldEditorTests {
 
     let gone = Document(key: Self.order.key, version: SnapshotVersion(at(4)), state: .missing)
     driver.client(.detail(Self.order.key, remote: gone, overlay: nil, local: gone), at: 4)
-    driver.client(.editConflict(conflict(over: nil)), at: 4)
+    driver.host(.editConflict(conflict(over: nil)), at: 4)
     driver.press("e")
     let made = Self.sent(&driver)
     #expect(made?.subject == .documentToCreate(Self.order.key))

@@ -47,6 +47,7 @@ struct Scene {
   mutating func resize(to size: Size) { apply(.input(.resize(size), at: now)) }
 
   mutating func hear(_ event: ClientEvent) { apply(.client(event, at: now)) }
+  mutating func tell(_ event: HostEvent) { apply(.host(event, at: now)) }
 
   mutating func tick(_ text: String) {
     at(text)

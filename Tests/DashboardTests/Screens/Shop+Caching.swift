@@ -45,7 +45,7 @@ extension Shop {
   /// The question before an undo that would overwrite what others wrote since.
   static func undoing(_ size: Size, _ glyphs: Glyphs) -> Scene {
     var scene = online(size, glyphs)
-    scene.hear(
+    scene.tell(
       .undoConflict(
         UndoConflict(
           batch: BatchID(42), isRedo: false,

@@ -152,7 +152,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       var scene = Shop.online(size, glyphs)
       let order = Shop.packed.key
       let again = EditRequest(.document(order), text: "{}")
-      scene.hear(
+      scene.tell(
         .editConflict(
           EditConflict(
             key: order,
@@ -216,7 +216,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     case .transferring:
       var scene = Shop.online(size, glyphs)
       let request = TransferRequest.importing(file: "backup.jsonl", into: nil)
-      scene.hear(
+      scene.tell(
         .transferring(
           TransferState(request, documents: 12_040, refused: 2, perSecond: 3210, fraction: 0.45, secondsLeft: 72)))
       return scene.state

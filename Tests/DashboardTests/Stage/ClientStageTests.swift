@@ -196,7 +196,7 @@ struct ClientStageTests {
   func past() {
     var driver = StageDriver.shared()
     driver.tell("one", .collections(below: .root, ["cities"]), at: 1)
-    driver.tell("one", .notice(.info, "hello"), at: 2)
+    driver.tellHost("one", .notice(.info, "hello"), at: 2)
     driver.press(",")
     #expect(driver.state("one").past != nil && driver.state("bob").past == nil)
     driver.press("ctrl-n")

@@ -56,6 +56,11 @@ struct StageDriver {
     send(.client(event, at: now), from: client)
   }
 
+  mutating func tellHost(_ client: String, _ event: HostEvent, at seconds: Double) {
+    now = max(now, at(seconds))
+    send(.host(event, at: now), from: client)
+  }
+
   func number(_ name: String) -> ClientNumber? { stage.members.first { $0.name == name }?.number }
   func state(_ name: String) -> DashboardState {
     (stage.members.first { $0.name == name } ?? stage.first).session.shown

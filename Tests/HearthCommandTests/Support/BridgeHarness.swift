@@ -23,11 +23,11 @@ final class BridgeHarness {
   let backend: LocalBackend
   let bridge: ClientBridge
   private let client: Client
-  private let events: AsyncStream<ClientEvent>
+  private let events: AsyncStream<ScreenEvent>
   private let status: Task<Void, Never>
 
   private init(_ tap: MessageTap?) throws {
-    let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
+    let (events, continuation) = AsyncStream.makeStream(of: ScreenEvent.self)
     let faults = FaultInjector(seed: 1)
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
     let datastore: any Datastore = InProcessDatastore(backend: backend, database: database)
@@ -63,14 +63,22 @@ final class BridgeHarness {
 
   /// What the next event says that says something wanted; earlier ones are passed over.
   func next<Found>(_ wanted: (ClientEvent) -> Found?) async throws -> Found {
-    for await event in events {
+    for await case .client(let event) in events {
+      if let found = wanted(event) { return found }
+    }
+    throw RPCStatus(.cancelled, "The events have ended.")
+  }
+
+  /// The next event of the screen's host that says something wanted.
+  func nextOfHost<Found>(_ wanted: (HostEvent) -> Found?) async throws -> Found {
+    for await case .host(let event) in events {
       if let found = wanted(event) { return found }
     }
     throw RPCStatus(.cancelled, "The events have ended.")
   }
 
   func notice(_ word: String) async throws -> String {
-    try await next { if case .notice(_, let text) = $0, text.contains(word) { text } else { nil } }
+    try await nextOfHost { if case .notice(_, let text) = $0, text.contains(word) { text } else { nil } }
   }
 
   @discardableResult

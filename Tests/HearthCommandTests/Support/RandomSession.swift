@@ -82,7 +82,7 @@ struct RandomSession {
     case 10:
       apply(.input(.resize(Size(width: random.pick([120, 80, 40]), height: random.pick([36, 24, 10]))), at: now))
     case 11..<15: change()
-    default: apply(.client(news(), at: now))
+    default: apply(Action(news(), at: now))
     }
   }
 
@@ -113,7 +113,7 @@ struct RandomSession {
     apply(.client(.windowLoaded(tag, found, isFromCache: false, total: random.pick([nil, found.count])), at: now))
   }
 
-  private mutating func news() -> ClientEvent {
+  private mutating func news() -> ScreenEvent {
     batch += 1
     let (id, key) = (BatchID(batch), documents[0].key)
     let waiting = PendingWrite(
@@ -130,12 +130,12 @@ struct RandomSession {
     let request = EditRequest(.document(key), text: "{\"secret\": \(secret.map { "\($0)" } ?? "1")}")
     let index = try? FieldIndex(collectionGroup: "orders", fields: [.init(FieldPath("a"), .contains)])
     switch Int.random(in: 0..<25, using: &random) {
-    case 0: return .listenerFailed(ListenerTag(9), status())
-    case 1: return .windowFailed(WindowTag(1), status())
-    case 2: return .located(WindowTag(2), random.pick([nil, key]), cachedCount: 4)
-    case 3: return .collections(below: random.pick([.root, key.path]), ["orders", "é", "users"])
-    case 4: return .missingDocuments(in: ResourcePath("orders"), [key])
-    case 5: return .counted(ResourcePath("orders"), 42)
+    case 0: return .client(.listenerFailed(ListenerTag(9), status()))
+    case 1: return .client(.windowFailed(WindowTag(1), status()))
+    case 2: return .client(.located(WindowTag(2), random.pick([nil, key]), cachedCount: 4))
+    case 3: return .client(.collections(below: random.pick([.root, key.path]), ["orders", "é", "users"]))
+    case 4: return .client(.missingDocuments(in: ResourcePath("orders"), [key]))
+    case 5: return .client(.counted(ResourcePath("orders"), 42))
     case 6, 7:
       var status = ClientStatus(
         onlineState: random.pick([.online, .offline, .unknown]), isNetworkEnabled: .random(using: &random),
@@ -143,34 +143,37 @@ struct RandomSession {
         watch: StreamStatus(.backoff(until: now), lastError: status()), activeTargets: 2,
         roundTrips: [.milliseconds(3), .seconds(12)], cacheByteCount: 1 << 20, isDurable: .random(using: &random))
       status.reads = [ReadMeter(target: query.target, sent: 3, kept: 1)]
-      return .status(status)
-    case 8: return .storage(StorageNotice(badge: "IN MEMORY: x", message: random.text()))
-    case 9, 10: return .pendingWrites([waiting], of: QueueSize(count: 1, total: 3, byteCount: 96))
-    case 11: return .writeAcknowledged(BatchID(batch - 1), after: random.pick([nil, .milliseconds(184)]))
-    case 12: return .writeRejected(BatchID(batch - 1), status())
-    case 13: return .writeCancelled(BatchID(batch - 1))
+      return .client(.status(status))
+    case 8: return .client(.storage(StorageNotice(badge: "IN MEMORY: x", message: random.text())))
+    case 9, 10: return .client(.pendingWrites([waiting], of: QueueSize(count: 1, total: 3, byteCount: 96)))
+    case 11: return .client(.writeAcknowledged(BatchID(batch - 1), after: random.pick([nil, .milliseconds(184)])))
+    case 12: return .client(.writeRejected(BatchID(batch - 1), status()))
+    case 13: return .client(.writeCancelled(BatchID(batch - 1)))
     case 14:
       let rejection = Rejection(status: status(), time: now, attempts: 2)
-      return .rejectedWrites([
-        RejectedWrite(id: id, mutations: [mutation()], localWriteTime: now, rejection: rejection, byteCount: 9)
-      ])
-    case 15: return .rejectedWritesForgotten([BatchID(batch - 2)])
-    case 16: return .detail(key, remote: document("orders"), overlay: mutation(), local: documents[0])
+      return .client(
+        .rejectedWrites([
+          RejectedWrite(id: id, mutations: [mutation()], localWriteTime: now, rejection: rejection, byteCount: 9)
+        ]))
+    case 15: return .client(.rejectedWritesForgotten([BatchID(batch - 2)]))
+    case 16: return .client(.detail(key, remote: document("orders"), overlay: mutation(), local: documents[0]))
     case 17:
-      return .conflict(WriteConflict(batch: id, key: key, fields: [field], commitTime: SnapshotVersion(now)))
+      return .client(.conflict(WriteConflict(batch: id, key: key, fields: [field], commitTime: SnapshotVersion(now))))
     case 18:
-      return .editConflict(
-        EditConflict(
-          key: key, fields: [field], isDeleted: false, overwriting: [mutation()], keepingTheirs: [],
-          replacing: [mutation()], again: random.pick([.text(request), .fields(over: documents[0].data?.fields)])))
+      return .host(
+        .editConflict(
+          EditConflict(
+            key: key, fields: [field], isDeleted: false, overwriting: [mutation()], keepingTheirs: [],
+            replacing: [mutation()], again: random.pick([.text(request), .fields(over: documents[0].data?.fields)]))))
     case 19:
-      return .undoConflict(
-        UndoConflict(
-          batch: id, isRedo: true,
-          documents: [
-            .init(key: key, left: nil, now: documents[0].data?.fields, writing: .init(.fields, [field]))
-          ]))
-    case 20: return .editorFailed(request, line: 3, column: 4, reason: "no comma")
+      return .host(
+        .undoConflict(
+          UndoConflict(
+            batch: id, isRedo: true,
+            documents: [
+              .init(key: key, left: nil, now: documents[0].data?.fields, writing: .init(.fields, [field]))
+            ])))
+    case 20: return .host(.editorFailed(request, line: 3, column: 4, reason: "no comma"))
     case 21:
       let explanation = QueryExplanation(
         query: query, plan: .index,
@@ -180,10 +183,10 @@ struct RandomSession {
               index: $0, servedFilters: [FieldFilter(FieldPath("secret"), .equal, secret ?? .null)], servesOrder: true)
           ]
         } ?? [], documentsScanned: 1, documentsReturned: 2, duration: .microseconds(1234))
-      return .explained(query, random.pick([.success(explanation), .failure(status())]))
-    case 22: return .editorGaveUp(random.text())
-    case 23: return .indexes(index.map { [IndexState(definition: $0, isAutomatic: true)] } ?? [])
-    default: return .notice(random.pick([.info, .warning, .error]), random.text())
+      return .client(.explained(query, random.pick([.success(explanation), .failure(status())])))
+    case 22: return .host(.editorGaveUp(random.text()))
+    case 23: return .client(.indexes(index.map { [IndexState(definition: $0, isAutomatic: true)] } ?? []))
+    default: return .host(.notice(random.pick([.info, .warning, .error]), random.text()))
     }
   }
 

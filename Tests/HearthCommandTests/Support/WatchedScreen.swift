@@ -40,7 +40,7 @@ final class WatchedScreen {
   var look: ((WatchedScreen) -> Void)?
   private var lastLook = ContinuousClock.now
   private let client: Client
-  private let events: AsyncStream<ClientEvent>
+  private let events: AsyncStream<ScreenEvent>
   private var bridge: ClientBridge
   private var tasks: [Task<Void, Never>] = []
   private var waiting: [Waiting] = []
@@ -56,7 +56,7 @@ final class WatchedScreen {
   ///   - clockStands: whether only `pass(seconds:)` moves the dashboard's clock.
   private init(tellsCommits: Bool, clockStands: Bool, datastore wrap: (any Datastore) -> any Datastore) throws {
     stands = clockStands ? .now : nil
-    let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
+    let (events, continuation) = AsyncStream.makeStream(of: ScreenEvent.self)
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
     let own = InProcessDatastore(backend: backend, database: database)
     let told: any Datastore = tellsCommits ? own : SilentDatastore(base: own)
@@ -91,7 +91,7 @@ final class WatchedScreen {
   private func begin() {
     tasks = [
       Task { [bridge] in await bridge.followStatus() },
-      Task { [events] in for await event in events { self.apply(.client(event, at: self.now)) } },
+      Task { [events] in for await event in events { self.apply(Action(event, at: self.now)) } },
       Task {
         // The ticks of a session come when the screen changes by itself; more of them do no harm.
         while !Task.isCancelled {

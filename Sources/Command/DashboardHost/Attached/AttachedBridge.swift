@@ -57,7 +57,7 @@ package final class AttachedBridge {
         do throws(JSONError) {
           receive(try InspectionLine.value(InspectionNews.self, of: line))
         } catch {
-          emit(
+          tell(
             .notice(.warning, "\(program.title) said what this hearth does not know: \(RecordingLine.reason(error))"))
         }
       }
@@ -85,6 +85,7 @@ package final class AttachedBridge {
   }
 
   func emit(_ event: ClientEvent) { apply(.client(event, at: .now)) }
+  private func tell(_ event: HostEvent) { apply(.host(event, at: .now)) }
 
   // MARK: What the program tells
 
@@ -132,7 +133,7 @@ package final class AttachedBridge {
     if news.missedOutcomes > 0 {
       let count = news.missedOutcomes
       let subject = count == 1 ? "1 write was answered" : "\(count) writes were answered"
-      emit(.notice(.warning, "\(subject) that \(program.title) told too late to say how"))
+      tell(.notice(.warning, "\(subject) that \(program.title) told too late to say how"))
     }
     for outcome in outcomes { emit(StatusNews.event(of: outcome)) }
     for event in news.changes(in: status) { emit(event) }
@@ -201,7 +202,7 @@ package final class AttachedBridge {
 
   private func control(_ request: InspectionRequest) {
     ask(request) { [weak self] answer in
-      if case .failed(let status) = answer { self?.emit(.notice(.error, status.message)) }
+      if case .failed(let status) = answer { self?.tell(.notice(.error, status.message)) }
     }
   }
 
@@ -251,7 +252,7 @@ package final class AttachedBridge {
       switch answer {
       case .layers(let remote, let overlay, let local):
         self.emit(.detail(key, remote: remote, overlay: overlay, local: local))
-      case .failed(let status): self.emit(.notice(.error, "\(key): \(status.message)"))
+      case .failed(let status): self.tell(.notice(.error, "\(key): \(status.message)"))
       default: break
       }
     }

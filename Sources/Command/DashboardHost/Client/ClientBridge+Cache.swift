@@ -12,7 +12,7 @@ extension ClientBridge {
   func evict(_ scope: EvictionScope, olderThan age: Duration?) {
     request { bridge in
       let total = try await bridge.engine.evict(scope, olderThan: age)
-      bridge.emit(.notice(.info, total.account(of: scope, age)))
+      bridge.tell(.notice(.info, total.account(of: scope, age)))
     }
   }
 
@@ -23,7 +23,7 @@ extension ClientBridge {
         let what = QueryText.line(retention.target)
         let count = "\(grouped(total.removed)) document\(total.removed == 1 ? "" : "s")"
         let age = retention.lifetime.map { ", \(DurationText.text($0)) after the server confirmed them" } ?? ""
-        bridge.emit(.notice(.info, "\(count) of \(what) left the cache\(age)"))
+        bridge.tell(.notice(.info, "\(count) of \(what) left the cache\(age)"))
       }
     }
   }

@@ -132,21 +132,21 @@ extension ClientBridge {
       case .documentToCreate(let made): key = made
       case .newDocument(let collection):
         guard let made = DocumentKey(collection.appending(AutomaticID.make())) else {
-          return bridge.emit(.notice(.error, "\(collection.text) is not a collection"))
+          return bridge.tell(.notice(.error, "\(collection.text) is not a collection"))
         }
         key = made
       }
-      guard let mutation = edit.mutation(of: key) else { return bridge.emit(.notice(.info, "Nothing was changed.")) }
+      guard let mutation = edit.mutation(of: key) else { return bridge.tell(.notice(.info, "Nothing was changed.")) }
       if case .document = edit.subject {
         switch DocumentEdit.standing(of: edit, mutation, now: try await bridge.engine.cachedDocument(key)) {
         case .alone: break
-        case .beside(let others): bridge.emit(.notice(.info, DocumentEdit.notice(about: others)))
-        case .conflict(let conflict): return bridge.emit(.editConflict(conflict))
+        case .beside(let others): bridge.tell(.notice(.info, DocumentEdit.notice(about: others)))
+        case .conflict(let conflict): return bridge.tell(.editConflict(conflict))
         }
       }
       try await bridge.commit([mutation])
       switch edit.subject {
-      case .newDocument, .documentToCreate: bridge.emit(.created(key))
+      case .newDocument, .documentToCreate: bridge.tell(.created(key))
       case .document: break
       }
     }

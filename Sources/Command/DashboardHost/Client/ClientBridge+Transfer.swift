@@ -12,10 +12,10 @@ import Foundation
 extension ClientBridge {
   /// Starts an import or export beside everything else; an existing file is replaced only if the request says so.
   func transfer(_ request: TransferRequest) {
-    if transferring != nil { return emit(.notice(.info, "One import or export at a time.")) }
+    if transferring != nil { return tell(.notice(.info, "One import or export at a time.")) }
     if let replacing = request.replacing, FileManager.default.fileExists(atPath: UserPath.absolute(request.file)) {
       let again = Effect.client(.transfer(replacing))
-      return emit(
+      return tell(
         .question(
           title: "Replace a file", body: ["\(request.file) exists.", "It is replaced once the new one is complete."],
           action: "Replace", HeldEffects([again])))
@@ -24,7 +24,7 @@ extension ClientBridge {
       request: request, datastore: datastore, database: transferPlace.database, backend: transferPlace.backend,
       client: engine)
     let (news, continuation) = AsyncStream.makeStream(of: TransferState.self, bufferingPolicy: .bufferingNewest(1))
-    emit(.transferring(TransferState(request)))
+    tell(.transferring(TransferState(request)))
     // The work reads and writes files, which must not block the screen's thread.
     let work = Task.detached {
       defer { continuation.finish() }
@@ -32,13 +32,13 @@ extension ClientBridge {
     }
     transferring = Task { [weak self] in
       await withTaskCancellationHandler {
-        for await progress in news { self?.emit(.transferring(progress)) }
+        for await progress in news { self?.tell(.transferring(progress)) }
       } onCancel: {
         work.cancel()
       }
       let account = await work.value
       self?.transferring = nil
-      self?.emit(.transferred(account))
+      self?.tell(.transferred(account))
     }
   }
 }

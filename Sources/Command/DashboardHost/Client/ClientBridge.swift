@@ -25,7 +25,7 @@ final class ClientBridge {
   private let dataNotice: StorageNotice?
   /// The data that other processes use too; `nil` for data in memory, and for servers.
   let data: SharedData?
-  let emit: @MainActor (ClientEvent) -> Void
+  private let report: @MainActor (ScreenEvent) -> Void
 
   var subscriptions: Subscriptions
   /// Open documents with writes whose result the server has not sent.
@@ -68,7 +68,7 @@ final class ClientBridge {
   init(
     _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
     transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
-    control: EmulatorControl? = nil, tellsCommits: Bool = true, emit: @escaping @MainActor (ClientEvent) -> Void
+    control: EmulatorControl? = nil, tellsCommits: Bool = true, report: @escaping @MainActor (ScreenEvent) -> Void
   ) {
     engine = client.engine
     subscriptions = Subscriptions(client.engine)
@@ -80,8 +80,11 @@ final class ClientBridge {
     self.tellsCommits = tellsCommits
     self.data = data
     canReachBackend = !startsOffline
-    self.emit = emit
+    self.report = report
   }
+
+  func emit(_ event: ClientEvent) { report(.client(event)) }
+  func tell(_ event: HostEvent) { report(.host(event)) }
 
   /// Passes on the engine's status until cancelled.
   func followStatus() async {
@@ -234,7 +237,7 @@ final class ClientBridge {
         self.readLayers(of: key)
       case .failed(let status):
         self.subscriptions.forget(.detail(key))
-        self.emit(.notice(.error, "\(key): \(status.lineText(beside: key))"))
+        self.tell(.notice(.error, "\(key): \(status.lineText(beside: key))"))
       }
     }
   }
@@ -284,7 +287,7 @@ final class ClientBridge {
       } catch is CancellationError {
         // The session is over.
       } catch {
-        self.emit(.notice(.error, "\(error)"))
+        self.tell(.notice(.error, "\(error)"))
       }
       self.requests[id] = nil
     }

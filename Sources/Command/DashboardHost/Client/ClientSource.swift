@@ -27,7 +27,7 @@ package struct ClientSource {
 
   /// - Parameter tap: sees the messages between the client and its datastore, with the faults on their way.
   init(
-    _ options: Session.Options, _ tap: MessageTap?, emit: @escaping @MainActor (ClientEvent) -> Void
+    _ options: Session.Options, _ tap: MessageTap?, report: @escaping @MainActor (ScreenEvent) -> Void
   ) throws(StoreError) {
     connection = try BackendConnection.openOrFallBack(
       options.storage.backend, options.storage.database, options.durability, reports: reports)
@@ -42,7 +42,7 @@ package struct ClientSource {
       client, faults: faults, dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection), startsOffline: options.startsOffline,
       control: EmulatorControl(of: options.storage.backend),
-      tellsCommits: BackendConnection.name(options.storage).kind != .cloud, emit: emit)
+      tellsCommits: BackendConnection.name(options.storage).kind != .cloud, report: report)
   }
 
   /// Begins to tell news, and opens the listeners of earlier sessions and of the command line.
@@ -51,7 +51,7 @@ package struct ClientSource {
     group.addTask { [bridge] in await bridge.followStatus() }
     group.addTask { [bridge] in await bridge.followCompany() }
     group.addTask { [bridge, reports] in
-      for await sentence in reports.sentences { await bridge.emit(.notice(.warning, sentence)) }
+      for await sentence in reports.sentences { await bridge.tell(.notice(.warning, sentence)) }
     }
     let options = session.options
     if let demo = options.demo { add(demo, to: &group, session) }

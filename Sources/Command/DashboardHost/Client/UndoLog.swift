@@ -234,15 +234,15 @@ extension ClientBridge {
   /// - Parameter allowed: the changes by others that may be overwritten.
   func undo(over allowed: UndoConflict?) {
     inOrder { bridge in
-      guard let step = bridge.undoLog.steps.last else { return bridge.emit(.notice(.info, "nothing to undo")) }
+      guard let step = bridge.undoLog.steps.last else { return bridge.tell(.notice(.info, "nothing to undo")) }
       do {
         try await bridge.engine.cancelWrite(step.batch)
         bridge.undoLog.noteUndone(step, left: try await bridge.contents(of: Set(step.changes.map(\.key))))
-        bridge.emit(.notice(.info, "\(step.batch) taken back before it was sent"))
+        bridge.tell(.notice(.info, "\(step.batch) taken back before it was sent"))
       } catch let error as RPCStatus where error.code == .notFound {
         try await bridge.reverse(step, over: allowed)
       } catch let error as RPCStatus where error.code == .failedPrecondition {
-        bridge.emit(.notice(.warning, "\(step.batch) is on its way: undo it when it is acknowledged"))
+        bridge.tell(.notice(.warning, "\(step.batch) is on its way: undo it when it is acknowledged"))
       }
     }
   }
@@ -257,16 +257,16 @@ extension ClientBridge {
         if let mutation = try change.reversal(of: now[change.key] ?? .unknown) { mutations.append(mutation) }
       }
     } catch {
-      return emit(.notice(.warning, "\(step.batch) is not undone: \(error)"))
+      return tell(.notice(.warning, "\(step.batch) is not undone: \(error)"))
     }
     guard !mutations.isEmpty else {
       undoLog.noteUndone(step, left: now)
-      return emit(.notice(.info, "nothing of \(step.batch) is left to undo"))
+      return tell(.notice(.info, "nothing of \(step.batch) is left to undo"))
     }
     if step.changes.contains(where: { !$0.isUntouched(now[$0.key] ?? .unknown) }) {
       let left = Dictionary(step.changes.map { ($0.key, $0.after) }, uniquingKeysWith: { $1 })
       let conflict = Self.conflict(step.batch, isRedo: false, mutations, left: left, now: now)
-      guard conflict == allowed else { return emit(.undoConflict(conflict)) }
+      guard conflict == allowed else { return tell(.undoConflict(conflict)) }
     }
     let handle = engine.write(mutations)
     let batch = try await handle.local
@@ -294,7 +294,7 @@ extension ClientBridge {
   /// - Parameter allowed: the changes by others that may be overwritten.
   func redo(over allowed: UndoConflict?) {
     inOrder { bridge in
-      guard let undone = bridge.undoLog.undone.last else { return bridge.emit(.notice(.info, "nothing to redo")) }
+      guard let undone = bridge.undoLog.undone.last else { return bridge.tell(.notice(.info, "nothing to redo")) }
       let step = undone.step
       let now = try await bridge.contents(of: Set(step.changes.map(\.key)))
       let touched = step.changes.filter { change in
@@ -304,7 +304,7 @@ extension ClientBridge {
       }
       if !touched.isEmpty {
         let conflict = Self.conflict(step.batch, isRedo: true, step.mutations, left: undone.left, now: now)
-        guard conflict == allowed else { return bridge.emit(.undoConflict(conflict)) }
+        guard conflict == allowed else { return bridge.tell(.undoConflict(conflict)) }
       }
       let (again, handle) = try await bridge.perform(step.mutations)
       bridge.undoLog.noteRedone(step.batch, as: again)
@@ -317,11 +317,11 @@ extension ClientBridge {
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
   ) {
-    if !canReachBackend { emit(.notice(.info, "\(text); the server is told when you are online")) }
+    if !canReachBackend { tell(.notice(.info, "\(text); the server is told when you are online")) }
     request { bridge in
       do throws(RPCStatus) {
         _ = try await handle.acknowledged
-        bridge.emit(.notice(.info, text))
+        bridge.tell(.notice(.info, text))
       } catch {
         // The rejection is reported separately.
         undo(bridge)

@@ -122,12 +122,12 @@ package final class PlainSession {
     let bridge = ClientBridge(
       client, faults: faults, dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection), control: EmulatorControl(of: options.storage.backend)
-    ) { [weak self] event in self?.apply(.client(event, at: .now)) }
+    ) { [weak self] event in self?.apply(Action(event, at: .now)) }
     self.bridge = bridge
     let (failures, failing) = AsyncStream.makeStream(of: Void.self)
     failed = { failing.yield() }
 
-    for notice in options.notices { apply(.client(.notice(.warning, notice), at: .now)) }
+    for notice in options.notices { apply(.host(.notice(.warning, notice), at: .now)) }
     let end = await withTaskGroup(of: End?.self) { group in
       group.addTask {
         await bridge.followStatus()
@@ -138,7 +138,7 @@ package final class PlainSession {
         return nil
       }
       group.addTask {
-        for await sentence in reports.sentences { await bridge.emit(.notice(.warning, sentence)) }
+        for await sentence in reports.sentences { await bridge.tell(.notice(.warning, sentence)) }
         return nil
       }
       group.addTask { await causes.first { _ in true }.map { End.interrupted($0) } }
@@ -213,7 +213,7 @@ package final class PlainSession {
       datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.stateFolder),
       seed: settings.seed, speed: settings.speed, clock: ContinuousClock())
     let notify: @MainActor @Sendable (String) -> Void = { [weak self] text in
-      self?.apply(.client(.notice(.warning, text), at: .now))
+      self?.apply(.host(.notice(.warning, text), at: .now))
     }
     group.addTask {
       await demo.run(notify: notify)
@@ -227,7 +227,7 @@ package final class PlainSession {
       events.note(event) { [state] in state.writes.documents(of: $0) }
     }
     perform(update(&state, action))
-    if case .client(.undoConflict(let conflict), _) = action {
+    if case .host(.undoConflict(let conflict), _) = action {
       let paths = conflict.documents.map(\.key.path.text).joined(separator: ", ")
       say("nothing was undone: \(paths) changed since")
     }

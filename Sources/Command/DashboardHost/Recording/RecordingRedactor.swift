@@ -58,7 +58,8 @@ package final class RecordingRedactor: Sendable {
     case .caption(let text, let time): .caption(redaction.isAll && !text.isEmpty ? "x" : text, at: time)
     // The text behind a command's name may be a value.
     case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
-    case .tick, .link, .sent, .listen, .open, .adopt, .configured, .overwrote, .staged: try redaction.redacted(action)
+    case .tick, .link, .sent, .listen, .open, .adopt, .configured, .overwrote, .staged, .host:
+      try redaction.redacted(action)
     }
   }
 

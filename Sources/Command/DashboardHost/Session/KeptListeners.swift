@@ -7,6 +7,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import Foundation
+
 import enum Hearth.PathComponent
 
 /// The listeners of one database that come back at the next start: a file of its own below the state folder, written
@@ -119,7 +120,7 @@ extension Session {
     if !replaces, FileManager.default.fileExists(atPath: path) {
       let save = TerminalEffect.saveListeners(definitions, file: file, replaces: true)
       return apply(
-        .client(
+        .host(
           .question(
             title: "Replace a file", body: ["\(file) exists.", "It is replaced as a whole."], action: "Replace",
             HeldEffects([.terminal(save)])), at: .now))
@@ -144,7 +145,7 @@ extension Session {
   func openListeners(_ file: String) {
     do throws(CommandFailure) {
       let read = try ListenerFile.read(UserPath.absolute(file), name: file, database: options.storage.database)
-      apply(.client(.listenersRead(read.definitions, from: file), at: .now))
+      apply(.host(.listenersRead(read.definitions, from: file), at: .now))
       if read.definitions.isEmpty, read.problems.isEmpty { notify(.info, "\(file) has no listeners") }
       for problem in read.problems { notify(.warning, problem) }
     } catch {

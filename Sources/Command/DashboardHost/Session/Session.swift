@@ -188,7 +188,7 @@ package final class Session {
       perform(happen(action, from: client))
       keepListeners()
       setNeedsFrame(for: .input)
-    case .tick, .client, .link, .sent, .overwrote:
+    case .tick, .client, .host, .link, .sent, .overwrote:
       news.take((action, client), isHeld: screen.gate.holdsNews)
       setNeedsFrame(for: .news)
     }
@@ -340,5 +340,5 @@ package final class Session {
     }
   }
 
-  func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }
+  func notify(_ kind: Toast.Kind, _ text: String) { apply(.host(.notice(kind, text), at: .now)) }
 }

@@ -22,7 +22,7 @@ struct SessionJournal {
 
   mutating func note(_ action: Action) {
     switch action {
-    case .client(.notice(let kind, let text), _):
+    case .host(.notice(let kind, let text), _):
       let level: Logger.Level =
         switch kind {
         case .info: .debug

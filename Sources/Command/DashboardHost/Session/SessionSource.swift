@@ -26,7 +26,7 @@ enum SessionSource {
     _ options: Session.Options, _ tap: MessageTap?, apply: @escaping @MainActor (Action) -> Void
   ) throws(StoreError) {
     switch options.subject {
-    case .client: self = .client(try ClientSource(options, tap) { apply(.client($0, at: .now)) })
+    case .client: self = .client(try ClientSource(options, tap) { apply(Action($0, at: .now)) })
     case .program(let attachment):
       self = .program(AttachedBridge(attachment.link, attachment.program, attachment.greeting, apply: apply))
     case .recording, .scenario: self = .recording

@@ -126,9 +126,9 @@ extension Session {
         }
         adoptSize()
         if status == 0 { await write(try file.text(), for: request, of: client) }
-        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now), from: client) }
+        if let failure = editor.failure(status) { apply(.host(.editorGaveUp(failure), at: .now), from: client) }
       } catch {
-        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now), from: client)
+        apply(.host(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now), from: client)
       }
       editing = nil
     }
@@ -146,19 +146,19 @@ extension Session {
       switch try await standing(of: request, edited, mutations, client) {
       case .alone: break
       case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
-      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now), from: client)
+      case .conflict(let conflict): return apply(.host(.editConflict(conflict), at: .now), from: client)
       }
       perform(.write(mutations), of: client)
       switch request.subject {
       case .newDocument, .documentToCreate:
-        if let key = mutations.first?.key { apply(.client(.created(key), at: .now), from: client) }
+        if let key = mutations.first?.key { apply(.host(.created(key), at: .now), from: client) }
       case .document, .rejectedWrite: break
       }
     } catch {
       var kept = request
       kept.text = edited
       apply(
-        .client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now),
+        .host(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now),
         from: client)
     }
   }

@@ -42,7 +42,7 @@ final class ScenarioBridge {
     (engine, self.tap, self.apply, self.now, self.database) = (opened.engine, tap, apply, now, database)
     client = ClientBridge(
       opened, faults: faults, dataNotice: nil, transferPlace: (database, nil), tellsCommits: false
-    ) { event in apply(.client(event, at: now())) }
+    ) { event in apply(Action(event, at: now())) }
     following = Task { [client] in await client.followStatus() }
     list(below: .root)
   }

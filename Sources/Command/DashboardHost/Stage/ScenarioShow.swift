@@ -215,6 +215,7 @@ extension Action {
     case .caption(let text, _): .caption(text, at: time)
     case .run(let text, _): .run(text, at: time)
     case .client(let event, _): .client(event, at: time)
+    case .host(let event, _): .host(event, at: time)
     case .listen, .open, .adopt, .overwrote, .staged: self
     }
   }
@@ -265,7 +266,7 @@ extension Session {
     switch action {
     case .input(.resize, _), .tick, .sent, .link, .configured: return false
     case .input, .run, .caption: return true
-    case .client, .listen, .open, .adopt, .overwrote, .staged: return false
+    case .client, .host, .listen, .open, .adopt, .overwrote, .staged: return false
     }
   }
 

@@ -10,6 +10,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
+
 import class Hearth.Client
 import class Hearth.UserSession
 
@@ -29,7 +30,7 @@ final class StagedClient {
   init(
     as user: String?, to datastore: any Datastore, _ database: DatabaseID, faults: FaultInjector, startsOffline: Bool,
     transferPlace: (database: DatabaseID, backend: String?), control: EmulatorControl? = nil, tellsCommits: Bool = true,
-    emit: @escaping @MainActor (ClientEvent) -> Void
+    report: @escaping @MainActor (ScreenEvent) -> Void
   ) {
     let client = Client(
       LocalStoreConfiguration(location: .memory, policy: .never, database: database),
@@ -39,7 +40,7 @@ final class StagedClient {
     if let user { client.engine.changeUser(to: user) {} }
     let bridge = ClientBridge(
       client, faults: faults, dataNotice: nil, transferPlace: transferPlace, startsOffline: startsOffline,
-      control: control, tellsCommits: tellsCommits, emit: emit)
+      control: control, tellsCommits: tellsCommits, report: report)
     bridge.tellsAnswers = true
     self.client = client
     self.bridge = bridge
@@ -130,7 +131,7 @@ extension Session {
       startsOffline: isBeginning && options.startsOffline,
       transferPlace: storage.transferPlace(first.connection), control: EmulatorControl(of: storage.backend),
       tellsCommits: BackendConnection.name(storage).kind != .cloud
-    ) { [weak self] in self?.apply(.client($0, at: .now), from: number) }
+    ) { [weak self] in self?.apply(Action($0, at: .now), from: number) }
     clients[number] = client
   }
 

@@ -101,7 +101,7 @@ package struct ClientStage: Sendable {
     case .input, .run:
       tellFacts(to: focused.number, at: action.time)
       happen(action, to: focused.number)
-    case .client, .caption: happen(action, to: focused.number)
+    case .client, .host, .caption: happen(action, to: focused.number)
     case .tick, .sent, .link, .configured: for member in members { happen(action, to: member.number) }
     case .listen, .open, .adopt, .overwrote, .staged: happen(action, to: first.number)
     }
@@ -232,7 +232,7 @@ extension ClientStage {
     turn = Turn()
     guard let name = self[client]?.name else { return turn }
     remove(name, at: time)
-    happen(.client(.notice(.error, "\(name): \(reason)"), at: time), to: focused.number)
+    happen(.host(.notice(.error, "\(name): \(reason)"), at: time), to: focused.number)
     return turn
   }
 }
@@ -295,7 +295,7 @@ extension ClientStage {
   }
 
   private mutating func mark(_ text: String, at time: Timestamp) {
-    for member in members { happen(.client(.marked(text), at: time), to: member.number) }
+    for member in members { happen(.host(.marked(text), at: time), to: member.number) }
   }
 
   mutating func perform(_ control: ScenarioControl) {

@@ -124,11 +124,11 @@ package struct DashboardSession: Sendable {
     let now = now
     switch action {
     case .input(.resize(let size), _): past?.shown.screen.resize(to: size)
-    case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
+    case .host(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
     case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
     case .staged(let facts, _): past?.shown.stage = facts
-    case .input, .client, .tick, .sent, .listen, .open, .adopt, .caption, .run, .overwrote: break
+    case .input, .client, .host, .tick, .sent, .listen, .open, .adopt, .caption, .run, .overwrote: break
     }
     _ = past?.age(to: now)
     past?.showToasts()
@@ -290,7 +290,7 @@ package struct DashboardSession: Sendable {
 
   private mutating func nothing(_ text: String) {
     if past == nil {
-      _ = happen(.client(.notice(.info, text), at: now))
+      _ = happen(.host(.notice(.info, text), at: now))
     } else {
       say(.info, text)
     }

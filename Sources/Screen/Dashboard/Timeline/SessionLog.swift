@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 package import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
@@ -74,6 +75,7 @@ package struct SessionLog: Sendable {
     }
     var isStep = false
     if case .client(let event, _) = action { isStep = event.isStep(state) }
+    if case .host(let event, _) = action { isStep = event.isStep }
     let last = segments.count - 1
     segments[last].entries.append(Entry(action: kept, isStep: isStep, steps: steps))
     if isStep { steps += 1 }
@@ -209,7 +211,8 @@ extension Action {
   /// The time of the action.
   package var time: Timestamp {
     switch self {
-    case .input(_, let time), .tick(let time), .client(_, let time), .link(_, let time), .sent(_, let time),
+    case .input(_, let time), .tick(let time), .client(_, let time), .host(_, let time), .link(_, let time),
+      .sent(_, let time),
       .listen(_, _, _, let time), .open(_, let time), .adopt(_, let time),
       .configured(_, let time), .caption(_, let time), .run(_, let time), .overwrote(_, let time),
       .staged(_, let time):
@@ -220,6 +223,8 @@ extension Action {
   /// The approximate memory that the log needs to keep the action. Documents that a window lists are mostly those that
   /// it listed before, and share their storage with them.
   package var cost: Int {
+    if case .host(.notice(_, let text), _) = self { return 320 + text.utf8.count }
+    if case .host = self { return 1024 }
     guard case .client(let event, _) = self else { return 160 }
     switch event {
     case .snapshot(let snapshot):
@@ -233,20 +238,14 @@ extension Action {
     case .rejectedWrites(let writes): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
     case .detail(_, let remote, _, let local, _): return 640 + (remote?.cost ?? 0) + (local?.cost ?? 0)
     case .missingDocuments(_, let keys): return 320 + 64 * keys.count
-    case .notice(_, let text): return 320 + text.utf8.count
     default: return 1024
     }
   }
 
   /// The action as the log and the file keep it: without parts that other events repeat.
   package var withoutRepetition: Action {
-    guard case .client(.status(var status), let time) = self else { return self }
-    status.pendingWrites = []
-    status.rejectedWrites = []
-    status.indexes = []
-    status.retentions = nil
-    status.recentOutcomes = []
-    return .client(.status(status), at: time)
+    guard case .client(.status(let status), let time) = self else { return self }
+    return .client(.status(status.withoutLists), at: time)
   }
 }
 
@@ -260,20 +259,27 @@ extension ClientEvent {
     case .snapshotsMissed(let count, _): count > 0
     case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
       .writeAcknowledged, .writeRejected, .writeCancelled,
-      .rejectedWritesForgotten, .conflict, .contested, .marked, .editConflict, .undoConflict, .editorFailed,
-      .editorGaveUp,
-      .created,
-      .explained,
-      .transferred, .listenersRead, .question, .notice:
+      .rejectedWritesForgotten, .conflict, .contested, .explained:
       true
     case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,
       .committed, .commitsUnheard,
       .rejectedWrites, .answered,
       .detail, .indexes, .retentions,
       .faults,
-      .previewed, .decisions, .inside, .surveyed, .fieldTypes,
-      .transferring:
+      .previewed, .decisions, .inside, .surveyed, .fieldTypes:
       false
+    }
+  }
+}
+
+extension HostEvent {
+  /// Whether moving from event to event stops at the action.
+  var isStep: Bool { if case .transferring = self { false } else { true } }
+  /// Whether the event counts as news to the user: answers to keys and words of this program do not.
+  var isNews: Bool {
+    switch self {
+    case .marked, .transferring, .transferred: true
+    case .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict: false
     }
   }
 }

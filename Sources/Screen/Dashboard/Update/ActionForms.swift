@@ -244,6 +244,9 @@ extension Action: JSONUnion {
     case .client(let event, _):
       try form("event", event)
       return "event"
+    case .host(let event, _):
+      try form("event", event)
+      return "host"
     case .link(let isSlow, _):
       try form("slow", isSlow)
       return "link"
@@ -285,6 +288,7 @@ extension Action: JSONUnion {
     case "input": .input(try form("input"), at: time)
     case "tick": .tick(time)
     case "event": .client(try form("event"), at: time)
+    case "host": .host(try form("event"), at: time)
     case "link": .link(isSlow: try form("slow"), at: time)
     case "sent": .sent(try form.members(), at: time)
     case "listen": .listen(try form("query"), name: try form.word("name"), try form("options"), at: time)

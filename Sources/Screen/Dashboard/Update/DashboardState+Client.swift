@@ -70,21 +70,6 @@ extension DashboardState {
     case .conflict(let conflict): receive(conflict)
     case .answered: break
     case .contested(let conflict): receive(conflict)
-    case .marked(let text): feed.append(FeedRow(time: now, kind: .divider, summary: text))
-    case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
-    case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
-    case .editorFailed(let request, let line, let column, let reason):
-      interject(
-        .confirm(
-          Confirmation(
-            title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
-            action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
-    case .created(let key):
-      toast(.info, "new document \(key.path.text)")
-      return locate(key)
-    case .editorGaveUp(let reason):
-      toast(.warning, reason)
-      if let editor = typing.editing.takeBack() { interject(.fields(editor)) }
     case .explained(let query, let result): receive(result, of: query)
     case .decisions(let result): receive(result)
     case .previewed(let query, let preview): receive(preview, about: query)
@@ -93,12 +78,33 @@ extension DashboardState {
     case .fieldTypes(let path, let result): receive(result, of: path)
     case .indexes(let states): return receive(states)
     case .retentions(let retentions): return receive(retentions)
-    case .transferring(let progress): receive(progress)
-    case .transferred(let account): return receive(account)
+    }
+    return []
+  }
+
+  mutating func receive(_ event: HostEvent) -> [Effect] {
+    switch event {
+    case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
+    case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
+    case .editorFailed(let request, let line, let column, let reason):
+      interject(
+        .confirm(
+          Confirmation(
+            title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
+            action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
+    case .editorGaveUp(let reason):
+      toast(.warning, reason)
+      if let editor = typing.editing.takeBack() { interject(.fields(editor)) }
+    case .created(let key):
+      toast(.info, "new document \(key.path.text)")
+      return locate(key)
     case .listenersRead(let definitions, let file): return receive(definitions, from: file)
     case .question(let title, let body, let action, let held):
       overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(held.effects)))
     case .notice(let kind, let text): toast(kind, text)
+    case .marked(let text): feed.append(FeedRow(time: now, kind: .divider, summary: text))
+    case .transferring(let progress): receive(progress)
+    case .transferred(let account): return receive(account)
     }
     return []
   }
@@ -117,9 +123,8 @@ extension DashboardState {
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
     case .commitsUnheard, .answered, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions,
       .previewed,
-      .inside, .surveyed, .fieldTypes, .indexes, .retentions,
-      .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict:
-      // Answers to keys, and words of this program.
+      .inside, .surveyed, .fieldTypes, .indexes, .retentions:
+      // Answers to keys.
       false
     default: true
     }

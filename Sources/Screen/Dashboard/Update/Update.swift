@@ -13,6 +13,8 @@ package enum Action: Sendable {
   case tick(Timestamp)
   /// News from the client.
   case client(ClientEvent, at: Timestamp)
+  /// News from the screen's host.
+  case host(HostEvent, at: Timestamp)
   /// The terminal's line became too slow for every frame, or fast enough again.
   case link(isSlow: Bool, at: Timestamp)
   /// The bytes and frames that were sent to the terminal so far.
@@ -36,6 +38,13 @@ package enum Action: Sendable {
 }
 
 extension Action {
+  package init(_ event: ScreenEvent, at time: Timestamp) {
+    switch event {
+    case .client(let event): self = .client(event, at: time)
+    case .host(let event): self = .host(event, at: time)
+    }
+  }
+
   fileprivate var isListen: Bool { if case .listen = self { true } else { false } }
 }
 
@@ -56,6 +65,10 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .client(let event, let time):
     state.age(to: time)
     state.headerClock.advance(to: state.now, isNews: state.isNews(event))
+    effects = state.receive(event)
+  case .host(let event, let time):
+    state.age(to: time)
+    state.headerClock.advance(to: state.now, isNews: event.isNews)
     effects = state.receive(event)
   case .input(let event, let time):
     state.age(to: time)

@@ -97,8 +97,6 @@ extension JSONForm {
 
 // MARK: - Events
 
-extension Toast.Kind: JSONFormed {}
-
 extension ClientEvent: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
     switch self {
@@ -214,27 +212,6 @@ extension ClientEvent: JSONUnion {
     case .contested(let conflict):
       try form.members(of: conflict)
       return "contested"
-    case .marked(let text):
-      try form.text("text", text)
-      return "marked"
-    case .editConflict(let conflict):
-      try form.members(of: conflict)
-      return "edit-conflict"
-    case .undoConflict(let conflict):
-      try form.members(of: conflict)
-      return "undo-conflict"
-    case .editorFailed(let request, let line, let column, let reason):
-      try form("request", request)
-      try form("line", line)
-      try form("column", column)
-      try form.content("reason", reason, as: "reason")
-      return "editor-failed"
-    case .created(let key):
-      try form("path", key)
-      return "created"
-    case .editorGaveUp(let reason):
-      try form.text("reason", reason)
-      return "editor-gave-up"
     case .explained(let query, let result):
       try form("query", query)
       _ = try form.result("explanation", result)
@@ -262,26 +239,6 @@ extension ClientEvent: JSONUnion {
     case .retentions(let retentions):
       try form("retentions", retentions)
       return "retentions"
-    case .transferring(let transfer):
-      try form.members(of: transfer)
-      return "transferring"
-    case .transferred(let account):
-      try form.members(of: account)
-      return "transferred"
-    case .listenersRead(let definitions, let file):
-      try form("listeners", definitions)
-      try form.word("from", file)
-      return "listeners-read"
-    case .question(let title, let body, let action, _):
-      // The effects wait in this program, and are not part of a recording.
-      try form.text("title", title)
-      try form.texts("body", body)
-      try form.word("action", action)
-      return "question"
-    case .notice(let kind, let text):
-      try form("kind", kind)
-      try form.text("text", text)
-      return "notice"
     }
   }
 
@@ -334,15 +291,6 @@ extension ClientEvent: JSONUnion {
     case "conflict": return .conflict(try form.members())
     case "answered": return .answered(try form.members())
     case "contested": return .contested(try form.members())
-    case "marked": return .marked(try form.text("text"))
-    case "edit-conflict": return .editConflict(try form.members())
-    case "undo-conflict": return .undoConflict(try form.members())
-    case "editor-failed":
-      return .editorFailed(
-        try form("request"), line: try form("line"), column: try form("column"),
-        reason: try form.content("reason", as: "reason"))
-    case "created": return .created(try form("path"))
-    case "editor-gave-up": return .editorGaveUp(try form.text("reason"))
     case "explained": return .explained(try form("query"), try form.result("explanation"))
     case "decisions": return .decisions(try form.result("decisions"))
     case "inside": return .inside(try form.result("inside"))
@@ -351,13 +299,6 @@ extension ClientEvent: JSONUnion {
     case "previewed": return .previewed(try form("query"), try form.result("preview"))
     case "indexes": return .indexes(try form("indexes"))
     case "retentions": return .retentions(try form("retentions"))
-    case "transferring": return .transferring(try form.members())
-    case "transferred": return .transferred(try form.members())
-    case "listeners-read": return .listenersRead(try form("listeners"), from: try form.word("from"))
-    case "question":
-      return .question(
-        title: try form.text("title"), body: try form.texts("body"), action: try form.word("action"), HeldEffects([]))
-    case "notice": return .notice(try form("kind"), try form.text("text"))
     default: return nil
     }
   }
