@@ -315,7 +315,7 @@ let package = Package(
       "DashboardView",
       [
         "Dashboard", "DashboardModel", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON",
-        "FirestoreText", "FirestoreClientState",
+        "FirestoreText", "FirestoreClientState", "ClientPort",
       ]),
 
     module(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientPort
-package import DashboardModel
+package import ClientPort
+import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 

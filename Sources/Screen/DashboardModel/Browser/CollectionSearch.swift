@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -39,22 +40,6 @@ package struct CollectionSearch: Sendable {
 
   /// Takes account of a document that came to pass, or passes no more, after it was looked at.
   package mutating func adjust(by step: Int) { found = max(0, found + step) }
-}
-
-/// The next part of a search.
-package struct SearchNews: Sendable {
-  /// The documents that were found since the last news, as far as they are kept.
-  package var hits: [Document]
-  /// The number of documents that were looked at, and found, since the beginning.
-  package var looked: Int
-  package var found: Int
-  package var isDone: Bool
-  package var isFromCache: Bool
-
-  package init(hits: [Document], looked: Int, found: Int, isDone: Bool, isFromCache: Bool) {
-    (self.hits, self.looked, self.found) = (hits, looked, found)
-    (self.isDone, self.isFromCache) = (isDone, isFromCache)
-  }
 }
 
 /// The query that bounds a search, and the filter that each document is checked with.

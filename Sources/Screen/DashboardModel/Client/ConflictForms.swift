@@ -6,23 +6,6 @@ import FirestoreModel
 
 // Edits, and conflicts between writes.
 
-extension WriteConflict.Field: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    let path: FieldPath = try form("field", it?.path)
-    return WriteConflict.Field(
-      path: path, base: try form.value("saw", it?.base, at: path), mine: try form.value("wrote", it?.mine, at: path),
-      theirs: try form.value("replaced", it?.theirs, at: path))
-  }
-}
-
-extension WriteConflict: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    WriteConflict(
-      batch: try form("batch", it?.batch), key: try form("path", it?.key), fields: try form("fields", it?.fields),
-      commitTime: try form("commitTime", it?.commitTime))
-  }
-}
-
 extension EditRequest.Subject: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
     switch self {
@@ -108,57 +91,5 @@ extension UndoConflict: JSONRecord {
     UndoConflict(
       batch: try form("batch", it?.batch), isRedo: try form("redo", it?.isRedo),
       documents: try form("documents", it?.documents))
-  }
-}
-
-extension ClientConflict.Outcome: JSONUnion {
-  package func write(_ form: inout JSONForm) throws(JSONError) -> String {
-    switch self {
-    case .replaced(let fields, let after):
-      try form("fields", fields)
-      try form("after", after)
-      return "replaced"
-    case .refused(let code, let effect, let after):
-      try form("code", code)
-      try form("effect", effect)
-      try form("after", after)
-      return "refused"
-    }
-  }
-
-  package static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self? {
-    switch type {
-    case "replaced": .replaced(try form("fields"), after: try form("after"))
-    case "refused": .refused(try form("code"), try form("effect"), after: try form("after"))
-    default: nil
-    }
-  }
-}
-
-extension ClientConflict: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    ClientConflict(
-      key: try form("path", it?.key), other: try form.word("other", it?.other), batch: try form("batch", it?.batch),
-      isLater: try form("later", it?.isLater), outcome: try form("outcome", it?.outcome))
-  }
-}
-
-/// Whether a document existed.
-private struct Existence: JSONRecord {
-  var key: DocumentKey
-  var existed: Bool
-
-  static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    Existence(key: try form("path", it?.key), existed: try form("existed", it?.existed))
-  }
-}
-
-extension AnsweredWrite: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    let known = it.map { $0.existed.sorted { $0.key < $1.key }.map { Existence(key: $0.key, existed: $0.value) } }
-    return AnsweredWrite(
-      batch: try form("batch", it?.batch), mutations: try form("writes", it?.mutations),
-      commitTime: try form.optional("commitTime", it?.commitTime), refusal: try form.optional("refusal", it?.refusal),
-      existed: Dictionary(try form("existed", known).map { ($0.key, $0.existed) }, uniquingKeysWith: { $1 }))
   }
 }

@@ -76,3 +76,26 @@ extension HostEvent: JSONUnion {
     }
   }
 }
+
+// MARK: - Listeners
+
+extension ListenerDefinition: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    ListenerDefinition(
+      name: try form.text("name", it?.name), query: try form("query", it?.query),
+      options: try form("options", it?.options))
+  }
+}
+
+extension ListenerRecord: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    var record = ListenerRecord(
+      tag: try form("listener", it?.tag), name: try form.text("name", it?.name), query: try form("query", it?.query),
+      options: try form("options", it?.options))
+    record.isFromCache = try form("fromCache", it?.isFromCache)
+    record.hasPendingWrites = try form("pendingWrites", it?.hasPendingWrites)
+    record.count = try form.optional("count", it?.count)
+    record.failure = try form.optional("error", it?.failure)
+    return record
+  }
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreModel
 
 /// A move of the screen through the session's history. Performed by `DashboardSession`.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreModel
 
 /// The rows of pane 4: a bounded ring, and the part of it that passes the filter.

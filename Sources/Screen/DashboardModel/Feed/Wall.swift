@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreModel
 
 /// The last minute of all listeners and of the own writes on one axis of seconds, whether or not it is on the screen.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ClientPort
 import FirestoreClientState
 package import FirestoreJSON
 import FirestoreModel
@@ -37,27 +36,6 @@ extension ListenerSnapshot: JSONRecord {
   }
 }
 
-extension ListenerDefinition: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    ListenerDefinition(
-      name: try form.text("name", it?.name), query: try form("query", it?.query),
-      options: try form("options", it?.options))
-  }
-}
-
-extension ListenerRecord: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    var record = ListenerRecord(
-      tag: try form("listener", it?.tag), name: try form.text("name", it?.name), query: try form("query", it?.query),
-      options: try form("options", it?.options))
-    record.isFromCache = try form("fromCache", it?.isFromCache)
-    record.hasPendingWrites = try form("pendingWrites", it?.hasPendingWrites)
-    record.count = try form.optional("count", it?.count)
-    record.failure = try form.optional("error", it?.failure)
-    return record
-  }
-}
-
 extension SearchNews: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     SearchNews(
@@ -73,6 +51,77 @@ private struct MissedResult: JSONRecord {
 
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     MissedResult(listener: try form("listener", it?.listener), result: try form.members(of: it?.result))
+  }
+}
+
+// MARK: - Conflicts
+
+extension WriteConflict.Field: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    let path: FieldPath = try form("field", it?.path)
+    return WriteConflict.Field(
+      path: path, base: try form.value("saw", it?.base, at: path), mine: try form.value("wrote", it?.mine, at: path),
+      theirs: try form.value("replaced", it?.theirs, at: path))
+  }
+}
+
+extension WriteConflict: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    WriteConflict(
+      batch: try form("batch", it?.batch), key: try form("path", it?.key), fields: try form("fields", it?.fields),
+      commitTime: try form("commitTime", it?.commitTime))
+  }
+}
+
+extension ClientConflict.Outcome: JSONUnion {
+  package func write(_ form: inout JSONForm) throws(JSONError) -> String {
+    switch self {
+    case .replaced(let fields, let after):
+      try form("fields", fields)
+      try form("after", after)
+      return "replaced"
+    case .refused(let code, let effect, let after):
+      try form("code", code)
+      try form("effect", effect)
+      try form("after", after)
+      return "refused"
+    }
+  }
+
+  package static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self? {
+    switch type {
+    case "replaced": .replaced(try form("fields"), after: try form("after"))
+    case "refused": .refused(try form("code"), try form("effect"), after: try form("after"))
+    default: nil
+    }
+  }
+}
+
+extension ClientConflict: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    ClientConflict(
+      key: try form("path", it?.key), other: try form.word("other", it?.other), batch: try form("batch", it?.batch),
+      isLater: try form("later", it?.isLater), outcome: try form("outcome", it?.outcome))
+  }
+}
+
+/// Whether a document existed.
+private struct Existence: JSONRecord {
+  var key: DocumentKey
+  var existed: Bool
+
+  static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    Existence(key: try form("path", it?.key), existed: try form("existed", it?.existed))
+  }
+}
+
+extension AnsweredWrite: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    let known = it.map { $0.existed.sorted { $0.key < $1.key }.map { Existence(key: $0.key, existed: $0.value) } }
+    return AnsweredWrite(
+      batch: try form("batch", it?.batch), mutations: try form("writes", it?.mutations),
+      commitTime: try form.optional("commitTime", it?.commitTime), refusal: try form.optional("refusal", it?.refusal),
+      existed: Dictionary(try form("existed", known).map { ($0.key, $0.existed) }, uniquingKeysWith: { $1 }))
   }
 }
 

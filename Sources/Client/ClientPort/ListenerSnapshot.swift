@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+package import FirestoreQuery
+
+/// One snapshot of a listener: its changes and their causes.
+package struct ListenerSnapshot: Sendable {
+  package struct Change: Sendable {
+    package var kind: DocumentChange.Kind
+    package var document: Document
+    /// The document in the listener's previous snapshot; `nil` for an added one.
+    package var previous: Document?
+    /// The present document behind a removed one: missing if it was deleted. `nil` where only the limit keeps it out,
+    /// or where it is not known.
+    package var now: Document?
+
+    package init(
+      _ kind: DocumentChange.Kind, _ document: Document, previous: Document? = nil, now: Document? = nil
+    ) {
+      self.kind = kind
+      self.document = document
+      self.previous = previous
+      self.now = now
+    }
+
+    /// The document after the change.
+    package var after: Document { now ?? document }
+  }
+
+  package var listener: ListenerTag
+  package var changes: [Change]
+  package var isFromCache: Bool
+  /// Whether `isFromCache` differs from the previous snapshot's.
+  package var syncStateChanged: Bool
+  package var hasPendingWrites: Bool
+  /// The number of documents that the query matches now.
+  package var count: Int
+  package var causes: [SnapshotCause]
+  /// The number of changes left out of `changes`; `nil` if none are.
+  package var omitted: Int?
+  /// Whether the backend has ever answered the query; `nil` where that is not told.
+  package var wasAsked: Bool?
+
+  package init(
+    listener: ListenerTag, changes: [Change], isFromCache: Bool, syncStateChanged: Bool, hasPendingWrites: Bool,
+    count: Int, causes: [SnapshotCause], omitted: Int? = nil, wasAsked: Bool? = nil
+  ) {
+    self.listener = listener
+    self.changes = changes
+    self.isFromCache = isFromCache
+    self.syncStateChanged = syncStateChanged
+    self.hasPendingWrites = hasPendingWrites
+    self.count = count
+    self.causes = causes
+    self.omitted = omitted
+    self.wasAsked = wasAsked
+  }
+}
+
+/// The next part of a search.
+package struct SearchNews: Sendable {
+  /// The documents that were found since the last news, as far as they are kept.
+  package var hits: [Document]
+  /// The number of documents that were looked at, and found, since the beginning.
+  package var looked: Int
+  package var found: Int
+  package var isDone: Bool
+  package var isFromCache: Bool
+
+  package init(hits: [Document], looked: Int, found: Int, isDone: Bool, isFromCache: Bool) {
+    (self.hits, self.looked, self.found) = (hits, looked, found)
+    (self.isDone, self.isFromCache) = (isDone, isFromCache)
+  }
+}
