@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+/// The tables of events and objects in the manual, beside what the program writes.
+@Suite struct JSONFormTableTests {
+  private static let time = Timestamp(seconds: 1_772_453_040, nanoseconds: 5)
+  private static let error = RPCStatus(.unavailable, "no answer", isForeign: true)
+  private static let result = ListenerState.Result(count: 4, isFromCache: false)
+  private static let write = PendingWrite(
+    id: BatchID(1), mutations: [set("orders/a", ["n": 1])], localWriteTime: time, byteCount: 10, attempts: 1,
+    state: .backoff(until: time), lastError: error)
+  private static let query = Query(
+    path: ResourcePath("shops/1"), collectionGroup: "orders", filters: [.field(FieldFilter(FieldPath("n"), .equal, 1))],
+    explicitOrderBy: [OrderBy(FieldPath("n"))], limit: 3, limitType: .last,
+    start: Bound(values: [1], isInclusive: true), end: Bound(values: [2], isInclusive: false))
+
+  private static var faults: FaultSettings {
+    var settings = FaultSettings()
+    (settings.bandwidth, settings.readingRate, settings.flap) = (1, 2, .seconds(3))
+    for lane in FaultLane.allCases { settings.lanes[lane] = FaultSettings.Lane() }
+    return settings
+  }
+
+  private static var status: ClientStatus {
+    ClientStatus(
+      onlineState: .offline, reason: .noAnswer, nextRetry: time, since: time, lastSnapshotAt: time, cacheByteCount: 7,
+      cacheLimit: 8, storeFailure: error)
+  }
+
+  /// One of each line, with every member.
+  private static func lines() throws -> [any JSONUnion] {
+    let rejected = RejectedWrite(
+      id: BatchID(1), mutations: [], localWriteTime: time, rejection: Rejection(status: error, time: time, attempts: 1),
+      byteCount: 1)
+    let snapshot = InspectedSnapshot(
+      listener: 1, changes: [], syncStateChanged: true, result: result, causes: [], time: time)
+    let news: [InspectionNews] = [
+      .listener(ListenerState(id: 1, query: query, options: ListenerOptions(), result: result)), .snapshot(snapshot),
+      .ended(listener: 1, error), .missed(snapshots: 3, [1: result]), .cacheProblem("damaged"), .faults(faults),
+    ]
+    let events: [ClientEvent] = [
+      .writeAcknowledged(BatchID(1), after: .seconds(1), of: WrittenDocuments(of: [])),
+      .writeRejected(BatchID(1), error),
+      .writeCancelled(BatchID(1)), .pendingWrites([], of: QueueSize()), .rejectedWrites([rejected]),
+      .rejectedWritesForgotten([]), .indexes([]), .retentions([]), .status(status),
+    ]
+    return news + events
+  }
+
+  private static func members(_ value: some JSONFormed) throws -> Set<String> {
+    guard case .object(let members) = value.json(JSONContext()).kind else { return [] }
+    return Set(members.map(\.name))
+  }
+
+  /// The rows of the manual's tables: the names in the second cell by the first.
+  private static func rows() throws -> [String: Set<String>] {
+    let page = try #require(ManualPage.named("testing")).source
+    let part = try #require(page.components(separatedBy: "### Events").last).components(separatedBy: "\n`document`")[0]
+    var rows: [String: Set<String>] = [:]
+    for line in part.split(separator: "\n") where line.hasPrefix("| ") && !line.hasPrefix("| `type`") {
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let names = cells[1].split(separator: " ").map { $0.trimmingCharacters(in: ["`"]) }
+      rows[cells[0].trimmingCharacters(in: ["`"])] = Set(names)
+    }
+    return rows
+  }
+
+  @Test("The manual lists the members of each event that attach prints")
+  func events() throws {
+    var told: [String: Set<String>] = [:]
+    for line in try Self.lines() {
+      guard case .object(let members) = line.json(JSONContext()).kind, let type = try members.first?.value.text() else {
+        continue
+      }
+      told[type] = Set(members.dropFirst().map(\.name))
+    }
+    let rows = try Self.rows()
+    for (type, members) in told { #expect(rows[type] == members, "\(type)") }
+    #expect(told.count == 15)
+  }
+
+  @Test("The manual lists the members of queries, documents, changes, writes and errors")
+  func objects() throws {
+    let rows = try Self.rows()
+    let found = Document(
+      key: key("orders/a"), version: SnapshotVersion(Self.time), createTime: SnapshotVersion(Self.time),
+      state: .found(DocumentData(["n": 1])), pending: .local)
+    let missing = Document(key: key("orders/a"), version: nil, state: .missing)
+    #expect(try rows["a query"] == Self.members(Self.query))
+    #expect(try rows["a document"] == Self.members(found).union(Self.members(missing)))
+    let change = InspectedSnapshot.Change(.modified, found, previous: found, now: missing)
+    #expect(try rows["a change"] == Self.members(change))
+    #expect(try rows["a pending write"] == Self.members(Self.write))
+    #expect(try rows["an error"] == Self.members(Self.error))
+  }
+
+  @Test("A form that was written is read as the same value")
+  func again() throws {
+    let context = JSONContext()
+    #expect(try Query(json: Self.query.json(context), context) == Self.query)
+    #expect(try PendingWrite(json: Self.write.json(context), context) == Self.write)
+    #expect(try FaultSettings(json: Self.faults.json(context), context) == Self.faults)
+    let status = Self.status.json(context)
+    #expect(try ClientStatus(json: status, context).json(context).lineText == status.lineText)
+  }
+}
