@@ -407,7 +407,8 @@ let package = Package(
       [
         "CAllocationCount", "BenchmarkResults",
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "FirestoreSQLite", "DashboardModel",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "FirestoreSQLite", "ClientPort",
+        "DashboardModel",
         "Dashboard", "DashboardView", "TerminalCanvas",
         arguments,
       ] + (coreOnly ? [] : ["Hearth", "FirestoreGRPC"]), exclude: ["RECORD.json"],
@@ -583,7 +584,7 @@ let package = Package(
     tests(
       "TerminalTests",
       [
-        "FirestoreTesting", "TerminalTesting",
+        "FirestoreTesting", "TerminalTesting", "ClientPort",
         "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "DashboardModel", "Dashboard",
         "DashboardView",
         "FirestoreModel",
@@ -592,7 +593,7 @@ let package = Package(
     tests(
       "DashboardTests",
       [
-        "FirestoreTesting", "TerminalTesting",
+        "FirestoreTesting", "TerminalTesting", "ClientPort",
         "SeededRandom", "DashboardModel", "Dashboard", "DashboardView", "TerminalCanvas", "FirestoreModel",
         "FirestoreQuery",
         "FirestoreClientState",

@@ -39,10 +39,9 @@ import Testing
     let told: [InspectionNews] = [
       .status(InspectedStatus(status)), .faults(settings), .missed(snapshots: 3, [1: result]),
       .snapshot(
-        InspectedSnapshot(
-          listener: 1, changes: [], omitted: 2, syncStateChanged: true, result: result,
-          causes: [.server(SnapshotVersion(time))],
-          time: time)),
+        ListenerSnapshot(
+          listener: ListenerTag(1), changes: [], isFromCache: false, syncStateChanged: true, hasPendingWrites: false,
+          count: 4, causes: [.server(SnapshotVersion(time))], omitted: 2, time: time)),
       .answer(to: 1, .inside(try Self.inside(time))),
       .answer(
         to: 2,

@@ -106,12 +106,12 @@ struct InspectionTests {
       let size = told.completed(with: nil).queue.count
       return size > 0 ? size : nil
     }
-    let snapshot = try await watcher.next { news -> InspectedSnapshot? in
+    let snapshot = try await watcher.next { news -> ListenerSnapshot? in
       pending = pending ?? queued(news)
       return if case .snapshot(let snapshot) = news, snapshot.changes.isEmpty == false { snapshot } else { nil }
     }
-    #expect(snapshot.listener == id && snapshot.changes.map(\.document.key.path.text) == ["orders/a"])
-    #expect(snapshot.causes.map(\.words.name) == ["local-write"] && snapshot.result.count == 1)
+    #expect(snapshot.listener.rawValue == id && snapshot.changes.map(\.document.key.path.text) == ["orders/a"])
+    #expect(snapshot.causes.map(\.words.name) == ["local-write"] && snapshot.count == 1)
     if pending == nil { pending = try await watcher.next(queued) }
     #expect(pending == 1)
     let answer = try await watcher.answer(to: 7, .layers(key("orders/a")))

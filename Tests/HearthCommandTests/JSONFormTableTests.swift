@@ -41,8 +41,10 @@ import Testing
     let rejected = RejectedWrite(
       id: BatchID(1), mutations: [], localWriteTime: time, rejection: Rejection(status: error, time: time, attempts: 1),
       byteCount: 1)
-    let snapshot = InspectedSnapshot(
-      listener: 1, changes: [], syncStateChanged: true, result: result, causes: [], time: time)
+    let snapshot = ListenerSnapshot(
+      listener: ListenerTag(1), changes: [], isFromCache: true, syncStateChanged: true, hasPendingWrites: true,
+      count: 1,
+      causes: [], omitted: 1, wasAsked: true, time: time)
     let news: [InspectionNews] = [
       .listener(ListenerState(id: 1, query: query, options: ListenerOptions(), result: result)), .snapshot(snapshot),
       .ended(listener: 1, error), .missed(snapshots: 3, [1: result]), .cacheProblem("damaged"), .faults(faults),
@@ -97,7 +99,7 @@ import Testing
     let missing = Document(key: key("orders/a"), version: nil, state: .missing)
     #expect(try rows["a query"] == Self.members(Self.query))
     #expect(try rows["a document"] == Self.members(found).union(Self.members(missing)))
-    let change = InspectedSnapshot.Change(.modified, found, previous: found, now: missing)
+    let change = ListenerSnapshot.Change(.modified, found, previous: found, now: missing)
     #expect(try rows["a change"] == Self.members(change))
     #expect(try rows["a pending write"] == Self.members(Self.write))
     #expect(try rows["an error"] == Self.members(Self.error))

@@ -134,7 +134,7 @@ package enum InspectionAnswer: Sendable {
 package enum InspectionNews: Sendable {
   /// A listener that exists, or begins.
   case listener(ListenerState)
-  case snapshot(InspectedSnapshot)
+  case snapshot(ListenerSnapshot)
   /// The program stopped a listener; with a status, it failed.
   case ended(listener: Int, RPCStatus?)
   /// So many snapshots were not told; these are the listeners' last results.
@@ -174,48 +174,6 @@ package struct InspectedStatus: Sendable {
     if omitted.contains(.reads) { status.reads = last?.reads ?? [] }
     if omitted.contains(.waitingWrites) { status.pendingWrites = last?.pendingWrites ?? [] }
     return status
-  }
-}
-
-/// One snapshot of a listener: the changes, and their causes.
-package struct InspectedSnapshot: Sendable {
-  package struct Change: Sendable {
-    package var kind: DocumentChange.Kind
-    package var document: Document
-    /// The document in the snapshot before; `nil` for an added one.
-    package var previous: Document?
-    /// The present state of a removed document.
-    package var now: Document?
-
-    package init(_ kind: DocumentChange.Kind, _ document: Document, previous: Document?, now: Document?) {
-      self.kind = kind
-      self.document = document
-      self.previous = previous
-      self.now = now
-    }
-  }
-
-  package var listener: Int
-  package var changes: [Change]
-  /// The number of changes that are left out, since there are too many.
-  package var omitted: Int
-  package var syncStateChanged: Bool
-  package var result: ListenerState.Result
-  package var causes: [SnapshotCause]
-  /// The time at which the snapshot fired, by the machine's clock.
-  package var time: Timestamp
-
-  package init(
-    listener: Int, changes: [Change], omitted: Int = 0, syncStateChanged: Bool, result: ListenerState.Result,
-    causes: [SnapshotCause], time: Timestamp
-  ) {
-    self.listener = listener
-    self.changes = changes
-    self.omitted = omitted
-    self.syncStateChanged = syncStateChanged
-    self.result = result
-    self.causes = causes
-    self.time = time
   }
 }
 

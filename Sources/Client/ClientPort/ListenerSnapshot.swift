@@ -40,10 +40,12 @@ package struct ListenerSnapshot: Sendable {
   package var omitted: Int?
   /// Whether the backend has ever answered the query; `nil` where that is not told.
   package var wasAsked: Bool?
+  /// The time at which the snapshot fired, by the machine's clock; `nil` where it is told at once.
+  package var time: Timestamp?
 
   package init(
     listener: ListenerTag, changes: [Change], isFromCache: Bool, syncStateChanged: Bool, hasPendingWrites: Bool,
-    count: Int, causes: [SnapshotCause], omitted: Int? = nil, wasAsked: Bool? = nil
+    count: Int, causes: [SnapshotCause], omitted: Int? = nil, wasAsked: Bool? = nil, time: Timestamp? = nil
   ) {
     self.listener = listener
     self.changes = changes
@@ -54,6 +56,7 @@ package struct ListenerSnapshot: Sendable {
     self.causes = causes
     self.omitted = omitted
     self.wasAsked = wasAsked
+    self.time = time
   }
 }
 

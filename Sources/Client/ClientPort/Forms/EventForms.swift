@@ -32,7 +32,7 @@ extension ListenerSnapshot: JSONRecord {
       syncStateChanged: try form("syncChanged", it?.syncStateChanged),
       hasPendingWrites: try form("pendingWrites", it?.hasPendingWrites), count: try form("count", it?.count),
       causes: try form("causes", it?.causes), omitted: try form.optional("omitted", it?.omitted),
-      wasAsked: try form.optional("asked", it?.wasAsked))
+      wasAsked: try form.optional("asked", it?.wasAsked), time: try form.optional("time", it?.time))
   }
 }
 

@@ -197,24 +197,6 @@ extension InspectedStatus: JSONRecord {
 
 extension InspectedStatus.Part: JSONFormed {}
 
-extension InspectedSnapshot.Change: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    InspectedSnapshot.Change(
-      try form("kind", it?.kind), try form("document", it?.document),
-      previous: try form.optional("previous", it?.previous), now: try form.optional("now", it?.now))
-  }
-}
-
-extension InspectedSnapshot: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    InspectedSnapshot(
-      listener: try form("listener", it?.listener), changes: try form("changes", it?.changes),
-      omitted: try form("omitted", it?.omitted), syncStateChanged: try form("syncChanged", it?.syncStateChanged),
-      result: try form.members(of: it?.result), causes: try form("causes", it?.causes), time: try form("time", it?.time)
-    )
-  }
-}
-
 /// The result of a listener in the news of missed snapshots.
 private struct MissedResult: JSONRecord {
   var listener: Int

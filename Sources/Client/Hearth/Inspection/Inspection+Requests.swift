@@ -89,7 +89,7 @@ extension Document {
   }
 }
 
-extension InspectedSnapshot {
+extension ListenerSnapshot {
   init(_ snapshot: ViewSnapshot, of listener: Int, at time: FirestoreModel.Timestamp) {
     var (bytes, changes): (Int, [Change]) = (0, [])
     for change in snapshot.changes.prefix(Inspection.mostChanges) {
@@ -102,12 +102,11 @@ extension InspectedSnapshot {
           change.kind, change.document, previous: previous,
           now: change.kind == .removed ? snapshot.departed[key] : nil))
     }
+    let omitted = snapshot.changeCount - changes.count
     self.init(
-      listener: listener, changes: changes, omitted: snapshot.changeCount - changes.count,
-      syncStateChanged: snapshot.syncStateChanged,
-      result: ListenerState.Result(
-        count: snapshot.documents.count, isFromCache: snapshot.isFromCache, hasPendingWrites: snapshot.hasPendingWrites),
-      causes: snapshot.causes, time: time)
+      listener: ListenerTag(listener), changes: changes, isFromCache: snapshot.isFromCache,
+      syncStateChanged: snapshot.syncStateChanged, hasPendingWrites: snapshot.hasPendingWrites,
+      count: snapshot.documents.count, causes: snapshot.causes, omitted: omitted > 0 ? omitted : nil, time: time)
   }
 }
 

@@ -239,7 +239,7 @@ package actor Inspection {
       case .ended(let id, let status): tell(.ended(listener: id.rawValue, status))
       case .snapshot(let id, let snapshot, let time):
         if budget.hasTime() {
-          let told = InspectionNews.snapshot(InspectedSnapshot(snapshot, of: id.rawValue, at: time))
+          let told = InspectionNews.snapshot(ListenerSnapshot(snapshot, of: id.rawValue, at: time))
           tell(told, isSnapshot: true)
         } else {
           missed += 1

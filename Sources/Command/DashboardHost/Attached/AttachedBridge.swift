@@ -93,8 +93,8 @@ package final class AttachedBridge {
     switch news {
     case .listener(let state): adopt(state)
     case .snapshot(let snapshot):
-      guard let tag = tags[snapshot.listener] else { return }
-      emit(.snapshot(ListenerSnapshot(snapshot, for: tag)))
+      guard let tag = tags[snapshot.listener.rawValue] else { return }
+      emit(.snapshot(snapshot.plausible(for: tag)))
       noteCollections(of: snapshot.changes.lazy.map(\.document.key))
       refreshSoon()
     case .ended(let id, let status):
@@ -326,14 +326,12 @@ package final class AttachedBridge {
 }
 
 extension ListenerSnapshot {
-  fileprivate init(_ snapshot: InspectedSnapshot, for tag: ListenerTag) {
-    self.init(
-      listener: tag,
-      changes: snapshot.changes.map { Change($0.kind, $0.document, previous: $0.previous, now: $0.now) },
-      isFromCache: snapshot.result.isFromCache, syncStateChanged: snapshot.syncStateChanged,
-      hasPendingWrites: snapshot.result.hasPendingWrites, count: (snapshot.result.count ?? 0).plausible,
-      causes: snapshot.causes,
-      omitted: snapshot.omitted > 0 ? snapshot.omitted.plausible : nil)
+  /// The snapshot of the listener that the dashboard shows it in.
+  fileprivate func plausible(for tag: ListenerTag) -> ListenerSnapshot {
+    var snapshot = self
+    (snapshot.listener, snapshot.count) = (tag, count.plausible)
+    snapshot.omitted = omitted.flatMap { $0 > 0 ? $0.plausible : nil }
+    return snapshot
   }
 }
 
