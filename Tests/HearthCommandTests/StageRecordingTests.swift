@@ -38,6 +38,16 @@ struct StageRecordingTests {
     }
   }
 
+  @Test("Any redaction hides the user of a request that rules judged")
+  func deciding() {
+    let decision = RuleDecision(
+      number: 1, time: Timestamp(seconds: 1), method: "get", path: ResourcePath("cities/SF"), user: "uid-7",
+      isAllowed: true, line: 3)
+    let event = ClientEvent.decisions(.success([decision]))
+    #expect(text(event).contains("uid-7"))
+    #expect(!text(event, hiding: "mayor").contains("uid-7"))
+  }
+
   @Test("The users of all clients are left out with all values, and only then")
   func users() throws {
     let facts = StageFacts(own: "one", clients: [.init(name: "one"), .init(name: "bob", user: "uid-7", unsent: 2)])

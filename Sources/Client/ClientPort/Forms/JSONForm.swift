@@ -114,6 +114,14 @@ package struct JSONForm {
     try string(name, value) { [redaction] in redaction?.hidden($0, kind) ?? $0 }
   }
 
+  @discardableResult
+  package mutating func optionalContent(
+    _ name: String, _ value: String? = nil, as kind: String
+  ) throws(JSONError) -> String? {
+    guard isPresent(name, value) else { return nil }
+    return try content(name, value, as: kind)
+  }
+
   /// The name of a user, which is hidden with all values.
   @discardableResult
   package mutating func user(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
@@ -131,7 +139,7 @@ package struct JSONForm {
       members.append(.init(name, JSONSyntax(.array(texts.map { .init(.string(redaction?.text($0) ?? $0)) }))))
       return texts
     }
-    guard case .array(let elements)? = source[name]?.kind else { throw source.error("\"\(name)\" is no list.") }
+    guard case .array(let elements)? = source[name]?.kind else { throw source.error("\"\(name)\" must be a list.") }
     return try elements.map { element throws(JSONError) in try element.text() }
   }
 
@@ -159,7 +167,7 @@ package struct JSONForm {
         .init(name, JSONSyntax(.array(shown.map { DocumentJSON.exact($0, relativeTo: context.database) }))))
       return values
     }
-    guard case .array(let elements)? = source[name]?.kind else { throw source.error("\"\(name)\" is no list.") }
+    guard case .array(let elements)? = source[name]?.kind else { throw source.error("\"\(name)\" must be a list.") }
     return try elements.map { [context] element throws(JSONError) in
       try DocumentJSON.exactValue(of: element, database: context.readDatabase)
     }
@@ -219,7 +227,7 @@ extension JSONUnion {
     guard let type = json["type"] else { throw json.error("Expected an object with a \"type\".") }
     var form = JSONForm(context, reading: json)
     guard let value = try Self.read(try type.text(), &form) else {
-      throw type.error("\"\(try type.text())\" is not known.")
+      throw type.error("Unknown type \"\(try type.text())\".")
     }
     self = value
   }

@@ -89,7 +89,9 @@ extension Timestamp: JSONFormed {
       self.init(seconds: try Int64(json: parts[0], context), nanoseconds: try Int32(json: parts[1], context))
       return
     }
-    guard let time = Timestamp(rfc3339: try json.text()) else { throw json.error("\"\(try json.text())\" is no time.") }
+    guard let time = Timestamp(rfc3339: try json.text()) else {
+      throw json.error("Invalid time \"\(try json.text())\". Use RFC 3339, such as 2026-03-02T11:58:03Z.")
+    }
     self = time
   }
 }
@@ -113,7 +115,7 @@ extension JSONFormed where Self: RawRepresentable, RawValue == String {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(rawValue)) }
 
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
-    guard let value = Self(rawValue: try json.text()) else { throw json.error("\"\(try json.text())\" is not known.") }
+    guard let value = Self(rawValue: try json.text()) else { throw json.error("Unknown value \"\(try json.text())\".") }
     self = value
   }
 }
@@ -134,7 +136,7 @@ extension StatusCode: JSONFormed {
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
     let name = try json.text()
     guard let code = Self.allCases.first(where: { $0.name == name }) else {
-      throw json.error("\"\(name)\" is no status.")
+      throw json.error("Unknown status \"\(name)\".")
     }
     self = code
   }

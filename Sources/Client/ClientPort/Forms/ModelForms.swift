@@ -41,7 +41,7 @@ extension Document.PendingWrites: JSONFormed {
 
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
     let text = try json.text()
-    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("\"\(text)\" is not known.") }
+    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("Unknown value \"\(text)\".") }
     self = found.0
   }
 }
@@ -191,7 +191,7 @@ extension DocumentChange.Kind: JSONFormed {
 
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
     let text = try json.text()
-    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("\"\(text)\" is not known.") }
+    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("Unknown value \"\(text)\".") }
     self = found.0
   }
 }

@@ -94,7 +94,7 @@ extension StreamStatus.State {
     case ("opening", _): self = .opening
     case ("open", _): self = .open
     case ("backoff", let until?): self = .backoff(until: until)
-    case (let other, _): throw form.error("\"\(other)\" is no state of a stream.")
+    case (let other, _): throw form.error("Unknown stream state \"\(other)\".")
     }
   }
 }
@@ -241,7 +241,7 @@ extension PendingWrite.State {
     case ("queued", _): return .queued
     case ("in-flight", _): return .inFlight
     case ("backoff", let until?): return .backoff(until: until)
-    case (let other, _): throw form.error("\"\(other)\" is no state of a write.")
+    case (let other, _): throw form.error("Unknown write state \"\(other)\".")
     }
   }
 }

@@ -129,7 +129,7 @@ extension RuleDecision: JSONRecord {
     RuleDecision(
       number: try form("number", it?.number), time: try form("time", it?.time),
       method: try form.word("method", it?.method), path: try form("path", it?.path),
-      user: try form.user("user", it?.user),
+      user: try form.optionalContent("user", it?.user, as: "user"),
       isAllowed: try form("allowed", it?.isAllowed), line: try form.optional("line", it?.line),
       reason: try form.text("reason", it?.reason), milliseconds: try form.optional("milliseconds", it?.milliseconds),
       statements: try form.optional("statements", it?.statements))

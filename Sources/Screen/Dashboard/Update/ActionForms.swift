@@ -15,7 +15,7 @@ extension Key: JSONFormed {
 
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
     let text = try json.text()
-    guard let key = Key(text) else { throw json.error("\"\(text)\" is no key.") }
+    guard let key = Key(text) else { throw json.error("Unknown key \"\(text)\".") }
     self = key
   }
 }
