@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientPort
+import DashboardHost
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
@@ -88,6 +89,7 @@ import Testing
     let rows = try Self.rows()
     for (type, members) in told { #expect(rows[type] == members, "\(type)") }
     #expect(told.count == 15)
+    #expect(Set(AttachedGoal.types) == Set(told.keys))
   }
 
   @Test("The manual lists the members of queries, documents, changes, writes and errors")

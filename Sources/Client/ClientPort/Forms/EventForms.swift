@@ -45,7 +45,7 @@ extension SearchNews: JSONRecord {
 }
 
 /// The result of a listener in the news of missed snapshots.
-private struct MissedResult: JSONRecord {
+struct MissedResult: JSONRecord {
   var listener: ListenerTag
   var result: ListenerState.Result
 

@@ -197,16 +197,6 @@ extension InspectedStatus: JSONRecord {
 
 extension InspectedStatus.Part: JSONFormed {}
 
-/// The result of a listener in the news of missed snapshots.
-private struct MissedResult: JSONRecord {
-  var listener: Int
-  var result: ListenerState.Result
-
-  static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    MissedResult(listener: try form("listener", it?.listener), result: try form.members(of: it?.result))
-  }
-}
-
 extension InspectionNews: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
     switch self {
@@ -223,7 +213,8 @@ extension InspectionNews: JSONUnion {
     case .missed(let count, let results):
       try form("snapshots", count)
       try form(
-        "listeners", results.sorted { $0.key < $1.key }.map { MissedResult(listener: $0.key, result: $0.value) })
+        "listeners",
+        results.sorted { $0.key < $1.key }.map { MissedResult(listener: ListenerTag($0.key), result: $0.value) })
       return "missed"
     case .status(let status):
       try form.members(of: status)
@@ -254,7 +245,7 @@ extension InspectionNews: JSONUnion {
       let results: [MissedResult] = try form("listeners")
       return .missed(
         snapshots: try form("snapshots"),
-        Dictionary(results.map { ($0.listener, $0.result) }, uniquingKeysWith: { $1 }))
+        Dictionary(results.map { ($0.listener.rawValue, $0.result) }, uniquingKeysWith: { $1 }))
     case "status": return .status(try form.members())
     case "cache": return .cacheProblem(try form.text("problem"))
     case "faults": return .faults(try form.members())

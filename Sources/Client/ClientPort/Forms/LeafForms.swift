@@ -110,6 +110,23 @@ extension BatchID: JSONFormed {
   }
 }
 
+/// An enumeration whose raw values are not its names.
+protocol JSONNamed: JSONFormed, Equatable {
+  static var names: [(Self, String)] { get }
+}
+
+extension JSONNamed {
+  package func json(_ context: JSONContext) -> JSONSyntax {
+    JSONSyntax(.string(Self.names.first { $0.0 == self }?.1 ?? ""))
+  }
+
+  package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
+    let text = try json.text()
+    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("Unknown value \"\(text)\".") }
+    self = found.0
+  }
+}
+
 /// An enumeration without values is its name.
 extension JSONFormed where Self: RawRepresentable, RawValue == String {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(rawValue)) }

@@ -32,18 +32,8 @@ extension Document: JSONRecord {
   }
 }
 
-extension Document.PendingWrites: JSONFormed {
-  private static let names: [(Self, String)] = [(.none, "none"), (.local, "local"), (.committed, "committed")]
-
-  package func json(_ context: JSONContext) -> JSONSyntax {
-    JSONSyntax(.string(Self.names.first { $0.0 == self }?.1 ?? "none"))
-  }
-
-  package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
-    let text = try json.text()
-    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("Unknown value \"\(text)\".") }
-    self = found.0
-  }
+extension Document.PendingWrites: JSONNamed {
+  static let names: [(Self, String)] = [(.none, "none"), (.local, "local"), (.committed, "committed")]
 }
 
 /// The form in which people write it: `{"update": "orders/a", "data": {…}}`.
@@ -180,18 +170,8 @@ extension CollectionNotice: JSONRecord {
   }
 }
 
-extension DocumentChange.Kind: JSONFormed {
-  private static let names: [(Self, String)] = [
+extension DocumentChange.Kind: JSONNamed {
+  static let names: [(Self, String)] = [
     (.removed, "removed"), (.added, "added"), (.modified, "modified"), (.metadata, "metadata"),
   ]
-
-  package func json(_ context: JSONContext) -> JSONSyntax {
-    JSONSyntax(.string(Self.names.first { $0.0 == self }?.1 ?? ""))
-  }
-
-  package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
-    let text = try json.text()
-    guard let found = Self.names.first(where: { $0.1 == text }) else { throw json.error("Unknown value \"\(text)\".") }
-    self = found.0
-  }
 }

@@ -164,7 +164,7 @@ package enum AttachedGoal: Hashable, Sendable {
   /// The types of lines that tell what happens.
   package static let types = [
     "listener", "snapshot", "stopped", "acknowledged", "rejected", "cancelled", "pending", "rejected-writes", "indexes",
-    "retentions", "status", "faults", "missed",
+    "retentions", "status", "faults", "missed", "cache", "rejected-writes-forgotten",
   ]
 
   /// A number of lines after the first one, which names the program.

@@ -33,11 +33,12 @@ struct AttachCommand: AsyncParsableCommand {
       A busy program goes first: it spends about a hundredth of its processor time on telling (5 ms a second if it \
       rests), and says how many snapshots it left out.
 
-      With --json one object per line, whose type says what it tells: attached, then what is there (listener, status), \
-      then what happens: listener, snapshot, stopped, acknowledged, rejected, cancelled, pending, rejected-writes, \
-      indexes, retentions, status, faults and missed. It ends with 0 when the program ends, when it is interrupted, when \
-      its reader goes away, or after --timeout. --until TYPE or --until NUMBER ends it with 0 at the first such line or \
-      after that many lines; with 75 if the time is over first, and with 69 if the program ends first.
+      --json prints one object per line. Its type says what it reports: attached, then the current state (listener, \
+      status), then what happens: listener, snapshot, stopped, acknowledged, rejected, cancelled, pending, \
+      rejected-writes, rejected-writes-forgotten, indexes, retentions, status, faults, cache and missed. It exits with 0 \
+      when the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE or --until \
+      NUMBER exits with 0 at the first such line or after that many lines, with 75 after a timeout, and with 69 if the \
+      program ends first.
 
       --inside prints once what the client watches, looks up and caches, who has its streams, and how long its queries \
       took (with --json as one object); I does so on the screen.
