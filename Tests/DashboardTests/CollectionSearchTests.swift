@@ -103,7 +103,7 @@ struct CollectionSearchTests {
     let filter = try #require(BrowserFilter(try RowFilter("!zzz", in: database)))
     var query = Query(path: path)
     query.explicitOrderBy = [OrderBy(.documentID)]
-    var run = SearchRun(SearchRequest(query, filter, in: database))
+    var run = try SearchRun(SearchRequest(query, filter.text, in: database))
     var (kept, last): (Int, SearchNews?) = (0, nil)
     for page in 0..<5 {
       let documents = Scenario.events(page * 1000..<(page + 1) * 1000)

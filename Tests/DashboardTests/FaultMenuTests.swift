@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
 import FirestoreTesting
@@ -46,7 +47,7 @@ struct FaultMenuTests {
   func next(_ letter: String, _ fault: WriteFault) {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("3 f \(letter)")
-    #expect(driver.effects == [.client(.injectFault(fault))])
+    #expect(driver.effects == [.client(.causeFault(.write(fault)))])
     #expect(driver.state.faults.isCalm)
   }
 

@@ -275,8 +275,8 @@ struct InsideTests {
   func bill() {
     var driver = Self.opened()
     let orders = Self.inside.targets[0].target
-    driver.client(.status(status(reads: 0, of: orders)), at: 0)
-    driver.client(.status(status(reads: 1_204, of: orders)), at: 30)
+    driver.client(.reads([ReadMeter(target: orders, sent: 0, kept: 0)]), at: 0)
+    driver.client(.reads([ReadMeter(target: orders, sent: 1_204, kept: 0)]), at: 30)
     section(.bill, &driver)
     // 1 204 reads at 0.06 USD for 100 000.
     #expect(lines(driver).contains { $0.contains("orders") && $0.contains("0.000722 USD") })
@@ -292,10 +292,6 @@ struct InsideTests {
     #expect(driver.screen.contains("as of 2026-11"))
     driver.tick(91)
     #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
-  }
-
-  private func status(reads: Int, of target: Target) -> ClientStatus {
-    ClientStatus(since: at(0), reads: [ReadMeter(target: target, sent: reads, kept: 0)])
   }
 
   @Test("Opening, the first snapshot and each query stand beside their budget, and what is over it is marked")

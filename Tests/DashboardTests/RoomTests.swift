@@ -63,9 +63,9 @@ struct RoomTests {
     var driver = opened(Size(width: 120, height: 36))
     driver.press("g space")
     Scenario.snapshot(&driver, driver.listenTag, [], count: 3, [.fromServer], synced: true, at: 1)
-    var status = Scenario.status(1)
-    status.reads = [ReadMeter(target: Query(path: ResourcePath("orders")).target, sent: 1204, kept: 17)]
-    driver.client(.status(status), at: 1)
+    driver.client(.status(Scenario.status(1)), at: 1)
+    driver.client(
+      .reads([ReadMeter(target: Query(path: ResourcePath("orders")).target, sent: 1204, kept: 17)]), at: 1)
     #expect(driver.screen.contains("reads  orders  1 204 sent, 17 kept from the cache"))
 
     driver.send(.sent(TerminalTraffic(bytes: 46_080, frames: 256), at: at(2)))

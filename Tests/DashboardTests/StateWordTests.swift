@@ -73,13 +73,13 @@ struct StateWordTests {
   @Test("Listeners without a line among the reads are counted")
   func reads() {
     var driver = Driver(Size(width: 80, height: 24))
-    var status = Scenario.status(0)
+    var meters: [ReadMeter] = []
     for name in ["a", "b", "c", "d", "e", "f"] {
       let query = Query(path: ResourcePath(name))
       _ = driver.state.listen(to: query, name: name)
-      status.reads.append(ReadMeter(target: query.target, sent: 1, kept: 0))
+      meters.append(ReadMeter(target: query.target, sent: 1, kept: 0))
     }
-    driver.client(.status(status), at: 1)
+    driver.client(.reads(meters), at: 1)
     let shown = driver.screen.split(separator: "\n").count { $0.contains("1 sent") }
     let left = 6 - shown
     #expect(left > 0 && driver.screen.contains("\(left) sent to \(left) \(shown > 0 ? "more " : "")listeners"))

@@ -36,42 +36,45 @@ import Testing
     var settings = FaultSettings()
     (settings.latency, settings.jitter) = (.milliseconds(1), .milliseconds(2))
     let result = ListenerState.Result(count: 4, isFromCache: false)
-    let told: [InspectionNews] = [
-      .status(InspectedStatus(status)), .faults(settings), .missed(snapshots: 3, [1: result]),
-      .snapshot(
-        ListenerSnapshot(
-          listener: ListenerTag(1), changes: [], isFromCache: false, syncStateChanged: true, hasPendingWrites: false,
-          count: 4, causes: [.server(SnapshotVersion(time))], omitted: 2, time: time)),
-      .answer(to: 1, .inside(try Self.inside(time))),
-      .answer(
-        to: 2,
-        .survey(
-          CacheSurvey(
-            time: time, policy: .leastRecentlyUsed, bytes: 9, freeBytes: 2, limit: 10,
-            shares: [
-              .init(
-                path: ResourcePath("orders"), documents: 3, names: 1, bytes: 9, overlays: 1, leavingDocuments: 1,
-                leavingBytes: 2)
-            ], targets: 2, leavingTargets: 1,
-            victims: [.init(.document(key("orders/a"), bytes: 3), lastUse: 4, confirmed: time)],
-            contents: CacheContents(
-              indexes: [.init(IndexState(definition: try Self.index()), entries: 5, bytes: 6)], droppedEntries: 7,
-              tables: [.init("documents", rows: 8, bytes: 9)], pageCount: 10, pageBytes: 11, logBytes: 12)))),
-    ]
+    var known = StatusChanges()
+    let events: [ClientEvent] = known.outcomes(of: status).map(\.event) + known.changes(in: status)
+    let told: [ClientEvent] =
+      events + [
+        .faults(settings), .snapshotsMissed(3, [ListenerTag(1): result]), .outcomesMissed(3),
+        .listenerStarted(
+          ListenerState(id: 1, query: Query(path: ResourcePath("orders")), options: ListenerOptions(), result: result)),
+        .snapshot(
+          ListenerSnapshot(
+            listener: ListenerTag(1), changes: [], isFromCache: false, syncStateChanged: true, hasPendingWrites: false,
+            count: 4, causes: [.server(SnapshotVersion(time))], omitted: 2, time: time)),
+        .inside(.success(try Self.inside(time))),
+        .surveyed(
+          .success(
+            CacheSurvey(
+              time: time, policy: .leastRecentlyUsed, bytes: 9, freeBytes: 2, limit: 10,
+              shares: [
+                .init(
+                  path: ResourcePath("orders"), documents: 3, names: 1, bytes: 9, overlays: 1, leavingDocuments: 1,
+                  leavingBytes: 2)
+              ], targets: 2, leavingTargets: 1,
+              victims: [.init(.document(key("orders/a"), bytes: 3), lastUse: 4, confirmed: time)],
+              contents: CacheContents(
+                indexes: [.init(IndexState(definition: try Self.index()), entries: 5, bytes: 6)], droppedEntries: 7,
+                tables: [.init("documents", rows: 8, bytes: 9)], pageCount: 10, pageBytes: 11, logBytes: 12)))),
+      ]
     let greeting = InspectionGreeting(process: 1, name: "shop", database: database, backend: .embedded, since: time)
     let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "[9223372036854775807, 999999999]"]
     var tried = 0
-    for news in told {
-      let plain = String(decoding: InspectionLine.bytes(news), as: UTF8.self)
+    for event in told {
+      let plain = String(decoding: InspectionLine.bytes(event), as: UTF8.self)
       for (place, part) in plain.matches(of: /-?[0-9]+|"[0-9]{4}-[^"]*"/).map(\.range).enumerated() {
         for extreme in TestSize.share(4, of: extremes, from: place) {
           let text = plain.replacingCharacters(in: part, with: extreme)
-          guard let changed = try? InspectionLine.value(InspectionNews.self, of: text.utf8) else { continue }
+          guard let changed = try? InspectionLine.value(ClientEvent.self, of: text.utf8) else { continue }
           tried += 1
           var lines = AttachedLines(greeting)
-          _ = lines.lines(of: .status(InspectedStatus(status)))
-          #expect(lines.lines(of: changed).allSatisfy { $0.text.hasPrefix("{") })
-          try show(changed, after: status)
+          #expect(lines.line(of: changed)?.text.hasPrefix("{") == true)
+          try show(changed, after: events)
         }
       }
     }
@@ -79,31 +82,21 @@ import Testing
   }
 
   /// What an attached dashboard does with it.
-  private func show(_ news: InspectionNews, after status: ClientStatus) throws {
+  private func show(_ event: ClientEvent, after events: [ClientEvent]) throws {
     var state = DashboardState(
       DashboardConfiguration(
         database: database, backend: .init(.embedded, project: "p"), glyphs: .unicode, keymap: .standard),
       size: Size(width: 120, height: 36), now: .now)
-    var known = StatusNews()
-    func tell(_ status: ClientStatus) {
-      for outcome in known.outcomes(of: status) {
-        _ = update(&state, .client(StatusNews.event(of: outcome), at: .now))
-      }
-      for event in known.changes(in: status) { _ = update(&state, .client(event, at: .now)) }
-    }
-    tell(status)
-    switch news {
-    case .status(let told): tell(told.completed(with: nil).plausible)
-    case .missed(let count, _):
-      for _ in 0..<3 { _ = update(&state, .client(.snapshotsMissed(count.plausible, [:]), at: .now)) }
-    case .answer(_, .inside(let inside)):
+    for event in events { _ = update(&state, .client(event, at: .now)) }
+    switch event {
+    case .snapshotsMissed: for _ in 0..<3 { _ = update(&state, .client(event, at: .now)) }
+    case .inside(.success(let inside)):
       open(
-        &state, inside.plausible,
+        &state, inside,
         CacheSurvey(
           time: .now, policy: .never, bytes: 0, freeBytes: 0, limit: nil, shares: [], targets: 0, leavingTargets: 0))
-    case .answer(_, .survey(let survey)): open(&state, try Self.inside(.now), survey.plausible)
-    case .faults(let settings): _ = update(&state, .client(.faults(settings), at: .now))
-    default: break
+    case .surveyed(.success(let survey)): open(&state, try Self.inside(.now), survey)
+    default: _ = update(&state, .client(event, at: .now))
     }
     _ = update(&state, .tick(.now))
     #expect(view(state).size.height == 36)

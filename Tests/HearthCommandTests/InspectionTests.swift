@@ -67,26 +67,31 @@ struct InspectionTests {
   fileprivate final class Watching {
     let link: InspectionLink
     let greeting: InspectionGreeting
-    private var unread: [InspectionNews] = []
+    private var unread: [ClientEvent] = []
 
     init(_ link: InspectionLink, _ greeting: InspectionGreeting) { (self.link, self.greeting) = (link, greeting) }
 
     /// What the next news says that says something wanted; `nil` at the end.
-    func next<Found>(_ wanted: (InspectionNews) -> Found?) async throws -> Found {
+    func next<Found>(_ wanted: (ClientEvent) -> Found?) async throws -> Found {
       while true {
         while !unread.isEmpty {
-          let news = unread.removeFirst()
-          if let found = wanted(news) { return found }
-          if case .refused(let reason) = news { throw RPCStatus(.cancelled, reason) }
+          let event = unread.removeFirst()
+          if let found = wanted(event) { return found }
+          if case .attachmentEnded(let reason) = event { throw RPCStatus(.cancelled, reason) }
         }
         guard let lines = await link.next() else { throw RPCStatus(.cancelled, "The program has ended.") }
-        unread = try lines.map { try InspectionLine.value(InspectionNews.self, of: $0) }
+        unread = try lines.map { try InspectionLine.value(ClientEvent.self, of: $0) }
       }
     }
 
-    func answer(to number: Int, _ request: InspectionRequest) async throws -> InspectionAnswer {
-      link.send(NumberedRequest(number, request))
-      return try await next { if case .answer(number, let answer) = $0 { answer } else { nil } }
+    /// Sends a request, and waits for the event that is wanted.
+    func answer<Found>(_ request: ClientRequest, _ wanted: (ClientEvent) -> Found?) async throws -> Found {
+      link.send(request)
+      return try await next(wanted)
+    }
+
+    func refusal(of request: ClientRequest) async throws -> RPCStatus {
+      try await answer(request) { if case .requestFailed(let status) = $0 { status } else { nil } }
     }
   }
 
@@ -95,29 +100,25 @@ struct InspectionTests {
     let program = try Program()
     let watcher = try program.watch()
     #expect(watcher.greeting.name == "shop" && watcher.greeting.database == database)
-    let id = try await watcher.next { if case .listener(let state) = $0 { state.id } else { nil } }
+    let id = try await watcher.next { if case .listenerStarted(let state) = $0 { state.id } else { nil } }
     await program.client.engine.disableNetwork()
     try await program.write("orders/a", ["n": 1])
 
     // What waits may be told before the snapshot or after it.
     var pending: Int?
-    func queued(_ news: InspectionNews) -> Int? {
-      guard case .status(let told) = news else { return nil }
-      let size = told.completed(with: nil).queue.count
-      return size > 0 ? size : nil
+    func queued(_ event: ClientEvent) -> Int? {
+      if case .pendingWrites(let writes, _) = event, !writes.isEmpty { writes.count } else { nil }
     }
-    let snapshot = try await watcher.next { news -> ListenerSnapshot? in
-      pending = pending ?? queued(news)
-      return if case .snapshot(let snapshot) = news, snapshot.changes.isEmpty == false { snapshot } else { nil }
+    let snapshot = try await watcher.next { event -> ListenerSnapshot? in
+      pending = pending ?? queued(event)
+      return if case .snapshot(let snapshot) = event, snapshot.changes.isEmpty == false { snapshot } else { nil }
     }
     #expect(snapshot.listener.rawValue == id && snapshot.changes.map(\.document.key.path.text) == ["orders/a"])
     #expect(snapshot.causes.map(\.words.name) == ["local-write"] && snapshot.count == 1)
     if pending == nil { pending = try await watcher.next(queued) }
     #expect(pending == 1)
-    let answer = try await watcher.answer(to: 7, .layers(key("orders/a")))
-    guard case .layers(nil, .some, .some) = answer else {
-      Issue.record("\(answer)")
-      return
+    try await watcher.answer(.openDetail(key("orders/a"))) {
+      if case .detail(key("orders/a"), nil, .some, .some, _) = $0 { () } else { nil }
     }
     await program.client.terminate()
     try await watcher.next { if case .closed = $0 { () } else { nil } }
@@ -128,17 +129,11 @@ struct InspectionTests {
   func control() async throws {
     let program = try Program()
     let looker = try program.watch()
-    guard case .failed(let status) = try await looker.answer(to: 1, .setNetwork(false)) else {
-      Issue.record("It was done.")
-      return
-    }
+    let status = try await looker.refusal(of: .setNetwork(enabled: false))
     #expect(status.code == .permissionDenied && status.message.contains("--control"))
 
     let controller = try program.watch(control: true)
-    guard case .done = try await controller.answer(to: 1, .setNetwork(false)) else {
-      Issue.record("It was refused.")
-      return
-    }
+    controller.link.send(ClientRequest.setNetwork(enabled: false))
     for await status in program.client.engine.status() where !status.isNetworkEnabled { break }
     controller.link.cut()
     for await status in program.client.engine.status() where status.isNetworkEnabled { break }
@@ -157,36 +152,42 @@ struct InspectionTests {
     query.start = Bound(values: [.integer(0)], isInclusive: true)
     var settings = FaultSettings()
     (settings.latency, settings.jitter, settings.lostAcknowledgements) = (.milliseconds(1), .milliseconds(1), 1)
-    let requests: [InspectionRequest] = [
-      .documents(query), .locate(query, offset: 1), .collections(below: ResourcePath("orders/a")),
-      .count(ResourcePath("orders")), .layers(key("orders/a")), .explain(query), .preview(query), .retryNow,
+    let requests: [ClientRequest] = [
+      .ask(WindowTag(1), query), .locate(WindowTag(1), query, offset: 1),
+      .listCollections(below: ResourcePath("orders/a")),
+      .count(ResourcePath("orders")), .openDetail(key("orders/a")), .explain(query), .preview(query), .retryNow,
       .cancelWrite(BatchID(1)), .resend(BatchID(1)), .dropRejected([BatchID(1)]), .setFaults(settings),
-      .injectFault(.reject(.aborted)), .setNetwork(true), .inside, .survey, .restart(.write),
+      .causeFault(.write(.reject(.aborted))), .setNetwork(enabled: true), .lookInside, .surveyCache,
+      .restartStream(.write), .write([set("orders/b", ["n": 1])]), .undo(), .evict(.path(ResourcePath("orders"))),
     ]
-    let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "0", "2147483648", "1e308", "null"]
+    let extremes = [
+      "9223372036854775807", "-9223372036854775808", "-1", "0", "65536", "2147483648", "4398046511104", "1e308", "null",
+    ]
     var (number, refused) = (0, 0)
     for request in requests {
-      let plain = String(decoding: InspectionLine.bytes(NumberedRequest(0, request)), as: UTF8.self)
-      // Every number, list and text in turn, but the request's own number.
+      let plain = String(decoding: InspectionLine.bytes(request), as: UTF8.self)
+      // Every number, list and text in turn.
       let parts = plain.matches(of: /-?[0-9]+(\.[0-9]+)?|\[[^\[\]]*\]|: "[^"]*"/).map(\.range)
       for part in parts {
         for other in extremes + ["[]", ": \"\"", ": \"a//b\"", ": \"a\""] {
           let text = plain.replacingCharacters(in: part, with: other)
-          guard let changed = try? InspectionLine.value(NumberedRequest.self, of: text.utf8) else { continue }
+          guard let changed = try? InspectionLine.value(ClientRequest.self, of: text.utf8) else { continue }
           number += 1
-          if case .failed = try await watcher.answer(to: number, changed.request) { refused += 1 }
+          watcher.link.send(changed)
+          // The program answers in the order of the requests.
+          let last = WindowTag(1_000_000 + number)
+          try await watcher.answer(.ask(last, Query(path: ResourcePath("orders")))) { event in
+            if event.isFailure { refused += 1 }
+            return if case .windowLoaded(last, _, _, _) = event { () } else { nil }
+          }
         }
       }
     }
     // Waits would make this long.
-    _ = try await watcher.answer(to: number + 1, .setFaults(FaultSettings()))
+    watcher.link.send(ClientRequest.setFaults(FaultSettings()))
     #expect(number > 150 && refused > 50, "\(number) requests, \(refused) refused")
-    guard
-      case .located(let found, 1) = try await watcher.answer(
-        to: -1, .locate(Query(path: ResourcePath("orders")), offset: 0))
-    else {
-      Issue.record("It does not answer as before.")
-      return
+    let found = try await watcher.answer(.locate(WindowTag(7), Query(path: ResourcePath("orders")), offset: 0)) {
+      if case .located(WindowTag(7), let key, cachedCount: 1) = $0 { key } else { nil }
     }
     #expect(found == key("orders/a"))
     await program.client.terminate()
@@ -197,13 +198,13 @@ struct InspectionTests {
     let program = try Program()
     try await program.write("orders/a", ["n": 1])
     let looking = try program.watch()
-    guard case .inside(let inside) = try await looking.answer(to: 1, .inside),
-      case .survey(let survey) = try await looking.answer(to: 2, .survey),
-      case .failed(let refused) = try await looking.answer(to: 3, .restart(.watch))
-    else {
-      Issue.record("It does not answer.")
-      return
+    let inside = try await looking.answer(.lookInside) {
+      if case .inside(.success(let inside)) = $0 { inside } else { nil }
     }
+    let survey = try await looking.answer(.surveyCache) {
+      if case .surveyed(.success(let survey)) = $0 { survey } else { nil }
+    }
+    let refused = try await looking.refusal(of: .restartStream(.watch))
     #expect(inside.targets.map(\.target) == [Query(path: ResourcePath("orders")).target])
     #expect(inside.streams.map(\.kind) == [.watch, .write] && inside.streams.allSatisfy { $0.bytes == nil })
     #expect(inside.queries.map(\.query.path.text) == ["orders"])
@@ -229,8 +230,7 @@ struct InspectionTests {
     bridge.begin()
     let following = Task { await bridge.follow() }
     let orders = ResourcePath("orders")
-    let filter = try #require(try BrowserFilter(RowFilter("o179", in: database)))
-    bridge.perform(.search(WindowTag(1), SearchRequest(Query(path: orders), filter, in: database)))
+    bridge.perform(.search(WindowTag(1), SearchRequest(Query(path: orders), "o179", in: database)))
     var found: SearchNews?
     for await case .searched(_, let news) in events where news.isDone {
       found = news
@@ -258,7 +258,7 @@ struct InspectionTests {
     word.hearth = 99
     link.send(word)
     let watcher = Watching(link, program.greetingOfTest)
-    let reason = try await watcher.next { if case .refused(let reason) = $0 { reason } else { nil } }
+    let reason = try await watcher.next { if case .attachmentEnded(let reason) = $0 { reason } else { nil } }
     #expect(reason.contains("version 1, not 99"))
     await program.client.terminate()
   }
@@ -267,7 +267,7 @@ struct InspectionTests {
   func silence() async throws {
     let program = try Program()
     let watcher = try program.watch()
-    _ = try await watcher.next { if case .listener(let state) = $0 { state.id } else { nil } }
+    _ = try await watcher.next { if case .listenerStarted(let state) = $0 { state.id } else { nil } }
     let text = Value.string(String(repeating: "x", count: 30_000))
     for number in 0..<100 { try await program.write("orders/\(number)", ["text": text, "n": .integer(Int64(number))]) }
     // Each is delivered whether or not somebody reads.
@@ -275,8 +275,8 @@ struct InspectionTests {
     while count < 100, case .snapshot(let snapshot)? = await program.mailbox.next() { count = snapshot.documents.count }
     #expect(count == 100)
 
-    let (missed, results) = try await watcher.next { news -> (Int, [Int: ListenerState.Result])? in
-      if case .missed(let missed, let results) = news, missed > 0 { (missed, results) } else { nil }
+    let (missed, results) = try await watcher.next { event -> (Int, [ListenerTag: ListenerState.Result])? in
+      if case .snapshotsMissed(let missed, let results) = event, missed > 0 { (missed, results) } else { nil }
     }
     #expect(missed > 0 && results.values.allSatisfy { $0.count ?? 0 > 0 })
     await program.client.terminate()
@@ -352,6 +352,15 @@ struct InspectionTests {
     settings.isInspectable = true
     #expect(InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, [:]))
     #expect(!InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, ["HEARTH_INSPECT": "0"]))
+  }
+}
+
+extension ClientEvent {
+  fileprivate var isFailure: Bool {
+    switch self {
+    case .requestFailed, .windowFailed, .collectionsUnlisted, .explained(_, .failure), .previewed(_, .failure): true
+    default: false
+    }
   }
 }
 

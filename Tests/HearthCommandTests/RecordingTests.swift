@@ -23,7 +23,7 @@ struct RecordingTests {
     let first = session.initial
     var data = RecordingLine.data(
       RecordingHeader(start: first.now, size: first.size, configuration: first.configuration))
-    for action in session.actions { data.append(RecordingLine.data(action.withoutRepetition)) }
+    for action in session.actions { data.append(RecordingLine.data(action)) }
     if end { data.append(RecordingLine.data(RecordingEnd(end: "over", at: session.state.now))) }
     return data
   }

@@ -36,7 +36,7 @@ struct SessionStoryTests {
     }
 
     func apply(_ action: Action) throws {
-      data.append(RecordingLine.data(action.withoutRepetition))
+      data.append(RecordingLine.data(action))
       for case .client(let effect) in update(&state, action) { harness.bridge.perform(effect) }
     }
 

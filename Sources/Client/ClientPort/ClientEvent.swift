@@ -6,6 +6,8 @@ package import FirestoreQuery
 /// An event that the client reports to the dashboard, in the vocabulary that both share: the dashboard knows neither
 /// the engine nor a transport. Each has one JSON form (`EventForms`).
 package enum ClientEvent: Sendable {
+  /// The program whose client is shown has started a listener, or had it before; its number is its tag.
+  case listenerStarted(ListenerState)
   /// A listener fired.
   case snapshot(ListenerSnapshot)
   /// A listener ended with an error; it will not fire again.
@@ -16,8 +18,12 @@ package enum ClientEvent: Sendable {
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
   /// The faults set in the program's network, by this dashboard or another.
   case faults(FaultSettings)
+  /// The program has closed the client that is shown.
+  case closed
   /// The program whose client is shown reports no more, for this reason.
   case attachmentEnded(String)
+  /// A request failed whose answer is not an event of its own.
+  case requestFailed(RPCStatus)
   /// The documents of a browser window, in the order of its query; again after every change.
   /// `total` is the number of documents in the collection, where it is known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
@@ -25,23 +31,25 @@ package enum ClientEvent: Sendable {
   case windowFailed(WindowTag, RPCStatus)
   /// A search has looked at further documents.
   case searched(WindowTag, SearchNews)
-  /// The answer to `Effect.locate`; no key where the query has no more documents than the offset. `cachedCount` is the
+  /// The answer to `ClientRequest.locate`; no key where the query has no more documents than the offset. `cachedCount` is the
   /// number of documents in the cache, if the server could not be asked.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
   /// The backend does not list its collections; those of the cache were reported before.
   case collectionsUnlisted(below: ResourcePath, RPCStatus)
-  /// The answer to `Effect.listMissing`; empty for collections that are too large to search.
+  /// The answer to `ClientRequest.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
-  /// The answer to `Effect.count`; of the cache's documents where the server could not be asked.
+  /// The answer to `ClientRequest.count`; of the cache's documents where the server could not be asked.
   case counted(ResourcePath, Int, isFromCache: Bool = false)
   /// Commits changed these collections; from now on each further commit is told.
   case committed(CommitNews)
   /// Commits are not told, or not any longer, for this reason.
   case commitsUnheard(String)
-  /// Online state, streams, round trips: newest wins.
+  /// Online state, streams, round trips: newest wins. Its lists have events of their own.
   case status(ClientStatus)
+  /// The documents that the server sent for each target so far.
+  case reads([ReadMeter])
   /// The data or the cache is not where the user expects it.
   case storage(StorageNotice)
   /// The other users of the embedded data, and the process that has it open.
@@ -56,6 +64,8 @@ package enum ClientEvent: Sendable {
   case writeRejected(BatchID, RPCStatus)
   /// A batch was taken back before it was sent, and its local effect was undone.
   case writeCancelled(BatchID)
+  /// The results of so many writes are unknown: there were too many between two reports of the program.
+  case outcomesMissed(Int)
   /// All batches that the backend refused and that were neither sent again nor dropped since, oldest first.
   case rejectedWrites([RejectedWrite])
   /// Batches that the backend refused and that were given up because there is no room for more of them.
@@ -69,17 +79,17 @@ package enum ClientEvent: Sendable {
   case answered(AnsweredWrite)
   /// Another client of the screen and this one have written the same: told to both, once it is known.
   case contested(ClientConflict)
-  /// The answer to `Effect.explain`.
+  /// The answer to `ClientRequest.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)
-  /// The answer to `Effect.listDecisions`.
+  /// The answer to `ClientRequest.listDecisions`.
   case decisions(Result<[RuleDecision], RPCStatus>)
-  /// The answer to `Effect.lookInside`.
+  /// The answer to `ClientRequest.lookInside`.
   case inside(Result<ClientInside, RPCStatus>)
-  /// The answer to `Effect.surveyCache`.
+  /// The answer to `ClientRequest.surveyCache`.
   case surveyed(Result<CacheSurvey, RPCStatus>)
-  /// The answer to `Effect.countFieldTypes`.
+  /// The answer to `ClientRequest.countFieldTypes`.
   case fieldTypes(in: ResourcePath, Result<FieldTypes, RPCStatus>)
-  /// The answer to `Effect.preview`.
+  /// The answer to `ClientRequest.preview`.
   case previewed(Query, Result<QueryPreview, RPCStatus>)
   /// All indexes of the cache, after every change and every step of filling one.
   case indexes([IndexState])

@@ -88,3 +88,47 @@ package struct AnsweredWrite: Equatable, Sendable {
     self.existed = existed
   }
 }
+
+/// A write that cannot be undone, or redone, without overwriting later changes.
+package struct UndoConflict: Equatable, Sendable {
+  package struct Document: Equatable, Sendable {
+    package var key: DocumentKey
+    /// The fields as the write left them; `nil` if the document did not exist.
+    package var left: Fields?
+    /// The fields as they are now.
+    package var now: Fields?
+    /// The write to the document that undoing comes to.
+    package var writing: Writing
+
+    package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
+      self.key = key
+      self.left = left
+      self.now = now
+      self.writing = writing
+    }
+  }
+
+  /// The write to one document, with its fields as the undone write left them, as they are, and as they will be.
+  package struct Writing: Equatable, Sendable {
+    package enum Operation: String, Equatable, Sendable { case fields, document, deletion }
+
+    package var operation: Operation
+    package var fields: [WriteConflict.Field]
+
+    package init(_ operation: Operation, _ fields: [WriteConflict.Field]) {
+      self.operation = operation
+      self.fields = fields
+    }
+  }
+
+  package var batch: BatchID
+  /// Whether the write is to be redone.
+  package var isRedo: Bool
+  package var documents: [Document]
+
+  package init(batch: BatchID, isRedo: Bool, documents: [Document]) {
+    self.batch = batch
+    self.isRedo = isRedo
+    self.documents = documents
+  }
+}

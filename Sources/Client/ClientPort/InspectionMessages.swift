@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreClientState
 package import FirestoreJSON
 package import FirestoreModel
-package import FirestoreQuery
 
 // The messages between a program that may be watched and its watchers, one JSON object to a line:
 //
 // ```
-// program ──► greeting          tells every connection about the client
+// program ──► greeting          describes the client to every connection
 // watcher ──► word              asks to watch, and perhaps to control
-// program ──► news …            or a refusal, after which the connection ends
-// watcher ──► request …         each with a number, which its answer repeats
+// program ──► ClientEvent …     or `attachment-ended`, after which the connection ends
+// watcher ──► ClientRequest …   the program answers from its cache, in their order
 // ```
 
 /// The description of a client for its watchers. Its first three keys stay the same in every version, so that each side
@@ -69,120 +67,12 @@ package struct InspectionWord: Hashable, Sendable {
   package init(control: Bool) { self.control = control }
 }
 
-/// A request of a watcher to a program. Questions are answered from the program's cache.
-package enum InspectionRequest: Sendable {
-  case documents(Query)
-  /// The document at an offset in a query's result.
-  case locate(Query, offset: Int)
-  case collections(below: ResourcePath)
-  case count(ResourcePath)
-  case layers(DocumentKey)
-  case explain(Query)
-  case preview(Query)
-  case inside
-  case survey
-  case setNetwork(Bool)
-  case retryNow
-  case cancelWrite(BatchID)
-  /// Queues a rejected batch again as it was.
-  case resend(BatchID)
-  case dropRejected([BatchID])
-  case setFaults(FaultSettings)
-  case injectFault(WriteFault)
-  /// Lets a fault happen once; only of a program whose greeting says that it knows the words for faults.
-  case causeFault(FaultEvent)
-  case restart(StreamUse.Kind)
-
-  /// Whether the request changes what the program's client does.
-  package var isControl: Bool {
-    switch self {
-    case .documents, .locate, .collections, .count, .layers, .explain, .preview, .inside, .survey: false
-    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .setFaults, .injectFault, .causeFault,
-      .restart:
-      true
-    }
-  }
-}
-
-package struct NumberedRequest: Sendable {
-  package var number: Int
-  package var request: InspectionRequest
-
-  package init(_ number: Int, _ request: InspectionRequest) {
-    self.number = number
-    self.request = request
-  }
-}
-
-package enum InspectionAnswer: Sendable {
-  case done
-  case failed(RPCStatus)
-  case documents([Document])
-  /// The document at the offset; `nil` if the cache has no more than `count` documents.
-  case located(DocumentKey?, count: Int)
-  case collections([String])
-  /// The number of documents; `nil` if there are too many to be counted.
-  case count(Int?)
-  case layers(remote: Document?, overlay: Mutation?, local: Document?)
-  case explanation(QueryExplanation)
-  case preview(QueryPreview)
-  case inside(ClientInside)
-  case survey(CacheSurvey)
-}
-
-/// A message of a program to its watchers.
-package enum InspectionNews: Sendable {
-  /// A listener that exists, or begins.
-  case listener(ListenerState)
-  case snapshot(ListenerSnapshot)
-  /// The program stopped a listener; with a status, it failed.
-  case ended(listener: Int, RPCStatus?)
-  /// So many snapshots were not told; these are the listeners' last results.
-  case missed(snapshots: Int, [Int: ListenerState.Result])
-  case status(InspectedStatus)
-  /// The cache is not the one that the program asked for.
-  case cacheProblem(String)
-  case faults(FaultSettings)
-  case answer(to: Int, InspectionAnswer)
-  /// The reason why the connection ends here.
-  case refused(String)
-  /// The client was closed by the program.
-  case closed
-}
-
-/// A status without the lists that are long and were told a moment ago: their last state still holds.
-package struct InspectedStatus: Sendable {
-  package enum Part: String, Hashable, Sendable { case reads, waitingWrites }
-
-  /// The status without the omitted lists.
-  let status: ClientStatus
-  private let omitted: Set<Part>
-  var omittedParts: [Part]? { omitted.isEmpty ? nil : omitted.sorted { $0.rawValue < $1.rawValue } }
-
-  package init(_ status: ClientStatus, omitting omitted: Set<Part> = []) {
-    var status = status
-    if omitted.contains(.reads) { status.reads = [] }
-    if omitted.contains(.waitingWrites) { status.pendingWrites = [] }
-    self.status = status
-    self.omitted = omitted
-  }
-
-  /// The whole status, with the missing lists from the last one.
-  /// - Parameter last: the status that was told before; `nil` for the first.
-  package func completed(with last: ClientStatus?) -> ClientStatus {
-    var status = status
-    if omitted.contains(.reads) { status.reads = last?.reads ?? [] }
-    if omitted.contains(.waitingWrites) { status.pendingWrites = last?.pendingWrites ?? [] }
-    return status
-  }
-}
-
 /// Turns messages into lines and back.
 package enum InspectionLine {
   /// The most bytes that a program reads of one request.
   package static let longestRequest = 256 << 10
-  /// The most bytes that a watcher reads of one piece of news.
-  package static let longestNews = 64 << 20
+  /// The most bytes that a watcher reads of one event.
+  package static let longestEvent = 64 << 20
 
   /// The line of a message, with the line's end.
   package static func bytes(_ value: some JSONFormed) -> [UInt8] {

@@ -137,13 +137,13 @@ struct RandomSession {
     case 3: return .client(.collections(below: random.pick([.root, key.path]), ["orders", "é", "users"]))
     case 4: return .client(.missingDocuments(in: ResourcePath("orders"), [key]))
     case 5: return .client(.counted(ResourcePath("orders"), 42))
-    case 6, 7:
-      var status = ClientStatus(
+    case 6: return .client(.reads([ReadMeter(target: query.target, sent: 3, kept: 1)]))
+    case 7:
+      let status = ClientStatus(
         onlineState: random.pick([.online, .offline, .unknown]), isNetworkEnabled: .random(using: &random),
         reason: random.pick([nil, .idle, .failed(status()), .noAnswer]), nextRetry: random.pick([nil, now]), since: now,
         watch: StreamStatus(.backoff(until: now), lastError: status()), activeTargets: 2,
         roundTrips: [.milliseconds(3), .seconds(12)], cacheByteCount: 1 << 20, isDurable: .random(using: &random))
-      status.reads = [ReadMeter(target: query.target, sent: 3, kept: 1)]
       return .client(.status(status))
     case 8: return .client(.storage(StorageNotice(badge: "IN MEMORY: x", message: random.text())))
     case 9, 10: return .client(.pendingWrites([waiting], of: QueueSize(count: 1, total: 3, byteCount: 96)))

@@ -149,6 +149,9 @@ extension JSONForm {
 extension ClientEvent: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
     switch self {
+    case .listenerStarted(let state):
+      try form.members(of: state)
+      return "listener-started"
     case .snapshot(let snapshot):
       try form.members(of: snapshot)
       return "snapshot"
@@ -168,9 +171,13 @@ extension ClientEvent: JSONUnion {
     case .faults(let settings):
       try form.members(of: settings)
       return "faults"
+    case .closed: return "closed"
     case .attachmentEnded(let reason):
       try form.text("reason", reason)
       return "attachment-ended"
+    case .requestFailed(let status):
+      try form("error", status)
+      return "request-failed"
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       try form("window", tag)
       try form("documents", documents)
@@ -217,6 +224,9 @@ extension ClientEvent: JSONUnion {
     case .status(let status):
       try form.members(of: status)
       return "status"
+    case .reads(let meters):
+      try form("targets", meters)
+      return "reads"
     case .storage(let notice):
       try form.members(of: notice)
       return "storage"
@@ -239,6 +249,9 @@ extension ClientEvent: JSONUnion {
     case .writeCancelled(let batch):
       try form("batch", batch)
       return "cancelled"
+    case .outcomesMissed(let count):
+      try form("writes", count)
+      return "outcomes-missed"
     case .rejectedWrites(let writes):
       try form("writes", writes)
       return "rejected-writes"
@@ -293,6 +306,7 @@ extension ClientEvent: JSONUnion {
 
   package static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self? {
     switch type {
+    case "listener-started": return .listenerStarted(try form.members())
     case "snapshot": return .snapshot(try form.members())
     case "listener-failed": return .listenerFailed(try form("listener"), try form("error"))
     case "listener-stopped": return .listenerStopped(try form("listener"))
@@ -302,6 +316,8 @@ extension ClientEvent: JSONUnion {
         try form("snapshots"),
         Dictionary(results.map { ($0.listener, $0.result) }, uniquingKeysWith: { $1 }))
     case "faults": return .faults(try form.members())
+    case "closed": return .closed
+    case "request-failed": return .requestFailed(try form("error"))
     case "attachment-ended": return .attachmentEnded(try form.text("reason"))
     case "window":
       return .windowLoaded(
@@ -323,6 +339,7 @@ extension ClientEvent: JSONUnion {
       return .committed(notices.map { .collections($0) } ?? .everything)
     case "commits-unheard": return .commitsUnheard(try form.text("reason"))
     case "status": return .status(try form.members())
+    case "reads": return .reads(try form("targets"))
     case "storage": return .storage(try form.members())
     case "company": return .company(try form.members())
     case "pending": return .pendingWrites(try form("writes"), of: try form.optional("of"))
@@ -331,6 +348,7 @@ extension ClientEvent: JSONUnion {
         try form("batch"), after: try form.optional("after"), of: try form.optional("documents"))
     case "rejected": return .writeRejected(try form("batch"), try form("error"))
     case "cancelled": return .writeCancelled(try form("batch"))
+    case "outcomes-missed": return .outcomesMissed(try form("writes"))
     case "rejected-writes": return .rejectedWrites(try form("writes"))
     case "rejected-writes-forgotten": return .rejectedWritesForgotten(try form("batches"))
     case "document":

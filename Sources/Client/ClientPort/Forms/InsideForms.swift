@@ -100,7 +100,8 @@ extension TargetState: JSONRecord {
       id: try form("id", it?.id), target: try form("target", it?.target), purpose: try form("purpose", it?.purpose),
       progress: try form("state", it?.progress), tokenTime: try form.optional("tokenTime", it?.tokenTime),
       documents: try form("documents", it?.documents), sent: try form("sent", it?.sent),
-      kept: try form("kept", it?.kept), lastUse: try form.optional("lastUse", it?.lastUse))
+      kept: try form("kept", it?.kept),
+      lastUse: try form.optional("lastUse", it?.lastUse.map { Int($0) }).map(Int64.init))
   }
 }
 

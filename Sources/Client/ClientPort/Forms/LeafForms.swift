@@ -4,11 +4,18 @@ package import FirestoreModel
 
 // Numbers, times and names. Times are texts of RFC 3339, and durations numbers of milliseconds.
 
+/// A count, size or number. Values of other programs are added up: larger ones are refused, since they would overflow.
 extension Int: JSONFormed {
+  private static let largest: Int64 = 1 << 42
+
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.integer(Int64(self))) }
 
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
-    self = Int(try Int64(json: json, context))
+    let number = try Int64(json: json, context)
+    guard (0...Self.largest).contains(number) else {
+      throw json.error("\(number) is out of range. Use a number from 0 to \(Self.largest).")
+    }
+    self = Int(number)
   }
 }
 

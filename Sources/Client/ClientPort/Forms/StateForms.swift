@@ -135,6 +135,7 @@ extension ReadMeter: JSONRecord {
   }
 }
 
+/// The status without its lists, which have events of their own (`StatusChanges`).
 extension ClientStatus: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     ClientStatus(
@@ -142,30 +143,14 @@ extension ClientStatus: JSONRecord {
       isNetworkEnabled: try form("networkEnabled", it?.isNetworkEnabled),
       reason: try form.optional("reason", it?.reason), nextRetry: try form.optional("nextRetry", it?.nextRetry),
       since: try form("since", it?.since), watch: try form("watch", it?.watch), write: try form("write", it?.write),
-      activeTargets: try form("targets", it?.activeTargets), reads: try form("reads", it?.reads),
+      activeTargets: try form("targets", it?.activeTargets),
       activeLimboResolutions: try form("lookups", it?.activeLimboResolutions),
-      inFlightWrites: try form("inFlight", it?.inFlightWrites),
-      pendingWrites: try form.optional("pending", it?.pendingWrites.nilIfEmpty) ?? [],
-      queue: try form("queue", it?.queue),
-      rejectedWrites: try form.optional("rejected", it?.rejectedWrites.nilIfEmpty) ?? [],
-      indexes: try form.optional("indexes", it?.indexes.nilIfEmpty) ?? [],
+      inFlightWrites: try form("inFlight", it?.inFlightWrites), queue: try form("queue", it?.queue),
       lastSnapshotAt: try form.optional("lastSnapshot", it?.lastSnapshotAt),
       roundTrips: try form("roundTrips", it?.roundTrips),
-      recentOutcomes: try form.optional("outcomes", it?.recentOutcomes.nilIfEmpty) ?? [],
       cacheByteCount: try form.optional("cacheBytes", it?.cacheByteCount),
       cacheLimit: try form.optional("cacheLimit", it?.cacheLimit), isDurable: try form("durable", it?.isDurable),
-      storeFailure: try form.optional("storeFailure", it?.storeFailure),
-      retentions: try form.optional("retentions", it?.retentions))
-  }
-}
-
-extension ClientStatus {
-  /// The status without its lists of writes and indexes, for those who are told them apart.
-  package var withoutLists: ClientStatus {
-    var status = self
-    (status.pendingWrites, status.rejectedWrites, status.recentOutcomes) = ([], [], [])
-    (status.indexes, status.retentions) = ([], nil)
-    return status
+      storeFailure: try form.optional("storeFailure", it?.storeFailure))
   }
 }
 
@@ -275,16 +260,6 @@ extension WrittenDocument: JSONRecord {
 extension WrittenDocuments: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     WrittenDocuments(naming: try form("first", it?.first), of: try form("count", it?.count))
-  }
-}
-
-extension WriteOutcome: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    WriteOutcome(
-      sequence: try form("number", it?.sequence), batch: try form("batch", it?.batch),
-      after: try form.optional("after", it?.after), rejection: try form.optional("error", it?.rejection),
-      commitTime: try form.optional("commitTime", it?.commitTime),
-      documents: try form.optional("documents", it?.documents))
   }
 }
 

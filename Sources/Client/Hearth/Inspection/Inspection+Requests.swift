@@ -7,43 +7,47 @@ import FirestoreQuery
 import FirestoreSync
 
 extension Inspection {
-  /// Answers a watcher's request from the cache; the backend is not asked.
-  func answer(_ request: InspectionRequest, of watcher: Int) async -> InspectionAnswer {
-    do throws(RPCStatus) {
-      try request.check()
-      return try await answered(request, of: watcher)
-    } catch {
-      return .failed(error)
+  /// Performs a watcher's request. Questions are answered from the cache, once; the backend is not asked.
+  /// - Returns: the event that answers it; `nil` for a change, which the status reports, and for a collection that is
+  ///   too large to be counted.
+  /// - Throws: the reason why it is refused.
+  func answer(_ request: ClientRequest, of watcher: Int) async throws(RPCStatus) -> ClientEvent? {
+    try request.check()
+    switch request {
+    case .openWindow(let tag, let query), .ask(let tag, let query):
+      var bytes = 0
+      let documents = try await engine.cachedDocuments(limited(query, to: Self.mostDocuments)).documents
+      let page = documents.prefix { document in
+        bytes += document.data?.encoded.bytes.count ?? 0
+        return bytes <= Self.mostDocumentBytes
+      }
+      return .windowLoaded(tag, page.map(\.withoutAcknowledgedWrites), isFromCache: true, total: nil)
+    case .locate(let tag, let query, let offset):
+      let documents = try await engine.cachedDocuments(limited(query, to: offset + 1)).documents
+      return .located(
+        tag, documents.indices.contains(offset) ? documents[offset].key : nil, cachedCount: documents.count)
+    case .listCollections(let parent):
+      return .collections(below: parent, try await engine.cachedCollectionIDs(below: parent))
+    case .count(let path):
+      let count = try await engine.preview(FirestoreQuery.Query(path: path)).count
+      return count.map { .counted(path, $0, isFromCache: true) }
+    case .openDetail(let key):
+      let layers = try await engine.layers(of: key)
+      return .detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local)
+    case .explain(let query): return .explained(query, .success(try await engine.explain(query)))
+    case .preview(let query): return .previewed(query, .success(try await engine.preview(query)))
+    case .lookInside: return .inside(.success(try await engine.inside()))
+    case .surveyCache: return .surveyed(.success(try await engine.surveyCache()))
+    case .closeWindow, .closeDetail: return nil
+    default:
+      try await change(request, of: watcher)
+      return nil
     }
   }
 
-  private func answered(
-    _ request: InspectionRequest, of watcher: Int
-  ) async throws(RPCStatus) -> InspectionAnswer {
+  private func change(_ request: ClientRequest, of watcher: Int) async throws(RPCStatus) {
     switch request {
-    case .documents(let query):
-      var bytes = 0
-      let documents = try await engine.cachedDocuments(limited(query, to: Self.mostDocuments)).documents
-      return .documents(
-        Array(
-          documents.prefix { document in
-            bytes += document.data?.encoded.bytes.count ?? 0
-            return bytes <= Self.mostDocumentBytes
-          }.map(\.withoutAcknowledgedWrites)))
-    case .locate(let query, let offset):
-      let documents = try await engine.cachedDocuments(limited(query, to: offset + 1)).documents
-      return .located(
-        documents.indices.contains(offset) ? documents[offset].key : nil, count: documents.count)
-    case .collections(let parent): return .collections(try await engine.cachedCollectionIDs(below: parent))
-    case .count(let path): return .count(try await engine.preview(FirestoreQuery.Query(path: path)).count)
-    case .layers(let key):
-      let layers = try await engine.layers(of: key)
-      return .layers(remote: layers.remote, overlay: layers.overlay, local: layers.local)
-    case .explain(let query): return .explanation(try await engine.explain(query))
-    case .preview(let query): return .preview(try await engine.preview(query))
-    case .inside: return .inside(try await engine.inside())
-    case .survey: return .survey(try await engine.surveyCache())
-    case .restart(let kind): try await engine.restartStream(kind)
+    case .restartStream(let kind): try await engine.restartStream(kind)
     case .setNetwork(true):
       watchers[watcher]?.hasSwitchedOff = false
       await engine.enableNetwork()
@@ -53,19 +57,20 @@ extension Inspection {
       await engine.disableNetwork()
     case .retryNow: await engine.retryNow()
     case .cancelWrite(let batch): try await engine.cancelWrite(batch)
-    case .resend(let batch): _ = try await engine.resend(batch, as: nil).local
-    case .dropRejected(let batches): for batch in batches { try await engine.dropRejectedWrite(batch) }
+    case .resend(let batch, as: nil):
+      changes.settledRejected.insert(batch)
+      _ = try await engine.resend(batch, as: nil).local
+    case .dropRejected(let batches):
+      changes.settledRejected.formUnion(batches)
+      for batch in batches { try await engine.dropRejectedWrite(batch) }
     case .setFaults(let settings):
       watchers[watcher]?.hasSetFaults = !settings.isCalm
       faults.apply(settings)
-    case .injectFault(let fault):
-      watchers[watcher]?.hasSetFaults = true
-      faults.inject(fault)
     case .causeFault(let event):
       watchers[watcher]?.hasSetFaults = true
       faults.inject(event)
+    default: throw RPCStatus(.unimplemented, "A watcher cannot ask a program for this.")
     }
-    return .done
   }
 
   /// The largest numbers of documents and bytes in one answer.
@@ -113,22 +118,23 @@ extension ListenerSnapshot {
 /// Checks of a watcher's requests. A watcher may be of another version, or a different program: its requests are
 /// checked like those of a program to its own client, so that no number in them reaches arithmetic that ends the
 /// program.
-extension InspectionRequest {
+extension ClientRequest {
   /// The longest that a watcher may let each message be late.
   private static let longestDelay = Duration.seconds(3600)
   private static let mostBytes = 1_000_000_000
 
   func check() throws(RPCStatus) {
     switch self {
-    case .documents(let query), .explain(let query), .preview(let query): try Self.check(query)
-    case .locate(let query, let offset):
+    case .openWindow(_, let query), .ask(_, let query), .explain(let query), .preview(let query):
+      try Self.check(query)
+    case .locate(_, let query, let offset):
       try Self.check(query)
       guard (0..<FirestoreQuery.Query.maximumLimit).contains(offset) else {
         throw Self.refusal("There is no document at \(offset).")
       }
     case .count(let path): try Self.check(FirestoreQuery.Query(path: path))
-    case .collections(let parent): if !parent.isRoot { try Self.check(parent) }
-    case .layers(let key): try Self.check(key.path)
+    case .listCollections(let parent): if !parent.isRoot { try Self.check(parent) }
+    case .openDetail(let key): try Self.check(key.path)
     case .setFaults(let settings):
       let delays =
         [settings.latency, settings.jitter, settings.flap ?? .zero]
@@ -147,7 +153,7 @@ extension InspectionRequest {
       if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
     case .causeFault(let event):
       if let objection = FaultChange.event(event).objectionOfClients { throw Self.refusal(objection) }
-    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .injectFault, .inside, .survey, .restart: break
+    default: break
     }
   }
 

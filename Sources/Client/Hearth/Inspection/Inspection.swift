@@ -46,8 +46,13 @@ package actor Inspection {
   private var status: Task<Void, Never>?
   /// Whether the next reconsideration is due.
   private var isWaitingForTime = false
+  private var isWaitingForLists = false
   /// The number of snapshots that no watcher was told.
   private var missed = 0
+  /// The last status, for watchers that come; `nil` before the first.
+  private var lastStatus: ClientStatus?
+  var changes = StatusChanges(knowsPast: true)
+  private var omissions = StatusOmissions()
   var isNetworkEnabled = true
   private var isOver = false
 
@@ -149,39 +154,41 @@ package actor Inspection {
           + "same version.")
     }
     watchers[id]?.word = word
-    if let problem = engine.cacheProblem { send(InspectionNews.cacheProblem(problem.notice), to: id) }
-    send(InspectionNews.faults(faults.settings), to: id)
+    if let problem = engine.cacheProblem {
+      send(ClientEvent.storage(StorageNotice(badge: "CACHE NOT IN USE", message: problem.notice)), to: id)
+    }
+    send(ClientEvent.faults(faults.settings), to: id)
     watch()
     if watchers.values.count(where: { $0.word != nil }) > 1 {
-      Task { for listener in await engine.listenerStates() { send(InspectionNews.listener(listener), to: id) } }
+      sendStatus(to: id)
+      Task { for listener in await engine.listenerStates() { send(ClientEvent.listenerStarted(listener), to: id) } }
     }
   }
 
   private func receive(_ line: [UInt8], from id: Int) {
     // The watcher is told the line itself, which says more than the decoder's error.
-    guard let request = try? InspectionLine.value(NumberedRequest.self, of: line) else {
+    guard let request = try? InspectionLine.value(ClientRequest.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
     guard let watcher = watchers[id], let word = watcher.word else { return }
-    func answer(_ status: RPCStatus) {
-      send(InspectionNews.answer(to: request.number, .failed(status)), to: id)
-    }
-    if request.request.isControl, !word.control {
-      return answer(RPCStatus(.permissionDenied, "Attached to look only: hearth attach --control may change it."))
+    if request.isControl, !word.control {
+      let status = RPCStatus(.permissionDenied, "Attached to look only: hearth attach --control may change it.")
+      return send(request.failed(status), to: id)
     }
     guard watcher.requests < Watcher.mostRequests, watcher.hasRoom else {
-      return answer(RPCStatus(.resourceExhausted, "Too many requests at once."))
+      return send(request.failed(RPCStatus(.resourceExhausted, "Too many requests at once.")), to: id)
     }
     watchers[id]?.requests += 1
     Task {
-      let result = await self.answer(request.request, of: id)
+      let event: ClientEvent?
+      do throws(RPCStatus) { event = try await answer(request, of: id) } catch { event = request.failed(error) }
       watchers[id]?.requests -= 1
-      send(InspectionNews.answer(to: request.number, result), to: id)
+      if let event { send(event, to: id) }
     }
   }
 
   private func refuse(_ id: Int, _ reason: String) {
-    send(InspectionNews.refused(reason), to: id)
+    send(ClientEvent.attachmentEnded(reason), to: id)
     drop(id)
   }
 
@@ -216,8 +223,7 @@ package actor Inspection {
       self.tap = tap
       engine.setTap(tap)
     }
-    status?.cancel()
-    status = Task { await self.followStatus() }
+    if status == nil { status = Task { await self.followStatus() } }
   }
 
   /// Stops following the client, so that nothing is spent while no watcher is there.
@@ -225,8 +231,8 @@ package actor Inspection {
     engine.setTap(nil)
     tap = nil
     status?.cancel()
-    status = nil
-    missed = 0
+    (status, lastStatus, missed) = (nil, nil, 0)
+    (changes, omissions) = (StatusChanges(knowsPast: true), StatusOmissions())
   }
 
   private func tellNews() {
@@ -235,12 +241,13 @@ package actor Inspection {
     missed += uncounted
     for item in news {
       switch item {
-      case .opened(let listener): tell(.listener(listener))
-      case .ended(let id, let status): tell(.ended(listener: id.rawValue, status))
+      case .opened(let listener): tell(.listenerStarted(listener))
+      case .ended(let id, let status):
+        let tag = ListenerTag(id.rawValue)
+        tell(status.map { .listenerFailed(tag, $0) } ?? .listenerStopped(tag))
       case .snapshot(let id, let snapshot, let time):
         if budget.hasTime() {
-          let told = InspectionNews.snapshot(ListenerSnapshot(snapshot, of: id.rawValue, at: time))
-          tell(told, isSnapshot: true)
+          tell(.snapshot(ListenerSnapshot(snapshot, of: id.rawValue, at: time)))
         } else {
           missed += 1
         }
@@ -271,7 +278,7 @@ package actor Inspection {
     guard tap === self.tap else { return }
     missed += tap.take().missed
     tap.setCounting(false)
-    let results = Dictionary(uniqueKeysWithValues: listeners.map { ($0.id, $0.result) })
+    let results = Dictionary(uniqueKeysWithValues: listeners.map { (ListenerTag($0.id), $0.result) })
     let everybody = missed
     missed = 0
     for id in watchers.keys {
@@ -280,21 +287,25 @@ package actor Inspection {
         if everybody > 0 { watchers[id]?.isBehind = true }
         continue
       }
-      if watcher.isBehind { for listener in listeners { send(InspectionNews.listener(listener), to: id) } }
+      if watcher.isBehind {
+        for listener in listeners { send(ClientEvent.listenerStarted(listener), to: id) }
+        sendStatus(to: id)
+      }
+      if watcher.missedOutcomes > 0 { send(ClientEvent.outcomesMissed(watcher.missedOutcomes), to: id) }
       let count = everybody + watcher.missed
       watchers[id]?.missed = 0
+      watchers[id]?.missedOutcomes = 0
       watchers[id]?.isBehind = false
       guard count > 0 || watcher.isBehind else { continue }
-      budget.pay { send(InspectionNews.missed(snapshots: count, results), to: id) }
+      budget.pay { send(ClientEvent.snapshotsMissed(count, results), to: id) }
     }
   }
 
   private func followStatus() async {
-    var omissions = StatusOmissions()
     for await status in engine.status(queueEnds: Self.queueEnds) {
       isNetworkEnabled = status.isNetworkEnabled
-      let (before, told) = (budget, InspectedStatus(status, omitting: omissions.next(status, at: .now)))
-      tell(.status(told))
+      let before = budget
+      tellChanges(in: status)
       // The engine's work for a status costs about as much as telling it.
       budget.charge(before.saved - budget.saved)
       repeat {
@@ -304,16 +315,42 @@ package actor Inspection {
     }
   }
 
-  /// Tells all watchers; one that does not read its news has it counted as missed.
-  private func tell(_ news: InspectionNews, isSnapshot: Bool = false) {
+  private func tellChanges(in status: ClientStatus) {
+    lastStatus = status
+    for outcome in changes.outcomes(of: status) { tell(outcome.event) }
+    if changes.missedOutcomes > 0 { tell(.outcomesMissed(changes.missedOutcomes)) }
+    let omitted = omissions.next(status, at: .now)
+    for event in changes.changes(in: status, omitting: omitted) { tell(event) }
+    guard !omitted.isEmpty, !isWaitingForLists else { return }
+    // The lists that were left out follow, even if no other status comes.
+    isWaitingForLists = true
+    executor.queue.asyncAfter(deadline: .now() + StatusOmissions.longestPace) { [weak self] in
+      self?.assumeIsolated { $0.tellOmittedLists() }
+    }
+  }
+
+  private func tellOmittedLists() {
+    isWaitingForLists = false
+    guard status != nil, let lastStatus else { return }
+    for event in changes.changes(in: lastStatus) { tell(event) }
+  }
+
+  /// Sends a watcher the present status with all of its lists.
+  private func sendStatus(to id: Int) {
+    guard let lastStatus else { return }
+    var all = StatusChanges(knowsPast: true)
+    for event in all.changes(in: lastStatus) { send(event, to: id) }
+  }
+
+  /// Tells all watchers; one that does not read its events has them counted as missed.
+  private func tell(_ event: ClientEvent) {
     budget.pay {
-      let bytes = InspectionLine.bytes(news)
+      let bytes = InspectionLine.bytes(event)
       for (id, watcher) in watchers where watcher.word != nil {
         if watcher.hasRoom {
           if watchers[id]?.send(bytes) == false { leave(id) }
         } else {
-          watchers[id]?.isBehind = true
-          if isSnapshot { watchers[id]?.missed += 1 }
+          watchers[id]?.miss(event)
         }
       }
     }

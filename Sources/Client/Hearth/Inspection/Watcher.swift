@@ -24,6 +24,8 @@ struct Watcher {
   var requests = 0
   /// The number of snapshots that the watcher was not told, because it does not read or for want of time.
   var missed = 0
+  /// The number of outcomes of writes that the watcher was not told.
+  var missedOutcomes = 0
   /// Whether the watcher's knowledge of listeners is out of date.
   var isBehind = false
   var hasSwitchedOff = false
@@ -53,6 +55,17 @@ struct Watcher {
   /// Whether there is room for more news.
   var hasRoom: Bool { waiting.count - sent < Self.mostWaiting }
   var isEmpty: Bool { waiting.isEmpty }
+
+  /// Counts an event for which there is no room.
+  mutating func miss(_ event: ClientEvent) {
+    isBehind = true
+    switch event {
+    case .snapshot: missed += 1
+    case .writeAcknowledged, .writeRejected, .writeCancelled: missedOutcomes += 1
+    case .outcomesMissed(let count): missedOutcomes += count
+    default: break
+    }
+  }
 
   /// Reads from the connection without blocking.
   /// - Returns: the bytes that have come; `nil` when the other end is gone.
@@ -113,17 +126,18 @@ struct StatusOmissions {
   private static let readsPace = Duration.seconds(2)
   /// The least time between two statuses with a long queue, since every write makes a new list of it.
   private static let queuePace = Duration.seconds(1)
+  static let longestPace = DispatchTimeInterval.milliseconds(2_100)
   private static let shortQueue = 20
 
   private var lastReads: ContinuousClock.Instant?
   private var lastQueue: ContinuousClock.Instant?
 
-  mutating func next(_ status: ClientStatus, at now: ContinuousClock.Instant) -> Set<InspectedStatus.Part> {
-    var omitted: Set<InspectedStatus.Part> = []
+  mutating func next(_ status: ClientStatus, at now: ContinuousClock.Instant) -> Set<StatusChanges.Part> {
+    var omitted: Set<StatusChanges.Part> = []
     if let lastReads, now - lastReads < Self.readsPace { omitted.insert(.reads) } else { lastReads = now }
     let isShort = status.pendingWrites.count <= Self.shortQueue
     if !isShort, let lastQueue, now - lastQueue < Self.queuePace {
-      omitted.insert(.waitingWrites)
+      omitted.insert(.pendingWrites)
     } else {
       lastQueue = now
     }

@@ -9,8 +9,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The link between the dashboard and another program's client: turns the program's news into the dashboard's events,
-/// and asks the program for the rest, which it answers from its cache.
+/// The client of another program: sends it the dashboard's requests, which the program answers from its cache, and
+/// passes on its events.
 @MainActor
 package final class AttachedBridge {
   private let link: InspectionLink
@@ -20,21 +20,23 @@ package final class AttachedBridge {
   let serverControl: EmulatorControl?
   private let apply: @MainActor (Action) -> Void
 
-  private var tags: [Int: ListenerTag] = [:]
-  /// The program's listener that the dashboard is making a row for.
-  private var adopting: ListenerState?
-  private var requests: [Int: @MainActor (InspectionAnswer) -> Void] = [:]
-  private var lastRequest = 0
+  private var listeners: Set<ListenerTag> = []
   private var windows: [WindowTag: Query] = [:]
   private var searches: Set<WindowTag> = []
   private var details: Set<DocumentKey> = []
+  /// The pages that searches and counts have asked for.
+  private var pages: [WindowTag: @MainActor (Result<[Document], RPCStatus>) -> Void] = [:]
+  private var lastPage = AttachedBridge.firstPage
   private var listed = ListedCollections()
-  private var news = StatusNews(knowsPast: true)
-  private var lastStatus: ClientStatus?
+  /// The listings that the program has not answered, oldest first: it answers in the order of requests.
+  private var listings: [ResourcePath: [ListedCollections.Number]] = [:]
   private var refreshing: Task<Void, Never>?
   /// The question to the program's server.
   var asking: Task<Void, Never>?
   private var isOver = false
+
+  /// A number above all tags of the dashboard's windows.
+  private static let firstPage = 1 << 40
 
   init(
     _ link: InspectionLink, _ program: AttachedProgram, _ greeting: InspectionGreeting,
@@ -50,15 +52,15 @@ package final class AttachedBridge {
   /// Sends the opening word, which must come before any request.
   func begin() { link.send(InspectionWord(control: program.allowsControl)) }
 
-  /// Passes on the program's news until it ends or `close` is called.
+  /// Passes on the program's events until it ends or `close` is called.
   func follow() async {
     while let lines = await link.next() {
       for line in lines where !isOver {
         do throws(JSONError) {
-          receive(try InspectionLine.value(InspectionNews.self, of: line))
+          receive(try InspectionLine.value(ClientEvent.self, of: line))
         } catch {
-          tell(
-            .notice(.warning, "\(program.title) said what this hearth does not know: \(RecordingLine.reason(error))"))
+          let reason = "\(program.title) sent an event that this hearth cannot read: \(RecordingLine.reason(error))"
+          apply(.host(.notice(.warning, reason), at: .now))
         }
       }
     }
@@ -80,258 +82,150 @@ package final class AttachedBridge {
     isOver = true
     refreshing?.cancel()
     asking?.cancel()
-    requests = [:]
+    pages = [:]
     emit(.attachmentEnded(reason))
   }
 
   func emit(_ event: ClientEvent) { apply(.client(event, at: .now)) }
-  private func tell(_ event: HostEvent) { apply(.host(event, at: .now)) }
 
-  // MARK: What the program tells
+  // MARK: Events of the program
 
-  private func receive(_ news: InspectionNews) {
-    switch news {
-    case .listener(let state): adopt(state)
-    case .snapshot(let snapshot):
-      guard let tag = tags[snapshot.listener.rawValue] else { return }
-      emit(.snapshot(snapshot.plausible(for: tag)))
-      noteCollections(of: snapshot.changes.lazy.map(\.document.key))
-      refreshSoon()
-    case .ended(let id, let status):
-      guard let tag = tags.removeValue(forKey: id) else { return }
-      emit(status.map { .listenerFailed(tag, $0) } ?? .listenerStopped(tag))
-    case .missed(let count, let results):
-      let known = results.compactMap { id, result in tags[id].map { ($0, result) } }
-      emit(.snapshotsMissed(count.plausible, Dictionary(uniqueKeysWithValues: known)))
-      for id in tags.keys where results[id] == nil {
-        if let tag = tags.removeValue(forKey: id) { emit(.listenerStopped(tag)) }
+  private func receive(_ event: ClientEvent) {
+    switch event {
+    case .windowLoaded(let tag, let documents, _, _) where pages[tag] != nil:
+      pages.removeValue(forKey: tag)?(.success(documents))
+    case .windowFailed(let tag, let status) where pages[tag] != nil: pages.removeValue(forKey: tag)?(.failure(status))
+    case .collections(let parent, let ids):
+      guard let number = takeListing(of: parent), listed.take(Set(ids), of: number, below: parent) else { return }
+      emit(event)
+    case .collectionsUnlisted(let parent, _):
+      _ = takeListing(of: parent)
+      emit(event)
+    case .closed: end("\(program.title) has closed its client")
+    case .attachmentEnded(let reason): end(reason)
+    case .listenerStarted(let listener):
+      listeners.insert(ListenerTag(listener.id))
+      emit(event)
+    case .listenerStopped(let tag), .listenerFailed(let tag, _):
+      listeners.remove(tag)
+      emit(event)
+    case .snapshotsMissed(_, let results):
+      emit(event)
+      for tag in listeners where results[tag] == nil {
+        listeners.remove(tag)
+        emit(.listenerStopped(tag))
       }
       refreshSoon()
-    case .status(let status): receive(status)
-    case .cacheProblem(let message): emit(.storage(StorageNotice(badge: "CACHE NOT IN USE", message: message)))
-    case .faults(let settings): emit(.faults(settings))
-    case .answer(let number, let answer): requests.removeValue(forKey: number)?(answer)
-    case .refused(let reason): end(reason)
-    case .closed: end("\(program.title) has closed its client")
+    case .snapshot(let snapshot):
+      emit(event)
+      for parent in listed.noteNew(of: snapshot.changes.lazy.map(\.document.key)) { list(below: parent) }
+      refreshSoon()
+    case .pendingWrites:
+      emit(event)
+      refreshSoon()
+    default: emit(event)
     }
   }
 
-  private func adopt(_ state: ListenerState) {
-    if tags[state.id] == nil {
-      adopting = state
-      apply(.listen(state.query, name: ListenerRecord.defaultName(for: state.query), state.options, at: .now))
-      adopting = nil
-    }
-    if let tag = tags[state.id], state.result.count != nil { emit(.snapshotsMissed(0, [tag: state.result])) }
+  private func takeListing(of parent: ResourcePath) -> ListedCollections.Number? {
+    guard let number = listings[parent]?.first else { return nil }
+    listings[parent]?.removeFirst()
+    return number
   }
 
-  private func receive(_ told: InspectedStatus) {
-    let status = told.completed(with: lastStatus).plausible
-    lastStatus = status
-    let queue = news.queue
-    let outcomes = news.outcomes(of: status)
-    if news.missedOutcomes > 0 {
-      let count = news.missedOutcomes
-      let subject = count == 1 ? "1 write was answered" : "\(count) writes were answered"
-      tell(.notice(.warning, "\(subject) that \(program.title) told too late to say how"))
-    }
-    for outcome in outcomes { emit(StatusNews.event(of: outcome)) }
-    for event in news.changes(in: status) { emit(event) }
-    if queue != news.queue { refreshSoon() }
-  }
+  // MARK: Requests of the dashboard
 
-  // MARK: What the dashboard asks
-
-  func perform(_ effect: ClientEffect) {
-    switch effect {
-    case .listen(let tag, _, _): if let adopting { tags[adopting.id] = tag }
+  func perform(_ request: ClientRequest) {
+    switch request {
     case .openWindow(let tag, let query):
       windows[tag] = query
-      load(tag, query)
-    case .search(let tag, let request):
-      searches.insert(tag)
-      search(tag, SearchRun(request), after: nil)
+      send(request)
     case .closeWindow(let tag):
       windows[tag] = nil
       searches.remove(tag)
-    case .ask(let tag, let query): ask(once: tag, query)
-    case .locate(let tag, let query, let offset): locate(tag, query, offset)
+    case .search(let tag, let search):
+      searches.insert(tag)
+      do throws(RPCStatus) { find(tag, try SearchRun(search), after: nil) } catch { emit(request.failed(error)) }
     case .listCollections(let parent): list(below: parent)
-    case .count(let path): count(path)
     case .openDetail(let key):
       details.insert(key)
-      load(key)
+      send(request)
     case .closeDetail(let key): details.remove(key)
-    case .explain(let query): explain(query)
-    case .preview(let query): preview(query)
     case .listDecisions(let known): listDecisions(after: known)
-    case .setNetwork(let isEnabled): control(.setNetwork(isEnabled))
-    case .retryNow: control(.retryNow)
-    case .cancelWrite(let batch): control(.cancelWrite(batch))
-    case .resend(let batch, as: nil):
-      news.settledRejected.insert(batch)
-      control(.resend(batch))
-    case .dropRejected(let batches):
-      news.settledRejected.formUnion(batches)
-      control(.dropRejected(batches))
-    case .setFaults(let settings): control(.setFaults(settings))
-    case .injectFault(let fault): control(.injectFault(fault))
-    case .causeFault(let event): control(.causeFault(event))
-    case .lookInside: lookInside()
-    case .surveyCache: surveyCache()
-    case .countFieldTypes(let path): countFieldTypes(FieldTypeCount(in: path, of: database))
-    case .restartStream(let kind): control(.restart(kind))
+    case .countFieldTypes(let path): count(FieldTypeCount(in: path, of: database))
+    case .ask, .locate, .count, .explain, .preview, .lookInside, .surveyCache, .setNetwork, .retryNow, .cancelWrite,
+      .resend(_, as: nil), .dropRejected, .setFaults, .causeFault, .restartStream:
+      send(request)
     // Documents without contents are known to the backend alone.
     case .listMissing: break
-    // Effects that the dashboard itself refuses where it shows another program's client.
-    case .unlisten, .write, .edit, .undo, .redo, .resend, .createIndexes, .deleteIndexes, .setIndexAutoCreation,
-      .transfer, .cancelTransfer, .evict, .applyLifetimes, .retain, .release, .setWriteAside:
+    // Requests that the dashboard itself refuses where it shows another program's client.
+    case .listen, .unlisten, .write, .edit, .undo, .redo, .resend, .createIndexes, .deleteIndexes,
+      .setIndexAutoCreation, .transfer, .cancelTransfer, .evict, .applyLifetimes, .retain, .release, .setWriteAside:
       break
     }
   }
 
-  func ask(_ request: InspectionRequest, _ answered: @escaping @MainActor (InspectionAnswer) -> Void) {
-    guard !isOver else { return answered(.failed(RPCStatus(.unavailable, "\(program.title) has ended"))) }
-    lastRequest += 1
-    requests[lastRequest] = answered
-    if !link.send(NumberedRequest(lastRequest, request)) {
-      requests[lastRequest] = nil
-      answered(.failed(RPCStatus(.unavailable, "\(program.title) does not answer")))
-    }
-  }
-
-  private func control(_ request: InspectionRequest) {
-    ask(request) { [weak self] answer in
-      if case .failed(let status) = answer { self?.tell(.notice(.error, status.message)) }
-    }
-  }
-
-  private func load(_ tag: WindowTag, _ query: Query) {
-    ask(.documents(query)) { [weak self] answer in
-      guard let self, self.windows[tag] != nil else { return }
-      switch answer {
-      case .documents(let documents): self.emit(.windowLoaded(tag, documents, isFromCache: true, total: nil))
-      case .failed(let status): self.emit(.windowFailed(tag, status))
-      default: break
-      }
-    }
-  }
-
-  /// The largest number of documents that a program is asked for at a time. It may answer fewer: only an empty answer
-  /// tells that no more come.
-  private static let searchedAtOnce = 500
-
-  private func search(_ tag: WindowTag, _ run: SearchRun, after last: DocumentKey?) {
-    ask(.documents(run.page(after: last, limit: Self.searchedAtOnce))) { [weak self] answer in
-      guard let self, self.searches.contains(tag) else { return }
-      switch answer {
-      case .documents(let documents):
-        var run = run
-        let isLast = documents.isEmpty
-        self.emit(.searched(tag, run.look(at: documents, of: documents.count, isLast: isLast, isFromCache: true)))
-        if let key = documents.last?.key, !isLast { self.search(tag, run, after: key) }
-      case .failed(let status): self.emit(.windowFailed(tag, status))
-      default: break
-      }
-    }
-  }
-
-  private func ask(once tag: WindowTag, _ query: Query) {
-    ask(.documents(query)) { [weak self] answer in
-      switch answer {
-      case .documents(let documents): self?.emit(.windowLoaded(tag, documents, isFromCache: true, total: nil))
-      case .failed(let status): self?.emit(.windowFailed(tag, status))
-      default: break
-      }
-    }
-  }
-
-  private func load(_ key: DocumentKey) {
-    ask(.layers(key)) { [weak self] answer in
-      guard let self, self.details.contains(key) else { return }
-      switch answer {
-      case .layers(let remote, let overlay, let local):
-        self.emit(.detail(key, remote: remote, overlay: overlay, local: local))
-      case .failed(let status): self.tell(.notice(.error, "\(key): \(status.message)"))
-      default: break
-      }
-    }
-  }
-
-  private func locate(_ tag: WindowTag, _ query: Query, _ offset: Int) {
-    ask(.locate(query, offset: offset)) { [weak self] answer in
-      switch answer {
-      case .located(let key, let count): self?.emit(.located(tag, key, cachedCount: count))
-      case .failed(let status): self?.emit(.windowFailed(tag, status))
-      default: break
-      }
+  private func send(_ request: ClientRequest) {
+    if isOver || !link.send(request) {
+      let reason = isOver ? "\(program.title) has ended" : "\(program.title) does not answer"
+      receive(request.failed(RPCStatus(.unavailable, reason)))
     }
   }
 
   private func list(below parent: ResourcePath) {
-    let number = listed.begin()
-    ask(.collections(below: parent)) { [weak self] answer in
-      if case .failed(let status) = answer { self?.emit(.collectionsUnlisted(below: parent, status)) }
-      guard case .collections(let ids) = answer, self?.listed.take(Set(ids), of: number, below: parent) == true else {
-        return
-      }
-      self?.emit(.collections(below: parent, ids))
-    }
+    listings[parent, default: []].append(listed.begin())
+    send(.listCollections(below: parent))
   }
 
-  private func count(_ path: ResourcePath) {
-    ask(.count(path)) { [weak self] answer in
-      if case .count(let count?) = answer { self?.emit(.counted(path, count, isFromCache: true)) }
-    }
+  /// Reads a part of a query's result. A program may answer fewer documents than were asked for.
+  private func read(_ query: Query, _ answered: @escaping @MainActor (Result<[Document], RPCStatus>) -> Void) {
+    lastPage += 1
+    pages[WindowTag(lastPage)] = answered
+    send(.ask(WindowTag(lastPage), query))
   }
 
-  private func explain(_ query: Query) {
-    ask(.explain(query)) { [weak self] answer in
-      switch answer {
-      case .explanation(let explanation): self?.emit(.explained(query, .success(explanation)))
-      case .failed(let status): self?.emit(.explained(query, .failure(status)))
-      default: break
-      }
-    }
-  }
+  /// The largest number of documents that a program is asked for at a time. Only an empty answer tells that no more
+  /// come.
+  private static let pageSize = 500
 
-  private func preview(_ query: Query) {
-    ask(.preview(query)) { [weak self] answer in
-      switch answer {
-      case .preview(let preview): self?.emit(.previewed(query, .success(preview)))
-      case .failed(let status): self?.emit(.previewed(query, .failure(status)))
-      default: break
+  private func find(_ tag: WindowTag, _ run: SearchRun, after last: DocumentKey?) {
+    read(run.page(after: last, limit: Self.pageSize)) { [weak self] page in
+      guard let self, self.searches.contains(tag) else { return }
+      switch page {
+      case .success(let documents):
+        var run = run
+        let isLast = documents.isEmpty
+        self.emit(.searched(tag, run.look(at: documents, of: documents.count, isLast: isLast, isFromCache: true)))
+        if let key = documents.last?.key, !isLast { self.find(tag, run, after: key) }
+      case .failure(let status): self.emit(.windowFailed(tag, status))
       }
     }
   }
 
-  // MARK: What is open is read again
-
-  /// Notes collections that come into being.
-  private func noteCollections(of keys: some Sequence<DocumentKey>) {
-    for parent in listed.noteNew(of: keys) { list(below: parent) }
+  private func count(_ types: FieldTypeCount) {
+    read(types.page(limit: Self.pageSize)) { [weak self] page in
+      switch page {
+      case .success(let documents) where documents.isEmpty:
+        self?.emit(.fieldTypes(in: types.path, .success(types.types)))
+      case .success(let documents):
+        var types = types
+        types.add(documents)
+        self?.count(types)
+      case .failure(let status): self?.emit(.fieldTypes(in: types.path, .failure(status)))
+      }
+    }
   }
 
-  /// Refreshes at most once a second, so that the program is asked little however much happens.
+  /// Reads the open windows and documents again, at most once a second: the program is asked little however much happens.
   private func refreshSoon() {
     guard refreshing == nil, !windows.isEmpty || !details.isEmpty else { return }
     refreshing = Task { [weak self] in
       do { try await Task.sleep(for: .seconds(1)) } catch { return }
       guard let self else { return }
       self.refreshing = nil
-      for (tag, query) in self.windows { self.load(tag, query) }
-      for key in self.details { self.load(key) }
+      for (tag, query) in self.windows { self.send(.ask(tag, query)) }
+      for key in self.details { self.send(.openDetail(key)) }
     }
-  }
-}
-
-extension ListenerSnapshot {
-  /// The snapshot of the listener that the dashboard shows it in.
-  fileprivate func plausible(for tag: ListenerTag) -> ListenerSnapshot {
-    var snapshot = self
-    (snapshot.listener, snapshot.count) = (tag, count.plausible)
-    snapshot.omitted = omitted.flatMap { $0 > 0 ? $0.plausible : nil }
-    return snapshot
   }
 }
 
@@ -339,7 +233,7 @@ extension AttachedBridge {
   /// Asks the program's server what its rules have decided, one question at a time.
   func listDecisions(after known: Int?) {
     guard let control = serverControl else {
-      let reason = "The server of a watched program tells of its rules on this machine and without TLS only."
+      let reason = "The rules of a watched program's server are shown only for a server on this machine without TLS."
       return emit(.decisions(.failure(RPCStatus(.unimplemented, reason))))
     }
     if known != nil, asking != nil { return }

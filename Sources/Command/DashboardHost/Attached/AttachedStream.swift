@@ -85,11 +85,13 @@ package struct AttachedStream {
     link.send(InspectionWord(control: false))
     while let received = await link.next() {
       for line in received {
-        // News that only a later version of the program knows is left out.
-        guard let news = try? InspectionLine.value(InspectionNews.self, of: line) else { continue }
-        if case .refused(let reason) = news { throw CommandFailure(.unavailable, reason) }
-        if case .closed = news { end = "has closed its client" }
-        for line in lines.lines(of: news) {
+        // Events that only a later version of the program knows are left out.
+        guard let event = try? InspectionLine.value(ClientEvent.self, of: line) else { continue }
+        switch event {
+        case .attachmentEnded(let reason): throw CommandFailure(.unavailable, reason)
+        case .closed: end = "has closed its client"
+        default:
+          guard let line = lines.line(of: event) else { continue }
           try output.data(line: line.text)
           printed += 1
           guard let goal, goal.isReached(by: line, number: printed) else { continue }
@@ -103,7 +105,7 @@ package struct AttachedStream {
   }
 }
 
-/// The news of a program as JSON objects, one to a line, for scripts: each in its one form.
+/// The events of a program as JSON objects, one to a line, for scripts: each in its one form.
 package struct AttachedLines {
   package struct Line: Sendable {
     package var type: String
@@ -111,9 +113,7 @@ package struct AttachedLines {
   }
 
   package let greeting: InspectionGreeting
-  private var news = StatusNews(knowsPast: true)
-  private var lastState = ""
-  private var lastStatus: ClientStatus?
+  private var lastStatus = ""
 
   init(_ greeting: InspectionGreeting) { self.greeting = greeting }
 
@@ -125,37 +125,14 @@ package struct AttachedLines {
     ).lineText
   }
 
-  /// The lines for one piece of news; none if nothing that they show has changed.
-  package mutating func lines(of news: InspectionNews) -> [Line] {
-    switch news {
-    case .status(let told):
-      let status = told.completed(with: lastStatus)
-      lastStatus = status
-      let outcomes = self.news.outcomes(of: status).map { line(StatusNews.event(of: $0)) }
-      let missed = self.news.missedOutcomes
-      let late =
-        missed > 0
-        ? [Line(type: "missed", text: #"{"type": "missed", "writes": \#(missed)}"#)] : []
-      var lines = late + outcomes
-      for event in self.news.changes(in: status) { if let line = changed(event) { lines.append(line) } }
-      return lines
-    case .answer, .refused, .closed: return []
-    case .listener, .snapshot, .ended, .missed, .cacheProblem, .faults: return [line(news)]
-    }
-  }
-
-  /// The line of an event; `nil` for a status that says what the last one said.
-  private mutating func changed(_ event: ClientEvent) -> Line? {
-    guard case .status(let status) = event else { return line(event) }
-    let state = line(ClientEvent.status(status.withoutLists))
-    defer { lastState = state.text }
-    return state.text == lastState ? nil : state
-  }
-
-  private func line(_ value: some JSONUnion) -> Line {
-    let json = value.json(JSONContext(greeting.database))
-    guard case .string(let type)? = json["type"]?.kind else { return Line(type: "", text: json.lineText) }
-    return Line(type: type, text: json.lineText)
+  /// The line of an event; `nil` for a status that equals the last one.
+  package mutating func line(of event: ClientEvent) -> Line? {
+    let json = event.json(JSONContext(greeting.database))
+    guard case .string(let type)? = json["type"]?.kind else { return nil }
+    let line = Line(type: type, text: json.lineText)
+    guard case .status = event else { return line }
+    defer { lastStatus = line.text }
+    return line.text == lastStatus ? nil : line
   }
 }
 
@@ -163,8 +140,9 @@ package struct AttachedLines {
 package enum AttachedGoal: Hashable, Sendable {
   /// The types of lines that tell what happens.
   package static let types = [
-    "listener", "snapshot", "stopped", "acknowledged", "rejected", "cancelled", "pending", "rejected-writes", "indexes",
-    "retentions", "status", "faults", "missed", "cache", "rejected-writes-forgotten",
+    "listener-started", "snapshot", "listener-stopped", "listener-failed", "snapshots-missed", "acknowledged",
+    "rejected", "cancelled", "outcomes-missed", "pending", "rejected-writes", "rejected-writes-forgotten", "indexes",
+    "retentions", "reads", "status", "faults", "storage",
   ]
 
   /// A number of lines after the first one, which names the program.

@@ -14,6 +14,7 @@ package struct InsideReport {
   private let greeting: InspectionGreeting
   private let link: InspectionLink
   private let settings: InsideSettings
+  private var unread: [[UInt8]] = []
 
   package init(
     _ address: InspectionAddress, _ greeting: InspectionGreeting, _ link: InspectionLink, _ settings: InsideSettings
@@ -26,34 +27,36 @@ package struct InsideReport {
 
   /// Asks the program, and prints what it answers.
   /// - Throws: `unavailable` if the program ends.
-  package func run(asJSON: Bool) async throws {
+  package mutating func run(asJSON: Bool) async throws {
     link.send(InspectionWord(control: false))
     defer { link.cut() }
-    guard case .inside(let inside) = try await answer(to: .inside, number: 1),
-      case .survey(let survey) = try await answer(to: .survey, number: 2)
-    else { throw CommandFailure(.unavailable, "\(greeting.name) \(address) answered something else.") }
+    link.send(ClientRequest.lookInside)
+    link.send(ClientRequest.surveyCache)
+    let inside = try await answer { if case .inside(let result) = $0 { result } else { nil } }
+    let survey = try await answer { if case .surveyed(let result) = $0 { result } else { nil } }
     let output = OutputFile.standard()
     if asJSON {
-      try output.data(line: ClientJSON.inside(inside.plausible, survey.plausible, in: greeting.database))
+      try output.data(line: ClientJSON.inside(inside, survey, in: greeting.database))
     } else {
-      try print(inside.plausible, survey.plausible, to: output)
+      try print(inside, survey, to: output)
     }
     try output.flush()
   }
 
-  private func answer(to request: InspectionRequest, number: Int) async throws -> InspectionAnswer {
-    link.send(NumberedRequest(number, request))
-    while let lines = await link.next() {
-      for line in lines {
-        // News that only a later version of the program knows is passed over.
-        guard let news = try? InspectionLine.value(InspectionNews.self, of: line) else { continue }
-        if case .refused(let reason) = news { throw CommandFailure(.unavailable, reason) }
-        guard case .answer(number, let answer) = news else { continue }
-        if case .failed(let status) = answer { throw status }
-        return answer
+  /// Waits for the program's answer.
+  private mutating func answer<Found>(_ wanted: (ClientEvent) -> Result<Found, RPCStatus>?) async throws -> Found {
+    while true {
+      while !unread.isEmpty {
+        // Events that only a later version of the program knows are left out.
+        guard let event = try? InspectionLine.value(ClientEvent.self, of: unread.removeFirst()) else { continue }
+        if case .attachmentEnded(let reason) = event { throw CommandFailure(.unavailable, reason) }
+        if let result = wanted(event) { return try result.get() }
       }
+      guard let lines = await link.next() else {
+        throw CommandFailure(.unavailable, "\(greeting.name) \(address) has ended before it answered.")
+      }
+      unread = lines
     }
-    throw CommandFailure(.unavailable, "\(greeting.name) \(address) has ended before it answered.")
   }
 
   private func print(_ inside: ClientInside, _ survey: CacheSurvey, to output: OutputFile) throws {

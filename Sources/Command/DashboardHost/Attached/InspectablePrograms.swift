@@ -234,7 +234,7 @@ package final class InspectionLink: Sendable {
         (received.take(bytes[..<count]), received.count)
       }
       if !lines.isEmpty { return lines }
-      if rest > InspectionLine.longestNews { return nil }
+      if rest > InspectionLine.longestEvent { return nil }
     }
   }
 

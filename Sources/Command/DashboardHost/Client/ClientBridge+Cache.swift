@@ -70,18 +70,6 @@ extension EvictionTotal {
 }
 
 extension ClientBridge {
-  package func explain(_ query: Query) {
-    request { bridge in
-      let result: Result<QueryExplanation, RPCStatus>
-      do throws(RPCStatus) {
-        result = .success(try await bridge.engine.explain(query))
-      } catch {
-        result = .failure(error)
-      }
-      bridge.emit(.explained(query, result))
-    }
-  }
-
   /// Previews a query; while one preview is answered, only the newest of the later requests waits.
   func preview(_ query: Query) {
     nextPreview = query
@@ -91,11 +79,11 @@ extension ClientBridge {
       defer { bridge.isPreviewing = false }
       while let query = bridge.nextPreview {
         bridge.nextPreview = nil
-        let result: Result<QueryPreview, RPCStatus>
-        do throws(RPCStatus) { result = .success(try await bridge.engine.preview(query)) } catch {
-          result = .failure(error)
+        do throws(RPCStatus) {
+          bridge.emit(.previewed(query, .success(try await bridge.engine.preview(query))))
+        } catch {
+          bridge.emit(.previewed(query, .failure(error)))
         }
-        bridge.emit(.previewed(query, result))
       }
     }
   }
@@ -109,52 +97,10 @@ extension ClientBridge {
   }
 }
 
-/// The inside of the dashboard's own client.
-extension ClientBridge {
-  func lookInside() {
-    request { bridge in
-      let result: Result<ClientInside, RPCStatus>
-      do throws(RPCStatus) {
-        result = .success(try await bridge.engine.inside())
-      } catch {
-        result = .failure(error)
-      }
-      bridge.emit(.inside(result))
-    }
-  }
-
-  func countFieldTypes(in path: ResourcePath) {
-    let count = FieldTypeCount(in: path, of: transferPlace.database)
-    request { bridge in
-      let result: Result<FieldTypes, RPCStatus>
-      do throws(RPCStatus) {
-        result = .success(try await count.run(over: bridge.engine))
-      } catch {
-        result = .failure(error)
-      }
-      bridge.emit(.fieldTypes(in: path, result))
-    }
-  }
-
-  func surveyCache() {
-    request { bridge in
-      let result: Result<CacheSurvey, RPCStatus>
-      do throws(RPCStatus) {
-        result = .success(try await bridge.engine.surveyCache())
-      } catch {
-        result = .failure(error)
-      }
-      bridge.emit(.surveyed(result))
-    }
-  }
-}
-
 /// The counting of the types of a collection's fields, page by page in the order of the ids.
 struct FieldTypeCount: Sendable {
-  /// The number of documents of a page of a cache, which looks at all of the collection for each, and of an answer of
-  /// another program.
+  /// The number of documents of a page of a cache, which looks at all of the collection for each.
   private static let read = 10_000
-  static let answered = 500
 
   let path: ResourcePath
   private let database: DatabaseID

@@ -9,13 +9,13 @@ import FirestoreSync
 
 /// Searches through whole collections, page by page: at the backend where it can be reached, else in the cache.
 extension ClientBridge {
-  func search(_ tag: WindowTag, _ request: SearchRequest) {
+  func search(_ tag: WindowTag, _ run: SearchRun) {
     searches[tag]?.cancel()
     let pages = SearchPages(
       engine: engine, datastore: canReachBackend ? datastore : nil, waiting: waitingKeys)
     searches[tag] = Task { [weak self] in
       do throws(RPCStatus) {
-        try await pages.run(request) { news in
+        try await pages.run(run) { news in
           guard !Task.isCancelled else { return false }
           self?.emit(.searched(tag, news))
           return self != nil
@@ -43,10 +43,10 @@ struct SearchPages: Sendable {
 
   /// - Parameter tell: called with what each page brought; the search goes on while it returns `true`.
   func run(
-    _ request: SearchRequest, _ tell: @MainActor (SearchNews) -> Bool
+    _ begun: SearchRun, _ tell: @MainActor (SearchNews) -> Bool
   ) async throws(RPCStatus) {
-    var run = SearchRun(request)
-    let pending = try await pendingDocuments(request.query)
+    var run = begun
+    let pending = try await pendingDocuments(run.request.query)
     var last: DocumentKey?
     let limit = datastore == nil ? Self.cached : Self.served
     while true {

@@ -15,8 +15,7 @@ import FirestoreSync
 
 import class Hearth.Client
 
-/// The link between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns the
-/// engine's news into the dashboard's events.
+/// The client of this process: performs requests on the sync engine, and turns its snapshots and status into events.
 @MainActor
 final class ClientBridge {
   let engine: SyncEngine
@@ -38,7 +37,7 @@ final class ClientBridge {
   var isListingDecisions = false
   private var requestCount = 0
   private(set) var canReachBackend: Bool
-  private var news = StatusNews()
+  private var changes = StatusChanges()
   var undoLog = UndoLog()
   /// Whether the answers to writes are told with what their authors saw, for the other clients of a screen.
   var tellsAnswers = false
@@ -130,14 +129,15 @@ final class ClientBridge {
     transferring?.cancel()
   }
 
-  // MARK: Effects
+  // MARK: Requests
 
-  func perform(_ effect: ClientEffect) {
-    switch effect {
+  func perform(_ asked: ClientRequest) {
+    switch asked {
     case .listen(let tag, let query, let options): listen(tag, to: query, options)
     case .unlisten(let tag): subscriptions.close(.listener(tag))
     case .openWindow(let tag, let query): openWindow(tag, query)
-    case .search(let tag, let request): search(tag, request)
+    case .search(let tag, let request):
+      do throws(RPCStatus) { search(tag, try SearchRun(request)) } catch { emit(asked.failed(error)) }
     case .closeWindow(let tag):
       subscriptions.close(.window(tag))
       searches.removeValue(forKey: tag)?.cancel()
@@ -161,10 +161,11 @@ final class ClientBridge {
     case .redo(let allowed): redo(over: allowed)
     case .resend(let batch, let mutations): resend(batch, as: mutations)
     case .dropRejected(let batches):
-      news.settledRejected.formUnion(batches)
+      changes.settledRejected.formUnion(batches)
       request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
     case .retryNow: request { await $0.engine.retryNow() }
-    case .explain(let query): explain(query)
+    case .explain(let query):
+      answer(asked) { (engine) throws(RPCStatus) in .explained(query, .success(try await engine.explain(query))) }
     case .preview(let query): preview(query)
     case .createIndexes(let query): createIndexes(for: query)
     case .deleteIndexes: engine.deleteAllIndexes()
@@ -173,11 +174,13 @@ final class ClientBridge {
     case .cancelTransfer: transferring?.cancel()
     case .listDecisions(let known): listDecisions(after: known)
     case .setFaults(let settings): faults.apply(settings)
-    case .injectFault(let fault): faults.inject(fault)
     case .causeFault(let event): faults.inject(event)
-    case .lookInside: lookInside()
-    case .surveyCache: surveyCache()
-    case .countFieldTypes(let path): countFieldTypes(in: path)
+    case .lookInside: answer(asked) { (engine) throws(RPCStatus) in .inside(.success(try await engine.inside())) }
+    case .surveyCache:
+      answer(asked) { (engine) throws(RPCStatus) in .surveyed(.success(try await engine.surveyCache())) }
+    case .countFieldTypes(let path):
+      let count = FieldTypeCount(in: path, of: transferPlace.database)
+      answer(asked) { (engine) throws(RPCStatus) in .fieldTypes(in: path, .success(try await count.run(over: engine))) }
     case .evict(let scope, let age): evict(scope, olderThan: age)
     case .applyLifetimes: applyLifetimes()
     case .retain(let retention): request { try await $0.engine.retain(retention) }
@@ -260,12 +263,10 @@ final class ClientBridge {
     }
   }
 
-  // MARK: Requests
-
   /// - Parameter mutations: the writes in place of the rejected ones; `nil` for the same.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
-    news.settledRejected.insert(batch)
-    let written = mutations ?? news.rejected.first { $0.id == batch }?.mutations ?? []
+    changes.settledRejected.insert(batch)
+    let written = mutations ?? changes.rejected.first { $0.id == batch }?.mutations ?? []
     request { bridge in
       var contents: [DocumentKey: UndoLog.Contents] = [:]
       for key in Set(written.map(\.key)) {
@@ -276,7 +277,16 @@ final class ClientBridge {
     }
   }
 
-  /// Runs one request to its end or until `close`; a failure becomes a notice.
+  /// Emits the engine's answer to a request, or the event of its failure.
+  private func answer(
+    _ asked: ClientRequest, _ ask: @escaping @MainActor (SyncEngine) async throws(RPCStatus) -> ClientEvent
+  ) {
+    request { bridge in
+      do throws(RPCStatus) { bridge.emit(try await ask(bridge.engine)) } catch { bridge.emit(asked.failed(error)) }
+    }
+  }
+
+  /// Runs one request to its end or until `close`, and emits its failure.
   @discardableResult
   func request(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) -> Task<Void, Never> {
     requestCount += 1
@@ -287,6 +297,8 @@ final class ClientBridge {
         try await body(self)
       } catch is CancellationError {
         // The session is over.
+      } catch let error as RPCStatus {
+        self.emit(.requestFailed(error))
       } catch {
         self.tell(.notice(.error, "\(error)"))
       }
@@ -302,10 +314,10 @@ final class ClientBridge {
   // MARK: Status
 
   /// Whether a batch is in the queue that was listed last.
-  func isWaiting(_ batch: BatchID) -> Bool { news.queue?.contains { $0.id == batch } ?? false }
+  func isWaiting(_ batch: BatchID) -> Bool { changes.queue?.contains { $0.id == batch } ?? false }
 
   /// The documents of the writes in the queue that was listed last.
-  var waitingKeys: Set<DocumentKey> { Set((news.queue ?? []).flatMap(\.mutations).map(\.key)) }
+  var waitingKeys: Set<DocumentKey> { Set((changes.queue ?? []).flatMap(\.mutations).map(\.key)) }
 
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
@@ -314,20 +326,20 @@ final class ClientBridge {
     if !canReachBackend { counting = [:] }
     // Collections listed while the backend was out of reach came from the cache alone.
     if canReachBackend, !couldReachBackend { for parent in listed.parents { listCollections(below: parent) } }
-    for outcome in news.outcomes(of: status) {
+    for outcome in changes.outcomes(of: status) {
       if tellsAnswers { tellAnswer(outcome) }
       if outcome.rejection != nil {
         undoLog.forget(outcome.batch)
         forgetSeen(with: outcome.batch)
       }
-      emit(StatusNews.event(of: outcome))
+      emit(outcome.event)
       if outcome.rejection == nil, let time = outcome.commitTime {
         tellConflicts(of: outcome.batch, appliedAt: time)
       }
     }
     for key in unsettled { readLayers(of: key) }
-    if news.queue == nil { noteSeen(by: status.pendingWrites) }
-    for event in news.changes(in: status) {
+    if changes.queue == nil { noteSeen(by: status.pendingWrites) }
+    for event in changes.changes(in: status) {
       emit(event)
       if case .pendingWrites(let writes, _) = event {
         noteCollections(of: writes.lazy.flatMap(\.mutations).filter { $0.operation != .delete }.map(\.key))

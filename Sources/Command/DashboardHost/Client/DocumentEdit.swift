@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientPort
+package import ClientPort
 import CommandTransfer
 import Dashboard
 package import DashboardModel

@@ -185,7 +185,7 @@ extension PlayedShop {
     for case .client(let effect) in effects { answer(effect) }
   }
 
-  private mutating func answer(_ effect: ClientEffect) {
+  private mutating func answer(_ effect: ClientRequest) {
     switch effect {
     case .listen(let tag, let query, _):
       guard let listener = state.listeners.first(where: { $0.tag == tag }) else { return }

@@ -105,7 +105,8 @@ extension PlainSession {
   func present() async -> DashboardState {
     let status = await status()
     var present = state
-    for event in status.map({ StatusNews.lists(of: $0) + [.status($0)] }) ?? [] {
+    var changes = StatusChanges(knowsPast: true)
+    for event in status.map({ changes.changes(in: $0) }) ?? [] {
       _ = update(&present, .client(event, at: .now))
     }
     return present

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientPort
+package import ClientPort
 import CommandOptions
 package import CommandOutput
-package import DashboardModel
+import DashboardModel
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
@@ -12,7 +12,7 @@ import Scenarios
 /// A line that a user types to a dashboard without a screen.
 package enum PlainWord: Sendable {
   /// Effects that need no further word, such as going offline.
-  case perform([ClientEffect])
+  case perform([ClientRequest])
   case fault(FaultChange)
   case write(Mutation)
   case listen(Query)

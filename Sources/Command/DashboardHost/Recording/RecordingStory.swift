@@ -80,7 +80,7 @@ private struct RecordingStory {
 
   // MARK: What the user did
 
-  private mutating func did(_ effect: ClientEffect, _ time: Timestamp, _ state: DashboardState) {
+  private mutating func did(_ effect: ClientRequest, _ time: Timestamp, _ state: DashboardState) {
     switch effect {
     case .listen(let tag, let query, let options):
       let name = state.listening[tag]?.name ?? query.path.last
@@ -88,7 +88,6 @@ private struct RecordingStory {
     case .unlisten(let tag): add(.stop(tag: tag.rawValue), time)
     case .setNetwork(let isOn): if !isAttached { network(isOn, time) }
     case .setFaults(let settings): disturb(settings, time)
-    case .injectFault(let fault): add(.fault(.event(.write(fault))), time)
     case .causeFault(let event): add(.fault(.event(event)), time)
     case .write(let mutations): write(mutations, time)
     case .edit(let edit):
@@ -124,6 +123,9 @@ private struct RecordingStory {
 
   private mutating func told(_ event: ClientEvent, _ time: Timestamp, _ state: DashboardState) {
     switch event {
+    case .listenerStarted(let listener):
+      let name = state.listening[ListenerTag(listener.id)]?.name ?? listener.query.path.last
+      add(.listen(tag: listener.id, name: name, listener.query, listener.options), time)
     case .snapshot(let snapshot):
       for case .localWrite(let id) in snapshot.causes where numbers[id] == nil && shown[id] == nil {
         shown[id] = story.moments.count

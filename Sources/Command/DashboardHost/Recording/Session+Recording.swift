@@ -161,8 +161,8 @@ extension FileRecorder where Item == RecordedItem {
       switch item {
       case .header(let header): return RecordingLine.data(header)
       case .action(let action):
-        guard let redactor else { return RecordingLine.data(action.withoutRepetition) }
-        return redactor.redacted(action.withoutRepetition).reduce(into: Data()) { data, action in
+        guard let redactor else { return RecordingLine.data(action) }
+        return redactor.redacted(action).reduce(into: Data()) { data, action in
           data.append(RecordingLine.data(action))
         }
       case .message(let message):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import Dashboard
 import DashboardModel
@@ -46,7 +47,7 @@ enum SessionSource {
     }
   }
 
-  func perform(_ effect: ClientEffect) {
+  func perform(_ effect: ClientRequest) {
     switch self {
     case .client(let source): source.bridge.perform(effect)
     case .program(let bridge): bridge.perform(effect)

@@ -102,7 +102,7 @@ final class ScenarioBridge {
 
   // MARK: What the dashboard asks
 
-  func perform(_ effect: ClientEffect) {
+  func perform(_ effect: ClientRequest) {
     switch effect {
     case .listen(let tag, _, _): if let adopting { tags[adopting] = tag }
     case .openWindow(let tag, let query):
@@ -111,7 +111,8 @@ final class ScenarioBridge {
     case .closeWindow(let tag): windows[tag] = nil
     case .ask(let tag, let query): load(tag, query, isOnce: true)
     case .locate(let tag, let query, let offset): locate(tag, query, offset)
-    case .search(let tag, let request): search(tag, SearchRun(request))
+    case .search(let tag, let request):
+      do throws(RPCStatus) { search(tag, try SearchRun(request)) } catch { emit(effect.failed(error)) }
     case .listCollections(let parent): list(below: parent)
     case .count(let path): count(path)
     case .openDetail(let key):

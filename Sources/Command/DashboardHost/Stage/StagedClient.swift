@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOptions
 import CommandOutput
 import Dashboard
@@ -105,7 +106,7 @@ extension Session {
     for client in turn.closed { close(client) }
   }
 
-  func perform(_ effect: ClientEffect, of client: ClientNumber) {
+  func perform(_ effect: ClientRequest, of client: ClientNumber) {
     if client == stage.first.number { source?.perform(effect) } else { clients[client]?.bridge.perform(effect) }
   }
 

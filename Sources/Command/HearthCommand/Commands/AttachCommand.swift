@@ -95,7 +95,8 @@ struct AttachCommand: AsyncParsableCommand {
     let (address, greeting, link) = try programs.entry(program)
     if inside {
       let settings = Preferences.read(Paths.ofProcess).file.inside ?? InsideSettings()
-      return try await InsideReport(address, greeting, link, settings).run(asJSON: json)
+      var report = InsideReport(address, greeting, link, settings)
+      return try await report.run(asJSON: json)
     }
     if json { return try await AttachedStream(address, greeting, link, until: until, timeout: timeout).run() }
     let start = try ScreenStart(appearance, log, otherwise: "'hearth attach --json' prints lines")

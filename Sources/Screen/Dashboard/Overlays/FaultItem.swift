@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 package import DashboardModel
 package import FirestoreClientState
 import FirestoreModel
@@ -111,7 +112,7 @@ extension DashboardState {
   mutating func choose(_ item: FaultItem) -> [Effect] {
     if let fault = item.writeFault {
       toast(.info, "\(item.title): \(item.detail(faults))")
-      return [.client(.injectFault(fault))]
+      return [.client(.causeFault(.write(fault)))]
     }
     faults.advance(item)
     return [.client(.setFaults(faults))]
@@ -122,7 +123,6 @@ extension DashboardState {
     switch change {
     case .event(let event):
       toast(.info, FaultText.account(of: change))
-      if case .write(let fault) = event { return [.client(.injectFault(fault))] }
       return [.client(.causeFault(event))]
     default:
       faults.apply(change)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 package import DashboardModel
 package import FirestoreClientState
 import FirestoreModel

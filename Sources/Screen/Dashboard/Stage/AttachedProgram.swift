@@ -116,7 +116,7 @@ extension RecordingEffect {
   }
 }
 
-extension ClientEffect {
+extension ClientRequest {
   fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
     switch self {
     case .listen, .unlisten: program.listenersReason
@@ -129,8 +129,8 @@ extension ClientEffect {
     case .transfer, .cancelTransfer: program.transferReason
     case .evict, .applyLifetimes, .retain, .release: program.cacheReason
     case .setWriteAside: program.asideReason
-    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault,
-      .causeFault, .restartStream:
+    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .causeFault,
+      .restartStream:
       program.allowsControl ? nil : program.controlReason
     }
   }
@@ -138,6 +138,16 @@ extension ClientEffect {
 
 /// The events of the program whose client is shown.
 extension DashboardState {
+  /// Adds a listener that the program has, with its present result.
+  mutating func receive(started listener: ListenerState) {
+    let tag = ListenerTag(listener.id)
+    listening.adopt(
+      ListenerDefinition(
+        name: ListenerRecord.defaultName(for: listener.query), query: listener.query, options: listener.options),
+      as: tag)
+    if listener.result.count != nil { listening.note(listener.result, of: tag) }
+  }
+
   /// Removes a listener that the program has stopped; its rows stay.
   mutating func receive(stopped tag: ListenerTag) {
     guard let removed = listening.remove(tag) else { return }

@@ -63,7 +63,7 @@ package struct SessionLog: Sendable {
 
   /// - Parameter state: the state before the action.
   mutating func append(_ action: Action, to state: DashboardState) {
-    let kept = action.withoutRepetition
+    let kept = action
     let cost = kept.cost
     let isFull =
       segments.last.map { $0.byteCount + cost > limit.segmentBytes || $0.entries.count >= limit.segmentActions }
@@ -241,12 +241,6 @@ extension Action {
     default: return 1024
     }
   }
-
-  /// The action as the log and the file keep it: without parts that other events repeat.
-  package var withoutRepetition: Action {
-    guard case .client(.status(let status), let time) = self else { return self }
-    return .client(.status(status.withoutLists), at: time)
-  }
 }
 
 extension ClientEvent {
@@ -257,29 +251,11 @@ extension ClientEvent {
     case .status(let status): status.isOffline != state.network.isOffline
     case .company(let company): state.storage.company.map { $0.standing != company.standing } ?? false
     case .snapshotsMissed(let count, _): count > 0
-    case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
-      .writeAcknowledged, .writeRejected, .writeCancelled,
+    case .listenerStarted, .listenerFailed, .listenerStopped, .closed, .attachmentEnded, .requestFailed, .windowFailed,
+      .storage, .pendingWrites, .writeAcknowledged, .writeRejected, .writeCancelled, .outcomesMissed,
       .rejectedWritesForgotten, .conflict, .contested, .explained:
       true
-    case .windowLoaded, .searched, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted,
-      .committed, .commitsUnheard,
-      .rejectedWrites, .answered,
-      .detail, .indexes, .retentions,
-      .faults,
-      .previewed, .decisions, .inside, .surveyed, .fieldTypes:
-      false
-    }
-  }
-}
-
-extension HostEvent {
-  /// Whether moving from event to event stops at the action.
-  var isStep: Bool { if case .transferring = self { false } else { true } }
-  /// Whether the event counts as news to the user: answers to keys and words of this program do not.
-  var isNews: Bool {
-    switch self {
-    case .marked, .transferring, .transferred: true
-    case .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict: false
+    default: false
     }
   }
 }

@@ -10,6 +10,7 @@ extension DashboardState {
   mutating func receive(_ event: ClientEvent) -> [Effect] {
     let now = now
     switch event {
+    case .listenerStarted(let listener): receive(started: listener)
     case .snapshot(let snapshot):
       if !snapshot.changes.isEmpty { notePreviewChange() }
       receive(snapshot)
@@ -20,7 +21,9 @@ extension DashboardState {
     case .listenerStopped(let tag): receive(stopped: tag)
     case .snapshotsMissed(let count, let results): receive(missed: count, results)
     case .faults(let settings): faults = settings
+    case .closed: endAttachment("\(configuration.attached?.title ?? "the program") has closed its client")
     case .attachmentEnded(let reason): endAttachment(reason)
+    case .requestFailed(let status): toast(.error, "\(status)")
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       if browser.result?.receive(tag, documents, isFromCache: isFromCache, at: now) == true { return [] }
       noteWindow(tag, documents)
@@ -42,6 +45,9 @@ extension DashboardState {
     case .committed(let news): return receive(news)
     case .commitsUnheard: browser.hearsCommits = false
     case .status(let status): receive(status)
+    case .reads(let meters):
+      network.reads = meters
+      listening.note(meters, at: now)
     case .storage(let notice):
       storage.note(notice)
       toast(.warning, notice.message)
@@ -52,6 +58,12 @@ extension DashboardState {
     case .writeAcknowledged(let batch, let time, let documents): acknowledge(batch, after: time, of: documents)
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)
+    case .outcomesMissed(let count):
+      let name = configuration.attached?.title ?? "the program"
+      toast(
+        .warning,
+        "The result\(count == 1 ? "" : "s") of \(grouped(count)) write\(count == 1 ? " is" : "s are") unknown: \(name) reported too late."
+      )
     case .rejectedWrites(let rejected):
       writes.replaceRejected(with: rejected)
       // A write that came and went between two looks at the queue was not known when its end was told.
@@ -83,33 +95,6 @@ extension DashboardState {
     return []
   }
 
-  mutating func receive(_ event: HostEvent) -> [Effect] {
-    switch event {
-    case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
-    case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
-    case .editorFailed(let request, let line, let column, let reason):
-      interject(
-        .confirm(
-          Confirmation(
-            title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
-            action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
-    case .editorGaveUp(let reason):
-      toast(.warning, reason)
-      if let editor = typing.editing.takeBack() { interject(.fields(editor)) }
-    case .created(let key):
-      toast(.info, "new document \(key.path.text)")
-      return locate(key)
-    case .listenersRead(let definitions, let file): return receive(definitions, from: file)
-    case .question(let title, let body, let action, let held):
-      overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(held.effects)))
-    case .notice(let kind, let text): toast(kind, text)
-    case .marked(let text): feed.append(FeedRow(time: now, kind: .divider, summary: text))
-    case .transferring(let progress): receive(progress)
-    case .transferred(let account): return receive(account)
-    }
-    return []
-  }
-
   /// Whether an event counts as news to the user: the connection's own figures do not.
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
@@ -122,7 +107,8 @@ extension DashboardState {
     case .windowLoaded(let tag, let documents, _, _): isNews(documents, in: tag)
     case .detail(let key, _, _, let local, _):
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
-    case .commitsUnheard, .answered, .collections, .missingDocuments, .located, .windowFailed, .explained, .decisions,
+    case .reads, .commitsUnheard, .answered, .collections, .missingDocuments, .located, .windowFailed, .explained,
+      .decisions,
       .previewed,
       .inside, .surveyed, .fieldTypes, .indexes, .retentions:
       // Answers to keys.
@@ -211,7 +197,7 @@ extension DashboardState {
   private mutating func receive(_ status: ClientStatus) {
     let was = network
     network = status
-    listening.note(status.reads, at: now)
+    network.reads = was.reads
     let ended = outages.note(status, after: was, at: now)
     if was.isOffline != status.isOffline {
       feed.note(isOffline: status.isOffline, at: now)

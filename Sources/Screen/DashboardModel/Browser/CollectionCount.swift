@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 package import FirestoreModel
 
 /// The number of documents of a collection, as far as it is known: the server's, with the time until which it was right,

@@ -2,6 +2,7 @@
 package import ClientPort
 package import FirestoreModel
 package import FirestoreQuery
+import FirestoreText
 
 /// The search through a whole collection for documents that no query can ask for: how far it is, and what it has found.
 package struct CollectionSearch: Sendable {
@@ -42,26 +43,21 @@ package struct CollectionSearch: Sendable {
   package mutating func adjust(by step: Int) { found = max(0, found + step) }
 }
 
-/// The query that bounds a search, and the filter that each document is checked with.
-package struct SearchRequest: Hashable, Sendable {
-  package var query: Query
-  package var filter: BrowserFilter
-  /// The database of the documents.
-  package var database: DatabaseID
-
-  package init(_ query: Query, _ filter: BrowserFilter, in database: DatabaseID) {
-    (self.query, self.filter, self.database) = (query, filter, database)
-  }
-}
-
 /// A search as it goes on, page by page. The pages come from a server or a cache.
 package struct SearchRun: Sendable {
   package let request: SearchRequest
+  private let filter: BrowserFilter?
   private var looked = 0
   private var found = 0
   private var kept = 0
 
-  package init(_ request: SearchRequest) { self.request = request }
+  /// - Throws: `invalid-argument` for a filter with an error.
+  package init(_ request: SearchRequest) throws(RPCStatus) {
+    self.request = request
+    do throws(TextError) { filter = BrowserFilter(try RowFilter(request.filter, in: request.database)) } catch {
+      throw RPCStatus(.invalidArgument, error.description)
+    }
+  }
 
   /// The query for the first page, or the one behind a document.
   package func page(after last: DocumentKey?, limit: Int) -> Query {
@@ -81,7 +77,7 @@ package struct SearchRun: Sendable {
   package mutating func look(
     at page: [Document], of count: Int, isLast: Bool, isFromCache: Bool
   ) -> SearchNews {
-    let hits = page.filter(request.filter.passes)
+    let hits = page.filter { filter?.passes($0) ?? true }
     looked += count
     found += hits.count
     let told = hits.prefix(max(0, CollectionSearch.mostKept - kept))
@@ -104,7 +100,7 @@ extension Browser {
     query.limit = nil
     window.begin(CollectionSearch(tag))
     windows[path] = window
-    return effects + [.client(.search(tag, SearchRequest(query, filter, in: database)))]
+    return effects + [.client(.search(tag, SearchRequest(query, filter.text, in: database)))]
   }
 
   /// Takes what a search has found. The first document is selected at once.

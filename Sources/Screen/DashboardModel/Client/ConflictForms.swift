@@ -74,22 +74,3 @@ extension EditConflict: JSONRecord {
       replacing: try form("replacing", it?.replacing), again: try form("again", it?.again))
   }
 }
-
-extension UndoConflict.Writing.Operation: JSONFormed {}
-
-extension UndoConflict.Document: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    UndoConflict.Document(
-      key: try form("path", it?.key), left: try form.optional("left", it?.left), now: try form.optional("now", it?.now),
-      writing: UndoConflict.Writing(
-        try form("operation", it?.writing.operation), try form("fields", it?.writing.fields)))
-  }
-}
-
-extension UndoConflict: JSONRecord {
-  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    UndoConflict(
-      batch: try form("batch", it?.batch), isRedo: try form("redo", it?.isRedo),
-      documents: try form("documents", it?.documents))
-  }
-}

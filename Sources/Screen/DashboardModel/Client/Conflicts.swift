@@ -41,72 +41,27 @@ package struct EditConflict: Equatable, Sendable {
   }
 }
 
-/// A write that cannot be undone, or redone, without overwriting later changes.
-package struct UndoConflict: Equatable, Sendable {
-  package struct Document: Equatable, Sendable {
-    package var key: DocumentKey
-    /// The fields as the write left them; `nil` if the document did not exist.
-    package var left: Fields?
-    /// The fields as they are now.
-    package var now: Fields?
-    /// The write to the document that undoing comes to.
-    package var writing: Writing
-
-    package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
-      self.key = key
-      self.left = left
-      self.now = now
-      self.writing = writing
+extension UndoConflict.Writing {
+  /// - Parameters:
+  ///   - mutation: what is to be written.
+  ///   - left: the fields as the earlier write left them.
+  package init(_ mutation: Mutation, left: Fields?, now: Fields?) {
+    var document = FirestoreModel.Document(
+      key: mutation.key, version: nil, state: now.map { .found(DocumentData($0)) } ?? .missing)
+    _ = mutation.applyLocally(to: &document, previousMask: .none, at: Timestamp(seconds: 0))
+    let result = document.data?.fields
+    let (operation, paths): (Operation, [FieldPath])
+    switch mutation.operation {
+    case .patch(_, let mask):
+      (operation, paths) = (.fields, mask.paths.union(mutation.transforms.map(\.path)).sorted())
+    case .set, .verify:
+      (operation, paths) = (.document, FieldChange.between(now ?? Fields(), result ?? Fields()).map(\.path))
+    case .delete:
+      (operation, paths) = (.deletion, FieldChange.between(left ?? Fields(), now ?? Fields()).map(\.path))
     }
-  }
-
-  /// The write to one document, with its fields as the undone write left them, as they are, and as they will be.
-  package struct Writing: Equatable, Sendable {
-    package enum Operation: String, Equatable, Sendable { case fields, document, deletion }
-
-    package var operation: Operation
-    package var fields: [WriteConflict.Field]
-
-    package init(_ operation: Operation, _ fields: [WriteConflict.Field]) {
-      self.operation = operation
-      self.fields = fields
-    }
-
-    /// - Parameters:
-    ///   - mutation: what is to be written.
-    ///   - left: the fields as the earlier write left them.
-    package init(_ mutation: Mutation, left: Fields?, now: Fields?) {
-      var document = FirestoreModel.Document(
-        key: mutation.key, version: nil, state: now.map { .found(DocumentData($0)) } ?? .missing)
-      _ = mutation.applyLocally(to: &document, previousMask: .none, at: Timestamp(seconds: 0))
-      let result = document.data?.fields
-      let paths: [FieldPath]
-      switch mutation.operation {
-      case .patch(_, let mask):
-        operation = .fields
-        paths = mask.paths.union(mutation.transforms.map(\.path)).sorted()
-      case .set, .verify:
-        operation = .document
-        paths = FieldChange.between(now ?? Fields(), result ?? Fields()).map(\.path)
-      case .delete:
-        operation = .deletion
-        paths = FieldChange.between(left ?? Fields(), now ?? Fields()).map(\.path)
-      }
-      fields = paths.map {
-        WriteConflict.Field(path: $0, base: left?[$0], mine: result?[$0], theirs: now?[$0])
-      }
-    }
-  }
-
-  package var batch: BatchID
-  /// Whether the write is to be redone.
-  package var isRedo: Bool
-  package var documents: [Document]
-
-  package init(batch: BatchID, isRedo: Bool, documents: [Document]) {
-    self.batch = batch
-    self.isRedo = isRedo
-    self.documents = documents
+    self.init(
+      operation,
+      paths.map { WriteConflict.Field(path: $0, base: left?[$0], mine: result?[$0], theirs: now?[$0]) })
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientPort
+package import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 import FirestoreText
@@ -116,7 +116,7 @@ extension Decision {
     rows = conflict.documents.flatMap { document in
       Self.rows(of: document.writing, to: document, isOne ? "" : document.key.documentID + " ")
     }
-    let effect: ClientEffect = conflict.isRedo ? .redo(over: conflict) : .undo(over: conflict)
+    let effect: ClientRequest = conflict.isRedo ? .redo(over: conflict) : .undo(over: conflict)
     items = [
       MenuItem(letter: "c", title: "cancel", detail: "everything stays as it is", choice: .perform([])),
       MenuItem(

@@ -42,6 +42,15 @@ package struct Listening: Sendable {
     return record
   }
 
+  /// Adds a listener of another program under its tag, unless it is there already.
+  package mutating func adopt(_ definition: ListenerDefinition, as tag: ListenerTag) {
+    guard index(of: tag) == nil else { return }
+    nextTag = max(nextTag, tag.rawValue + 1)
+    records.append(
+      ListenerRecord(
+        tag: tag, name: freeName(like: definition.name), query: definition.query, options: definition.options))
+  }
+
   package mutating func remove(_ tag: ListenerTag) -> ListenerRecord? {
     guard let index = index(of: tag) else { return nil }
     kept[tag] = nil

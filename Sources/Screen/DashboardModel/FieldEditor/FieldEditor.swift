@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreModel
 
 /// The fields of one document as a form: each with its type and its change, and before the write is sent a review of

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 import FirestoreJSON
 package import FirestoreModel
 
@@ -124,36 +125,7 @@ extension FieldReview.Row {
   }
 }
 
-/// The edit that the field editor asks to be written, with the document that its author saw.
-package struct FieldEdit: Equatable, Sendable {
-  package enum Subject: Hashable, Sendable {
-    /// Change the document.
-    case document(DocumentKey)
-    /// Create the document, which must not exist yet.
-    case documentToCreate(DocumentKey)
-    /// Add a document with an automatic id.
-    case newDocument(in: ResourcePath)
-  }
-
-  package var subject: Subject
-  /// The document as its author saw it; empty for one to be created.
-  package var base: Fields
-  /// The document after the edit; fields that the server computes have their old values.
-  package var fields: Fields
-  package var transforms: [FieldTransform]
-  /// Whether the document is written as a whole, and not only what was changed.
-  package var replaces: Bool
-
-  package init(
-    subject: Subject, base: Fields, fields: Fields, transforms: [FieldTransform], replaces: Bool = false
-  ) {
-    self.subject = subject
-    self.base = base
-    self.fields = fields
-    self.transforms = transforms
-    self.replaces = replaces
-  }
-
+extension FieldEdit {
   /// The same edit that writes only what was changed.
   package var updating: FieldEdit {
     FieldEdit(subject: subject, base: base, fields: fields, transforms: transforms)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+
+/// The changes in a client's status as events: each outcome of a write once, each list when it changed, and the status
+/// without its lists.
+package struct StatusChanges: Sendable {
+  /// A list that may be reported later, because it is long and changes all the time.
+  package enum Part: Hashable, Sendable { case reads, pendingWrites }
+
+  /// The number of the last outcome; `nil` if outcomes before the first status are not reported.
+  private var lastOutcome: Int?
+  package private(set) var queue: [PendingWrite]?
+  private var queueSize: QueueSize?
+  package private(set) var rejected: [RejectedWrite] = []
+  /// Rejected writes that were sent again or dropped on request; the cache forgot all others that disappear.
+  package var settledRejected: Set<BatchID> = []
+  private var indexes: [IndexState] = []
+  private var retentions: [Retention] = []
+  private var reads: [ReadMeter] = []
+
+  /// - Parameter knowsPast: whether outcomes before the first status are known already.
+  package init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
+
+  /// The number of outcomes that the last status leaves out, because there were too many since the status before.
+  package private(set) var missedOutcomes = 0
+
+  /// The batches that left the queue since the last status, with their outcomes.
+  package mutating func outcomes(of status: ClientStatus) -> [WriteOutcome] {
+    let last = lastOutcome ?? status.recentOutcomes.last?.sequence ?? 0
+    let new = status.recentOutcomes.filter { $0.sequence > last }
+    missedOutcomes = max(1, new.first.map { $0.sequence - last } ?? 1) - 1
+    lastOutcome = new.last?.sequence ?? last
+    return new
+  }
+
+  /// The events for the lists that changed, and for the status itself.
+  /// - Parameter omitted: lists that are left out now; the next call reports them.
+  package mutating func changes(in status: ClientStatus, omitting omitted: Set<Part> = []) -> [ClientEvent] {
+    var events: [ClientEvent] = []
+    if !omitted.contains(.pendingWrites), status.pendingWrites != queue || status.queue != queueSize {
+      (queue, queueSize) = (status.pendingWrites, status.queue)
+      events.append(.pendingWrites(status.pendingWrites, of: status.queue))
+    }
+    if status.rejectedWrites != rejected {
+      let kept = Set(status.rejectedWrites.map(\.id))
+      let forgotten = rejected.map(\.id).filter { !kept.contains($0) && settledRejected.remove($0) == nil }
+      if !forgotten.isEmpty { events.append(.rejectedWritesForgotten(forgotten)) }
+      rejected = status.rejectedWrites
+      events.append(.rejectedWrites(status.rejectedWrites))
+    }
+    if status.indexes != indexes {
+      indexes = status.indexes
+      events.append(.indexes(status.indexes))
+    }
+    if let reported = status.retentions, reported != retentions {
+      retentions = reported
+      events.append(.retentions(reported))
+    }
+    if !omitted.contains(.reads), status.reads != reads {
+      reads = status.reads
+      events.append(.reads(status.reads))
+    }
+    return events + [.status(status.withoutLists)]
+  }
+}
+
+extension WriteOutcome {
+  /// The event that reports the outcome.
+  package var event: ClientEvent {
+    guard let rejection else { return .writeAcknowledged(batch, after: after, of: documents) }
+    return rejection.endsWriteHere ? .writeCancelled(batch) : .writeRejected(batch, rejection)
+  }
+}
+
+extension ClientStatus {
+  /// The status without its lists, which have events of their own.
+  package var withoutLists: ClientStatus {
+    var status = self
+    (status.pendingWrites, status.rejectedWrites, status.recentOutcomes) = ([], [], [])
+    (status.indexes, status.retentions, status.reads) = ([], nil, [])
+    return status
+  }
+}

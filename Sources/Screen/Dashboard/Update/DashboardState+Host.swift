@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import DashboardModel
+import FirestoreModel
+
+/// Events of the editor, files, questions and toasts.
+extension DashboardState {
+  mutating func receive(_ event: HostEvent) -> [Effect] {
+    switch event {
+    case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
+    case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
+    case .editorFailed(let request, let line, let column, let reason):
+      interject(
+        .confirm(
+          Confirmation(
+            title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
+            action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
+    case .editorGaveUp(let reason):
+      toast(.warning, reason)
+      if let editor = typing.editing.takeBack() { interject(.fields(editor)) }
+    case .created(let key):
+      toast(.info, "new document \(key.path.text)")
+      return locate(key)
+    case .listenersRead(let definitions, let file): return receive(definitions, from: file)
+    case .question(let title, let body, let action, let held):
+      overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(held.effects)))
+    case .notice(let kind, let text): toast(kind, text)
+    case .marked(let text): feed.append(FeedRow(time: now, kind: .divider, summary: text))
+    case .transferring(let progress): receive(progress)
+    case .transferred(let account): return receive(account)
+    }
+    return []
+  }
+}
+
+extension HostEvent {
+  /// Whether moving from event to event stops at the action.
+  var isStep: Bool { if case .transferring = self { false } else { true } }
+  /// Whether the event counts as news to the user: answers to keys and words of this program do not.
+  var isNews: Bool {
+    switch self {
+    case .marked, .transferring, .transferred: true
+    case .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict: false
+    }
+  }
+}
