@@ -8,7 +8,7 @@ import Testing
 /// say where a block begins and ends.
 @Suite("Articles", .timeLimit(.minutes(5)))
 struct ArticleTests {
-  @Test("What runs here is what the articles and the README show", arguments: try Article.all())
+  @Test("The code in the articles and the README matches the code that runs here", arguments: try Article.all())
   func blocks(of article: Article) throws {
     let tested = try ShownCode.blocks(of: article)
     for (shown, tested) in zip(article.blocks, tested) {
@@ -17,7 +17,7 @@ struct ArticleTests {
     #expect(article.blocks.count == tested.count)
   }
 
-  @Test("The catalogue has its landing page and nineteen articles, and the landing page names each of them")
+  @Test("The landing page links to all nineteen articles, and each has code")
   func catalogue() throws {
     let articles = try Article.all().filter(\.isInCatalogue)
     let landing = try #require(articles.first { $0.name == "Hearth.md" })

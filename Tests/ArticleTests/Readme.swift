@@ -20,7 +20,7 @@ extension ArticleTests {
     }
   }
 
-  @Test("The program of the manual's page about the library")
+  @Test("The program on the manual's library page")
   func library() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in Manual/Library.md:

@@ -4,7 +4,7 @@ import Testing
 
 extension ArticleTests {
   /// It runs for ever, so that it is a program of its own (`Shop`), which the end-to-end tests start and watch.
-  @Test("The manual's program that is watched is the one of the tests, as it stands there")
+  @Test("The manual shows the source of the watched shop program")
   func shop() throws {
     let tests = URL(fileURLWithPath: #filePath).appendingPathComponent("../..").standardizedFileURL
     let program = try String(contentsOf: tests.appendingPathComponent("Shop/main.swift"), encoding: .utf8)

@@ -5,7 +5,7 @@ import Testing
 
 extension ArticleTests {
   // Shown in StagedTests.md:
-  @Test("An order that is made offline is delivered once, even if its answer is lost")
+  @Test("An order made offline is delivered once, even if its response is lost")
   func orderIsDeliveredOnce() async throws {
     try await TestStage.run { stage in
       let phone = try await stage.client("phone", user: "ada")
@@ -28,7 +28,7 @@ extension ArticleTests {
   // Until here.
 
   // Shown in StagedTests.md:
-  @Test("A write that is refused is undone, and told")
+  @Test("A rejected write is reverted and reported")
   func refusedWrite() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()
@@ -47,7 +47,7 @@ extension ArticleTests {
   // Until here.
 
   // Shown in StagedTests.md:
-  @Test("Counters agree, whatever is lost on the way")
+  @Test("Counters converge despite lost responses")
   func countersAgree() async throws {
     try await TestStage.run(seeds: 1...20) { stage in
       var random = stage.random()

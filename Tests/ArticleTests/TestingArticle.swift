@@ -5,7 +5,7 @@ import Testing
 
 extension ArticleTests {
   // Shown in Testing.md:
-  @Test("A city that somebody else adds is seen")
+  @Test("A listener sees a city that another client adds")
   func cityIsSeen() async throws {
     let backend = Backend.inMemory(named: UUID().uuidString)
     let db = Firestore.firestore(app: FirestoreApp(name: "app", backend: backend))
@@ -23,7 +23,7 @@ extension ArticleTests {
   // Until here.
 
   // Shown in Testing.md:
-  @Test("An order that is made offline is delivered later")
+  @Test("An order made offline is delivered after reconnecting")
   func orderIsDelivered() async throws {
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
     try await db.disableNetwork()

@@ -19,7 +19,7 @@ import Testing
     return record
   }
 
-  @Test("What was written is read again, with a line for each entry, and later figures come behind earlier ones")
+  @Test("A record reads back with one line per entry, oldest first")
   func history() throws {
     try record([line("write", "patch", seconds: 0.002, floor: 0.001)], commit: "first").write(to: path)
     try record([line("write", "patch", seconds: 0.003, floor: 0.001)], commit: "second").write(to: path)
@@ -32,7 +32,7 @@ import Testing
     #expect(history.hasPrefix("write (patch), 10000\n  2027-01-15  first  2 ms"))
   }
 
-  @Test("A figure of the same commit and machine takes the place of the one before")
+  @Test("A new result replaces the result of the same commit and machine")
   func replacement() throws {
     try record([line("write", seconds: 1)]).write(to: path)
     try record([line("write", seconds: 2)], machine: "there").write(to: path)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A file that is no record, or is missing, is named; a case that was never recorded, with the one that was meant")
+    "A missing or invalid file is reported, and an unknown case gets a suggestion")
   func failures() throws {
     #expect(throws: BenchmarkRecord.Failure.self) { try BenchmarkRecord(at: path) }
     try Data("[]".utf8).write(to: URL(filePath: path))
@@ -55,7 +55,7 @@ import Testing
     #expect(unknown?.description == "The record has no figure of “wriet”. Did you mean “write”?")
   }
 
-  @Test("A ratio may grow by a quarter, allocations by a tenth, and a ratio on another machine to twice the record's")
+  @Test("Ratios may grow by 25 %, allocations by 10 %, and ratios elsewhere by 100 %")
   func comparison() throws {
     let record = try record([line("write", seconds: 0.008, floor: 0.001, allocations: 100)])
     func compare(_ seconds: Double, _ allocations: Double = 100, on machine: String = "here") throws -> [Bool] {
@@ -74,7 +74,7 @@ import Testing
     #expect(RecordComparison(line("read", seconds: 1), with: record, on: "here") == nil)
   }
 
-  @Test("A ratio has grown if it has in the best repetitions and in the median, beside the greater of the record's")
+  @Test("A ratio has grown only if both its best and its median have")
   func noise() throws {
     func line(_ seconds: [Double]) -> ReportLine {
       let reading = Reading(
@@ -87,7 +87,7 @@ import Testing
     #expect(RecordComparison(line([3.7, 3.7, 3.7]), with: record, on: "here")?.ratioHasGrown == false)
   }
 
-  @Test("The best repetition on each side makes the ratio that is compared, whatever the others took")
+  @Test("The compared ratio uses the best repetition of each side")
   func best() {
     let slow = Sample(wall: 9, cpu: 9)
     let reading = Reading(

@@ -10,7 +10,7 @@ import Testing
     Self.sizes.map { line("case", at: $0, unit, seconds: seconds(Double($0))) }
   }
 
-  @Test("A figure that grows with n log n is let pass, and one that grows with its square is named with its steps")
+  @Test("n log n growth passes, and quadratic growth is reported with its steps")
   func fastSteps() throws {
     let allowed = try #require(GrowthCurve.all(lines { $0 * log2($0) / 1e6 }).first)
     #expect(allowed.points.count == 3 && allowed.fastSteps.isEmpty)
@@ -19,7 +19,7 @@ import Testing
     #expect(square.fastSteps.map(\.factor) == [100, 100])
   }
 
-  @Test("A rate counts as the time of all documents: one that stays the same grows with their number")
+  @Test("A rate is converted to the time for all documents")
   func rates() throws {
     let lines = Self.sizes.map { size in
       ReportLine(
@@ -31,7 +31,7 @@ import Testing
     #expect(curve.fastSteps.isEmpty)
   }
 
-  @Test("Listeners and pending writes have curves of their own, at the largest number of documents")
+  @Test("Listeners and pending writes get separate curves at the largest document count")
   func dimensions() throws {
     let lines = Self.sizes.flatMap { size in
       [1, 100].map {
@@ -47,10 +47,10 @@ import Testing
     #expect(own.points.map(\.value) == [100_000, 10_000_000])
   }
 
-  @Test("One size alone has no curve")
+  @Test("A single size produces no curve")
   func oneSize() { #expect(GrowthCurve.all([line("case", seconds: 1)]).isEmpty) }
 
-  @Test("The picture has a line and a name for each curve, and is well-formed whatever the names are")
+  @Test("The plot has one labeled line per curve and escapes their names")
   func picture() throws {
     let curves = GrowthCurve.all(
       Self.sizes.flatMap { size in

@@ -48,12 +48,12 @@ struct BloomFilterConformanceTests {
     }
   }
 
-  @Test("All twelve filters are there")
+  @Test("All twelve filters are available")
   func isComplete() throws {
     #expect(try Self.goldens.get().count == 12)
   }
 
-  @Test("A filter says of every name what the backend's says", arguments: (try? goldens.get()) ?? [])
+  @Test("A filter reports the same membership as the backend's filter", arguments: (try? goldens.get()) ?? [])
   func membership(_ golden: Golden) throws {
     let filter = try BloomFilter(golden.bits())
     let answers = try golden.answers()
@@ -66,7 +66,8 @@ struct BloomFilterConformanceTests {
     #expect(wrong.isEmpty)
   }
 
-  @Test("A filter built from the same names is the backend's, bit for bit", arguments: (try? goldens.get()) ?? [])
+  @Test(
+    "A filter built from the same names equals the backend's filter bit for bit", arguments: (try? goldens.get()) ?? [])
   func building(_ golden: Golden) throws {
     var builder = BloomFilterBuilder(count: golden.count, falsePositiveRate: golden.falsePositiveRate)
     for index in 0..<golden.count { builder.insert(Self.name(index)) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.enabled(if: SpecFiles.areThere(for: "the set of conformance files")))
 struct ConformanceFileTests {
-  @Test("Every file is read; the few that do not apply, and those that apply but for one thing, are named")
+  @Test("Every conformance file is tested, adapted or listed as not applicable")
   func isComplete() throws {
     let files = try ConformanceFile.all.get()
 

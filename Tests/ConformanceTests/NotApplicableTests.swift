@@ -5,7 +5,7 @@ import Testing
 
 /// What mobile clients do where `ConformanceFile.notApplicable` says that they differ in a request.
 struct NotApplicableTests {
-  @Test("An empty update is sent, so that the backend checks that the document exists")
+  @Test("An empty update is sent so that the backend checks that the document exists")
   func emptyUpdate() async throws {
     let datastore = RecordingDatastore()
 
@@ -17,7 +17,7 @@ struct NotApplicableTests {
     #expect(datastore.commits == [[update]])
   }
 
-  @Test("Merged fields may contain one another")
+  @Test("Merged fields may overlap")
   func overlappingMergeFields() async throws {
     let datastore = RecordingDatastore()
 

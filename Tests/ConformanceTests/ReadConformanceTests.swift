@@ -10,7 +10,7 @@ import Testing
 /// orderings.
 @Suite(.enabled(if: SpecFiles.areThere(for: "the conformance of queries")))
 struct ReadConformanceTests {
-  @Test("getDocument watches the document", arguments: ConformanceFile.applicable(.get))
+  @Test("getDocument listens to the document", arguments: ConformanceFile.applicable(.get))
   func get(_ file: ConformanceFile) async throws {
     let datastore = RecordingDatastore()
     let key = try DocumentKey(specName: file.test["docRefPath"])
@@ -22,7 +22,7 @@ struct ReadConformanceTests {
     #expect(datastore.targets == [FirestoreQuery.Query(path: asked.path).target])
   }
 
-  @Test("getDocuments asks for what the clauses say", arguments: ConformanceFile.applicable(.query))
+  @Test("getDocuments sends the query that its clauses describe", arguments: ConformanceFile.applicable(.query))
   func query(_ file: ConformanceFile) async throws {
     let datastore = RecordingDatastore()
 

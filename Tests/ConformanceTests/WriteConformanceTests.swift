@@ -9,7 +9,9 @@ import Testing
 /// `create`, which is compared as the `setData` without its precondition that it is, and an update time is left out.
 @Suite(.enabled(if: SpecFiles.areThere(for: "the conformance of writes")))
 struct WriteConformanceTests {
-  @Test("setData sends what create does, but for the precondition", arguments: ConformanceFile.applicable(.create))
+  @Test(
+    "setData sends the same write as create, except for the precondition",
+    arguments: ConformanceFile.applicable(.create))
   func create(_ file: ConformanceFile) async throws {
     try await check(file) { document in
       try await document.setData(try UserData.dictionary(file.test["jsonData"]?.string))
@@ -32,7 +34,7 @@ struct WriteConformanceTests {
     }
   }
 
-  @Test("updateData reads dots in its keys as paths", arguments: ConformanceFile.applicable(.update))
+  @Test("updateData parses dotted keys as paths", arguments: ConformanceFile.applicable(.update))
   func update(_ file: ConformanceFile) async throws {
     try await check(file) { document in
       try await document.updateData(try UserData.dictionary(file.test["jsonData"]?.string))
@@ -41,7 +43,7 @@ struct WriteConformanceTests {
     }
   }
 
-  @Test("updateData takes field paths literally", arguments: ConformanceFile.applicable(.updatePaths))
+  @Test("updateData uses FieldPath keys unchanged", arguments: ConformanceFile.applicable(.updatePaths))
   func updatePaths(_ file: ConformanceFile) async throws {
     try await check(file) { document in
       var data: [AnyHashable: Any] = [:]
@@ -56,7 +58,7 @@ struct WriteConformanceTests {
     }
   }
 
-  @Test("delete names the document", arguments: ConformanceFile.applicable(.delete))
+  @Test("delete sends the document's name", arguments: ConformanceFile.applicable(.delete))
   func delete(_ file: ConformanceFile) async throws {
     try await check(file) { document in
       try await document.delete()

@@ -12,7 +12,7 @@ import Testing
   /// How often the client is killed; 15 unless the environment says otherwise.
   static let kills = ProcessInfo.processInfo.environment["HEARTH_CRASHES"].flatMap { Int($0) } ?? 15
 
-  @Test("S10: whatever moment a client is killed at, every write it reported is there, and none is applied twice")
+  @Test("S10: a client killed at any moment keeps every reported write, applied once")
   func killed() async throws {
     let place = try CrashPlace()
     var random = SystemRandomNumberGenerator()

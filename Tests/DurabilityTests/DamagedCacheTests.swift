@@ -20,7 +20,7 @@ import Testing
   }()
 
   @Test(
-    "Whatever happens to the files of a cache, the client serves or says why not, and soon starts soundly again",
+    "A client with damaged cache files works or reports why, and soon recovers",
     .timeLimit(.minutes(5)), arguments: seeds)
   func damaged(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "A changed bit in the log keeps the cache, and the client goes on",
+    "A flipped bit in the WAL keeps the cache usable",
     .timeLimit(.minutes(5)), arguments: UInt64(0)..<6)
   func bitInLog(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "Damage met while a cache is in use ends everybody who waits with data-loss, and the next start is sound",
+    "Damage found during use fails pending calls with data-loss, and reopening works",
     .timeLimit(.minutes(5)))
   func damageInUse() async throws {
     let folder = try ClientFolder()

@@ -39,7 +39,7 @@ import Testing
     return Array(1...all)
   }()
 
-  @Test("A failing call loses no stored commit and stores no refused one", arguments: kinds)
+  @Test("A failing system call loses no stored commit and stores no rejected one", arguments: kinds)
   func failing(_ kind: Kind) async throws {
     var violations = 0
     for k in Self.tries {
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "A failing call while the data is made leaves none or all of it, and the next start goes on",
+    "A failing system call during creation leaves the data complete or absent",
     arguments: kindsWhileMade)
   func failingWhileMade(_ kind: Kind) async throws {
     for k in Self.triesWhileMade {

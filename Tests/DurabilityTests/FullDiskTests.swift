@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FullDiskTests {
   @Test(
-    "On a full disk nothing is half-written, listeners stay and are served, and all goes on once there is room",
+    "A full disk leaves no partial writes, and listeners resume after space is freed",
     arguments: [UInt64(1), 2, 3])
   func fullDisk(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -46,7 +46,7 @@ import Testing
     store.close()
   }
 
-  @Test("A refused write is certain to be none, also where it was to begin the log anew")
+  @Test("A write rejected on a full disk is never stored, even as the WAL restarts")
   func refusedAfterCheckpoint() async throws {
     let folder = try ClientFolder()
     let client = try CommandedClient(folder)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("A client that is killed on a full disk has kept what it reported", arguments: [UInt64(4), 5, 6])
+  @Test("A client killed on a full disk keeps every write it reported", arguments: [UInt64(4), 5, 6])
   func killedOnFullDisk(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let folder = try ClientFolder()

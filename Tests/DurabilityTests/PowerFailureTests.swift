@@ -14,7 +14,7 @@ import Testing
     ProcessInfo.processInfo.environment["HEARTH_POWER_FAILURES"].flatMap { Int($0) } ?? 16
   private static let commits = 60
 
-  @Test("After a power failure the data opens with all commits or an earlier state", arguments: ["normal", "full"])
+  @Test("After a power failure the data opens with all commits or at an earlier state", arguments: ["normal", "full"])
   func backend(_ durability: String) async throws {
     let seed: UInt64 = 45
     var random = SeededGenerator(seed: seed)

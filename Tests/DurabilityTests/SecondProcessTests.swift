@@ -3,7 +3,7 @@ import ChildProcesses
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SecondProcessTests {
-  @Test("A second process on a cache is refused with the way out, works in memory, and both go on")
+  @Test("A second process on one cache gets an error and works in memory")
   func secondProcess() async throws {
     let folder = try ClientFolder()
     let first = try CommandedClient(folder)

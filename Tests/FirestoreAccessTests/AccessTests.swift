@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreAccess
 
-@Suite("Calls under security rules")
+@Suite("Requests under security rules")
 struct AccessTests {
   private static let text = """
     rules_version = '2';
@@ -65,7 +65,7 @@ struct AccessTests {
     return ""
   }
 
-  @Test("An administrator may do everything, a user what the rules say, and a denial names the line")
+  @Test("Rules apply to users but not administrators, and a denial names its line")
   func documents() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])
@@ -83,7 +83,7 @@ struct AccessTests {
     try await get("c/a", world.owner)
   }
 
-  @Test("writeFields lists the fields of the update mask, so that rules can limit them")
+  @Test("request.writeFields lists the fields of the update mask")
   func writeFields() async throws {
     let condition = "request.writeFields == null || request.writeFields.hasOnly(['n'])"
     let world = try World(
@@ -103,7 +103,7 @@ struct AccessTests {
     _ = await denied { try await patch("role") }
   }
 
-  @Test("Rules look at other documents, as a commit leaves them with getAfter")
+  @Test("Rules read other documents, and getAfter reads them as after the commit")
   func otherDocuments() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["owner": .string("alice")])
@@ -112,7 +112,7 @@ struct AccessTests {
     try await delete("c/a", world.alice)
   }
 
-  @Test("A batch is denied as a whole")
+  @Test("One denied write denies the whole batch")
   func batches() async throws {
     let world = try World()
     @Sendable func request(_ second: Int64) -> [UInt8] {
@@ -134,7 +134,7 @@ struct AccessTests {
     _ = await denied { _ = try await world.nobody.messages(.batchGetDocuments, both) }
   }
 
-  @Test("A write that wants a document to be there is an update, though there is none")
+  @Test("A write that requires an existing document is checked as an update")
   func missingDocuments() async throws {
     let world = try World()
     let write = bytes { writer in
@@ -150,7 +150,7 @@ struct AccessTests {
     try await world.alice.set("c/missing", ["owner": .string("alice"), "n": .integer(1)])
   }
 
-  @Test("A query is proved from its conditions, never filtered; what lists more is for administrators")
+  @Test("A query must satisfy the rules by its filters, and lists need an administrator")
   func queries() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["open": .boolean(true)])
@@ -178,7 +178,7 @@ struct AccessTests {
     #expect(await denied { try await world.alice.answer(.batchWrite, batch) }.contains("admin"))
   }
 
-  @Test("Without rules for a project everything is allowed; broken ones that were forced refuse everything")
+  @Test("A project without rules allows everything, and broken rules deny everything")
   func projects() async throws {
     let world = try World()
     world.rules.set(nil)
@@ -192,7 +192,7 @@ struct AccessTests {
     #expect(error?.code == .invalidArgument && error?.message.contains("compiling") == true)
   }
 
-  @Test("What was decided is counted, and told to who watches")
+  @Test("Evaluations are counted and reported to watchers")
   func told() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])

@@ -6,9 +6,9 @@ import FirestoreService
 import ServiceTesting
 import Testing
 
-@Suite("Which databases there are, under rules")
+@Suite("Listing databases under security rules")
 struct DatabaseAccessTests {
-  @Test("Where there are rules only administrators learn which there are")
+  @Test("Only administrators can list databases while rules are active")
   func access() async throws {
     let rules = AccessRules()
     let content = "service cloud.firestore { match /a/{b} { allow get: if false; } }"

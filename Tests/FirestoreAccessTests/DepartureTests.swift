@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreAccess
 
 /// What a listener is told of documents that leave its targets, while it listens and when it comes back.
-@Suite("Departures under security rules")
+@Suite("Documents that leave a listener's result, under security rules")
 struct DepartureTests {
   private static let owned = "match /notes/{id} { allow read: if resource.data.owner == request.auth.uid; }"
   private static let mine = watched(2, "notes", "owner", .equal, .string("mallory"))
@@ -20,7 +20,7 @@ struct DepartureTests {
   }
 
   @Test(
-    "A client that comes back hears nothing of documents that were never its own, and of its own what became of them")
+    "A resuming client gets removals of its own documents and nothing of others'")
   func resume() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/alice1", note("alice"))
@@ -44,7 +44,7 @@ struct DepartureTests {
     #expect(mallory.documents[TargetID(2)]?.count == 2)
   }
 
-  @Test("Four thousand changes of other people's documents cost one who comes back no message")
+  @Test("4,000 changes to other users' documents send a resuming client no message")
   func foreignChanges() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/mine", note("mallory"))
@@ -69,7 +69,7 @@ struct DepartureTests {
     }
   }
 
-  @Test("A document that another takes over while its owner listens goes without its new contents")
+  @Test("A document that changes owner is removed without its new contents")
   func ownerChanges() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/a", note("mallory"))
@@ -88,7 +88,7 @@ struct DepartureTests {
     #expect(mallory.log.suffix(2) == ["DOC notes/a +[2] -[]", "DELETE notes/a +[] -[2]"])
   }
 
-  @Test("Who is taken out of a room, while listening or away, is not told what is said there from then on")
+  @Test("A removed member receives no later contents of the room, online or offline")
   func rooms() async throws {
     let world = try RuledService("match /rooms/{id} { allow read: if request.auth.uid in resource.data.members; }")
     func room(_ members: String..., text: String) -> Fields {
@@ -111,7 +111,7 @@ struct DepartureTests {
     #expect(mallory.log == ["GONE rooms/b -[2]"])
   }
 
-  @Test("What falls out of a window goes with its contents while it may be read, and without when it may not")
+  @Test("A document that drops out of a limit has contents only if it stays readable")
   func windows() async throws {
     let world = try RuledService(
       "match /c/{id} { allow list: if request.query.limit <= 2; allow get: if resource.data.open == true; }")
@@ -135,7 +135,7 @@ struct DepartureTests {
     #expect(user.documents[TargetID(2)]?.keys.map(\.path.text).sorted() == ["c/1", "c/2"])
   }
 
-  @Test("What a departure may show is decided when it is sent, by what other documents say then")
+  @Test("Rules for a removed document are evaluated when the removal is sent")
   func atDelivery() async throws {
     let world = try RuledService(
       """
@@ -161,7 +161,7 @@ struct DepartureTests {
     #expect(user.log.last == "DOC c/b +[] -[2]")
   }
 
-  @Test("A listener on documents ends as one of them may not be read any longer, and is not told what it holds then")
+  @Test("A document listener ends without the new contents once access is lost")
   func documents() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/a", note("mallory"))

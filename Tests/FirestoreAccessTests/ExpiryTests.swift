@@ -9,7 +9,7 @@ import Testing
 @testable import FirestoreAccess
 
 /// Streams that outlive the token of their caller.
-@Suite("Streams and the time of tokens")
+@Suite("Streams and token expiry")
 struct ExpiryTests {
   private let clock = TestClock(seconds: 1_000)
 
@@ -24,7 +24,7 @@ struct ExpiryTests {
 
   private static let claims = #"{"sub":"u","aud":"p","iss":"https://securetoken.google.com/p","exp":1500}"#
 
-  @Test("A Write stream applies nothing, and a Listen stream tells nothing, once calls with their token are refused")
+  @Test("Write and Listen streams stop serving once their token has expired")
   func streams() async throws {
     let (clock, caller) = (clock, try caller(Self.claims))
     #expect(caller.timeLeft == 560)
@@ -61,7 +61,7 @@ struct ExpiryTests {
     }
   }
 
-  @Test("Nothing ends for who has no token, nor where tokens are believed unsigned")
+  @Test("Streams never expire without a token or with unsigned tokens")
   func endless() throws {
     let service = FirestoreService(backend: try makeService().backend, rules: AccessRules())
     #expect(try service.serving(as: TokenTests.token(Self.claims)).timeLeft == nil)

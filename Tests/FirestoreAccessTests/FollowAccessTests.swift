@@ -9,7 +9,7 @@ import FirestoreTesting
 import ServiceTesting
 import Testing
 
-@Suite("News of commits, under rules", .timeLimit(.minutes(15)))
+@Suite("Commit notifications under security rules", .timeLimit(.minutes(15)))
 struct FollowAccessTests {
   private static let place = DatabaseID(project: "p")
   private static let request = WireWriter.message { $0.followRequest(in: place) }
@@ -20,7 +20,7 @@ struct FollowAccessTests {
     return .ruleset(try #require(ruleset))
   }
 
-  @Test("Where there are rules only administrators hear of commits; the others are told why they do not")
+  @Test("Only administrators receive commit notifications while rules are active")
   func access() async throws {
     let rules = AccessRules()
     rules.set(try ruleset())
@@ -38,7 +38,7 @@ struct FollowAccessTests {
     }
   }
 
-  @Test("Rules that come later end the news of callers without their permission, before the next commit is told")
+  @Test("New rules end a caller's notifications before the next commit")
   func later() async throws {
     let rules = AccessRules()
     let service = FirestoreService(backend: try makeService().backend, rules: rules)
@@ -55,7 +55,7 @@ struct FollowAccessTests {
     #expect(error?.code == .permissionDenied)
   }
 
-  @Test("A request without the name of a database is refused")
+  @Test("A request without a database name is rejected")
   func bad() async throws {
     let service = try makeService()
     for request in [[], [0x0A, 0x02, 0x61], WireWriter.message { $0.field(1, string: "nothing") }] {

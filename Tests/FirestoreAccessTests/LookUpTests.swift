@@ -9,7 +9,7 @@ import Testing
 
 /// Google's page on conditions: ten documents for one document or query, twenty for a request about several with ten for
 /// each of them, and what was looked at before does not count.
-@Suite("Documents that rules look at")
+@Suite("Document lookups in rules")
 struct LookUpTests {
   private static let users = "/databases/$(database)/documents/users/"
   /// `w` looks at one document for all writes, `own` at one for each, `both` at both, `after` at two for all: one as the
@@ -56,7 +56,7 @@ struct LookUpTests {
   }
 
   @Test(
-    "A batch looks at twenty documents, each counted once",
+    "A batch may look up 20 documents, each counted once",
     arguments: [
       ("w", 500, true), ("own", 20, true), ("own", 21, false), ("both", 19, true), ("both", 20, false),
       ("after", 11, true),
@@ -75,7 +75,7 @@ struct LookUpTests {
   }
 
   @Test(
-    "A read of several documents as well",
+    "A read of several documents has the same lookup limit",
     arguments: [("w", 100, true), ("own", 20, true), ("own", 21, false), ("both", 19, true), ("both", 20, false)])
   func reads(_ collection: String, _ count: Int, _ allowed: Bool) async throws {
     let (_, me) = try await Self.services()
@@ -87,7 +87,7 @@ struct LookUpTests {
     #expect(isAllowed == allowed)
   }
 
-  @Test("A document that rules look at counts as it is now, however it changed since the last call")
+  @Test("Rules see the current version of a looked-up document")
   func revoked() async throws {
     let (owner, me) = try await Self.services()
     let request = bytes { writer in

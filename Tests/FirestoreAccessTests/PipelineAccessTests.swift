@@ -47,7 +47,7 @@ struct PipelineAccessTests {
     return try await service.messages(.executePipeline, request).reduce(0) { $0 + $1.all(2).count }
   }
 
-  @Test("The first conditions count as those of a query; an administrator needs none")
+  @Test("Leading filters satisfy the rules like a query's, and administrators need none")
   func reading() async throws {
     let (owner, alice) = try await Self.services()
 
@@ -58,7 +58,7 @@ struct PipelineAccessTests {
   }
 
   @Test(
-    "What rules do not prove is denied, wherever the pipeline reads it",
+    "Reads that the rules do not allow are denied in every stage",
     arguments: [
       [all], [all, .init("limit", [.constant(.integer(1))]), open], [.init("database"), open],
       [.init("collection_group", [.path(""), .constant(.string("c"))])],
@@ -87,7 +87,7 @@ struct PipelineAccessTests {
     #expect(try await Self.run([Self.all], owner) == 2)
   }
 
-  @Test("Writes are asked for as those of a commit")
+  @Test("A pipeline's writes are checked like a commit's")
   func writing() async throws {
     let (_, alice) = try await Self.services()
     let update = PipelineMessage.Stage("update", [.named([("n", .constant(.integer(2)))])])

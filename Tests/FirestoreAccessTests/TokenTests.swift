@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreAccess
 
-@Suite("Tokens of users")
+@Suite("User tokens")
 struct TokenTests {
   static func encoded(_ text: String) -> String {
     Base64.encode(Array(text.utf8)).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -26,7 +26,7 @@ struct TokenTests {
 
   private static let claims = #"{"sub":"u","aud":"p","iss":"https://securetoken.google.com/p","exp":1500}"#
 
-  @Test("Nobody, an administrator and a user are told apart; a user has all claims")
+  @Test("Anonymous callers, administrators and users are distinguished, with all claims")
   func unsigned() throws {
     let reader = TokenReader()
     #expect(try reader.caller(nil) == .user(nil))
@@ -42,7 +42,7 @@ struct TokenTests {
   }
 
   @Test(
-    "What is no token is refused",
+    "An invalid token is rejected",
     arguments: [
       "Bearer", "Basic abc", "Bearer x", "Bearer a.b.c", "Bearer ..", "Bearer \(encoded("[]")).\(encoded("{}")).",
       token("{}"), token("not json"), token(#"{"sub":7}"#),
@@ -53,7 +53,7 @@ struct TokenTests {
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("With keys only a signed token of the project that has not expired is believed, and a secret owner")
+  @Test("With keys, only a valid signed project token or the owner secret is accepted")
   func keys() throws {
     let (reader, header) = (Self.signed, #"{"alg":"RS256","kid":"k"}"#)
     let good = Self.encoded("k")
@@ -81,7 +81,7 @@ struct TokenTests {
   }
 
   @Test(
-    "A token whose beginning lies ahead is not believed, but for what clocks may differ",
+    "A token from the future is rejected beyond the allowed clock skew",
     arguments: ["nbf", "iat", "auth_time"])
   func beginnings(claim: String) throws {
     func caller(_ value: String) throws -> Caller {
@@ -96,7 +96,7 @@ struct TokenTests {
     }
   }
 
-  @Test("Mutated tokens are users or refused")
+  @Test("A mutated token identifies a user or is rejected")
   func mutations() {
     let reader = TokenReader()
     let text = Array(Self.token(#"{"sub":"u","map":{"a":[1,2,{"b":"c"}]}}"#).utf8)

@@ -32,7 +32,7 @@ private let allTypes: Fields = [
 
 @Suite("Documents as entities")
 struct EntityTests {
-  @Test("What Google's emulator exported is read with every type, name and id")
+  @Test("Google's emulator exports are read with every type, name and id")
   func emulator() throws {
     let found = try documents(EmulatorExport.all)
 
@@ -65,7 +65,7 @@ struct EntityTests {
     #expect(try reader.next() == nil)
   }
 
-  @Test("What the emulator wrote is written in as many bytes, its properties in the order of their names")
+  @Test("Records have the emulator's size, with properties sorted by name")
   func sameSizes() throws {
     for record in try records(try bytes(of: EmulatorExport.output)) {
       let document = try EntityReader.document(record)
@@ -77,7 +77,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Random documents come back")
+  @Test("Random documents round-trip")
   func roundTrip() throws {
     var random = SeededGenerator(seed: 72)
     var count = 0
@@ -96,7 +96,7 @@ struct EntityTests {
   }
 
   @Test(
-    "A number that stands for an id is told from a text that looks like one",
+    "A numeric id is distinguished from a string id that looks like it",
     arguments: ["__id07__", "__id0__", "__id+7__", "__id__"])
   func numericIDs(id: String) throws {
     let record = try EntityWriter(home).record(key("c/" + id), [:])
@@ -107,7 +107,7 @@ struct EntityTests {
   }
 
   @Test(
-    "What no document may hold is refused, and the field named",
+    "A value that no document may contain is rejected with its field",
     arguments: [
       (Value.array([.array([])]), "an array contains an array."),
       (.array([.vector([1])]), "an array contains a vector."),
@@ -120,7 +120,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Deep nesting is refused before it is the stack's end")
+  @Test("Deep nesting is rejected before the stack overflows")
   func depth() throws {
     let deep = (0..<200).reduce(Value.integer(1)) { value, _ in .map(["m": value]) }
     let record = try EntityWriter(home).record(key("c/d"), ["m": deep])
@@ -130,7 +130,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Ten thousand damaged records are read or refused")
+  @Test("10,000 damaged records are read or rejected without a crash")
   func mutations() throws {
     var random = SeededGenerator(seed: 73)
     let originals = try records(try bytes(of: EmulatorExport.output))

@@ -11,10 +11,10 @@ private let home = DatabaseID(project: "p", database: "d")
 
 private func path(_ number: Int) -> String { "c/\(number)" }
 
-@Suite("Folders of exports")
+@Suite("Export folders")
 struct ExportFolderTests {
   @Test(
-    "Documents of several files come back, and the metadata say how many there are", arguments: [1, 3_000, 1 << 30])
+    "Documents in several files are read, and the metadata counts them", arguments: [1, 3_000, 1 << 30])
   func severalFiles(bytesPerFile: Int) throws {
     let folder = try TemporaryFolder.made()
     let originals = (0..<100).map {
@@ -35,7 +35,7 @@ struct ExportFolderTests {
     #expect(reader.bytes == size)
   }
 
-  @Test("An export of nothing is one")
+  @Test("An export without documents is valid")
   func empty() throws {
     let folder = try TemporaryFolder.made()
 
@@ -45,7 +45,7 @@ struct ExportFolderTests {
     #expect(try bytes(of: folder("none/none.overall_export_metadata")).count == 15)
   }
 
-  @Test("An export is found by its metadata, its folder, and the folder that holds it alone")
+  @Test("An export is found by its metadata file, its folder, or its parent folder")
   func location() throws {
     let folder = try TemporaryFolder.made()
     try export(folder("one"), [("c/d", [:])], in: home)
@@ -60,7 +60,7 @@ struct ExportFolderTests {
     #expect(throws: ExportError.self) { try ExportReader(folder("one/all_namespaces")) }
   }
 
-  @Test("Before it is finished there is no export, and what was there stays; without an end nothing is left")
+  @Test("An unfinished export leaves the previous one unchanged and no files")
   func atomic() throws {
     let folder = try TemporaryFolder.made()
     try export(folder("e"), [("c/old", [:])], in: home)
@@ -81,7 +81,7 @@ struct ExportFolderTests {
     #expect(try folder.names == ["e"])
   }
 
-  @Test("What a killed process left is removed by the next export of the name")
+  @Test("The next export of a name removes the leftovers of a killed process")
   func abandoned() throws {
     let folder = try TemporaryFolder.made()
     for name in [".e.part-999999999-1/all_namespaces", ".e.part-\(getpid())-9999", ".f.part-999999999-1"] {
@@ -93,7 +93,7 @@ struct ExportFolderTests {
     #expect(try folder.names == [".e.part-\(getpid())-9999", ".f.part-999999999-1", "e"])
   }
 
-  @Test("Two exports of one name at a time do not disturb each other: the later one stands")
+  @Test("Of two concurrent exports with one name, the one that finishes last is stored")
   func twoAtATime() throws {
     let folder = try TemporaryFolder.made()
     var first = try ExportWriter(folder("e"), home, begin: Timestamp(seconds: 1))
@@ -108,7 +108,7 @@ struct ExportFolderTests {
     #expect(try folder.names == ["e"])
   }
 
-  @Test("Nothing but an export is replaced")
+  @Test("Only an existing export can be replaced")
   func others() throws {
     let folder = try TemporaryFolder.made()
     try FileManager.default.createDirectory(atPath: folder("mine"), withIntermediateDirectories: true)
@@ -122,7 +122,7 @@ struct ExportFolderTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder("mine")) == ["letter"])
   }
 
-  @Test("The folder that the process works in, those above it, and those with a file system on them are not replaced")
+  @Test("Working directories, their ancestors and mount points are never replaced")
   func immovable() throws {
     for name in [".", "./", "..", FileManager.default.currentDirectoryPath, "/proc", "/"] {
       #expect(throws: ExportError.self, "\(name)") { try export(name, [], in: home) }
@@ -138,7 +138,7 @@ struct ExportFolderTests {
     }
   }
 
-  @Test("Files that are missing, cut, longer or of elsewhere are named")
+  @Test("Missing, truncated, extended and foreign files are reported by name")
   func damage() throws {
     let folder = try TemporaryFolder.made()
     let originals = (0..<40).map { (path($0), ["s": .string(String(repeating: "x", count: 50))] as Fields) }
@@ -182,7 +182,7 @@ struct ExportFolderTests {
     WireWriter.message { writer in writer.field(1) { $0.field(2, string: file) } }
   }
 
-  @Test("Damaged exports are refused, or what is read of them is right")
+  @Test("A damaged export is rejected or read correctly")
   func damagedFiles() throws {
     var random = SeededGenerator(seed: 74)
     let folder = try TemporaryFolder.made()
@@ -210,7 +210,7 @@ struct ExportFolderTests {
     #expect(failures > 700)
   }
 
-  @Test("Ten thousand damaged metadata are read or refused")
+  @Test("10,000 damaged metadata files are read or rejected without a crash")
   func damagedMetadata() throws {
     var random = SeededGenerator(seed: 75)
     let overall = OverallMetadata([.init(file: part, documents: 7, bytes: 1 << 40)])

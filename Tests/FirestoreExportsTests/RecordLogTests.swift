@@ -3,10 +3,10 @@ import FirestoreExports
 import SeededRandom
 import Testing
 
-@Suite("Files of records")
+@Suite("Record files")
 struct RecordLogTests {
   @Test(
-    "Records of every length around the ends of blocks come back, in whatever pieces the file is read",
+    "Records that end near block boundaries are read in chunks of any size",
     arguments: [1, 6, 7, 8, 1000, 32_767, 32_768, 32_769, .max])
   func roundTrip(piece: Int) throws {
     let block = 32 * 1024
@@ -18,7 +18,7 @@ struct RecordLogTests {
     #expect(try records(bytes, inPiecesOf: piece) == originals)
   }
 
-  @Test("A record comes back wherever in a block it begins", arguments: [0, 1, 100, 40_000])
+  @Test("A record is read from any position in a block", arguments: [0, 1, 100, 40_000])
   func beginnings(length: Int) throws {
     let record = [UInt8](repeating: 0xee, count: length)
     // So many bytes of the block are left for it.
@@ -29,7 +29,7 @@ struct RecordLogTests {
     }
   }
 
-  @Test("Records that Google's emulator framed are framed in the same bytes")
+  @Test("Framing produces the same bytes as Google's emulator")
   func sameBytes() throws {
     for file in [EmulatorExport.output, EmulatorExport.all + "/emulator.overall_export_metadata"] {
       let original = try bytes(of: file)
@@ -41,7 +41,7 @@ struct RecordLogTests {
     }
   }
 
-  @Test("Damage names the byte before which everything is whole")
+  @Test("A damage error reports the offset of the first damaged byte")
   func damage() throws {
     let original = log([[1, 2, 3], [4, 5]])
     func damage(_ bytes: [UInt8]) -> RecordLogReader.Damage? {
@@ -63,7 +63,7 @@ struct RecordLogTests {
     #expect(damage(Array(long.prefix(32 * 1024)) + long)?.offset == 32 * 1024)
   }
 
-  @Test("A record without an end does not grow beyond its limit")
+  @Test("An unterminated record stops at the size limit")
   func limit() throws {
     let long = log([[UInt8](repeating: 7, count: 200_000)])
 
@@ -72,7 +72,7 @@ struct RecordLogTests {
     }
   }
 
-  @Test("Ten thousand damaged files give damage, or the records that were not touched")
+  @Test("10,000 damaged files report damage or return the intact records")
   func mutations() throws {
     var random = SeededGenerator(seed: 71)
     let originals = (0..<12).map { number in [UInt8](repeating: UInt8(number), count: number * 40) }

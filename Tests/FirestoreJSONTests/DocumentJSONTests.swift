@@ -12,7 +12,7 @@ private func parse(_ text: String) throws -> (fields: Fields, transforms: [Field
 @Suite("Documents as JSON")
 struct DocumentJSONTests {
   @Test(
-    "Each type has its notation",
+    "Each type has a notation",
     arguments: [
       ("null", Value.null), ("true", .boolean(true)), ("12", .integer(12)), ("-0", .integer(0)),
       ("12.0", .double(12)), ("1e2", .double(100)), ("-0.0", .double(-0.0)), ("\"x\"", .string("x")),
@@ -41,7 +41,7 @@ struct DocumentJSONTests {
     #expect(try DocumentJSON.parseValue(text, database: database) == value)
   }
 
-  @Test("Transforms are collected with their paths, and maps of nothing else disappear")
+  @Test("Transforms are extracted with their paths, and maps left empty are removed")
   func transforms() throws {
     let (fields, transforms) = try parse(
       """
@@ -67,7 +67,7 @@ struct DocumentJSONTests {
   }
 
   @Test(
-    "Errors name the place and what was expected",
+    "Errors report the position and the expected syntax",
     arguments: [
       ("", 1, 1, "Expected a value, found the end of the text."),
       ("[1]", 1, 1, "Expected an object with the document's fields, found an array."),
@@ -100,7 +100,7 @@ struct DocumentJSONTests {
     #expect(error.reason.contains(reason), "\(error)")
   }
 
-  @Test("Nesting beyond the limit is refused, not a crash")
+  @Test("Nesting beyond the limit is rejected without a crash")
   func nesting() {
     let text = String(repeating: "[", count: 100_000)
     #expect(throws: JSONError.self) { try JSONSyntax(parsing: text) }
@@ -124,7 +124,7 @@ struct DocumentJSONTests {
     #expect(refused == text.count)
   }
 
-  @Test("What is written reads back as the same fields", arguments: 0..<300 as Range<UInt64>)
+  @Test("Written JSON parses to the same fields", arguments: 0..<300 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let fields = random.fields()
@@ -141,7 +141,7 @@ struct DocumentJSONTests {
     }
   }
 
-  @Test("Documents are written with two-space indent, sorted names and types on one line")
+  @Test("Documents are written with sorted names, two-space indents and one-line types")
   func pretty() {
     let fields: Fields = [
       "b": .array([.integer(1), .map([:])]), "a": .double(1), "é": .geoPoint(GeoPoint(latitude: 1, longitude: -2.5)),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("JSON syntax")
 struct JSONSyntaxTests {
-  @Test("Values know where they were written")
+  @Test("Parsed values record their line and column")
   func places() throws {
     let syntax = try JSONSyntax(parsing: "{\r\n\t\"🐵\": [1,\n  2.0]}")
 
@@ -19,7 +19,7 @@ struct JSONSyntaxTests {
     #expect(elements.map(\.kindName) == ["an integer", "a number"])
   }
 
-  @Test("Escapes stand for the characters they name")
+  @Test("Escape sequences decode to their characters")
   func escapes() throws {
     let syntax = try JSONSyntax(parsing: #""\"\\\/\b\f\n\r\t\u00e9\uD83D\uDC35""#)
 
@@ -30,7 +30,7 @@ struct JSONSyntaxTests {
     #expect(Array(text.utf8) == Array("\"\\/\u{8}\u{c}\n\r\té🐵".utf8))
   }
 
-  @Test("Names that are canonically equivalent but differ in bytes are different names")
+  @Test("Canonically equivalent names with different bytes are different names")
   func equivalentNames() throws {
     let syntax = try JSONSyntax(parsing: "{\"e\u{301}\": 1, \"é\": 2}")
 
@@ -40,7 +40,7 @@ struct JSONSyntaxTests {
     }
   }
 
-  @Test("Control characters above ASCII are escaped, since the text is shown on terminals")
+  @Test("Non-ASCII control characters are escaped for terminals")
   func controlCharacters() {
     #expect(JSONSyntax(.string("\u{1b}[2J\u{9b}é")).lineText == "\"\\u001b[2J\\u009bé\"")
   }

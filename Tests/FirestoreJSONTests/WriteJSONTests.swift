@@ -34,13 +34,13 @@ struct WriteJSONTests {
     Mutation(key: key, operation: .verify, precondition: .exists(true)),
   ]
 
-  @Test("Every write survives the way to text and back", arguments: mutations)
+  @Test("Every write round-trips through text", arguments: mutations)
   func roundTrip(_ mutation: Mutation) throws {
     let text = WriteJSON.text(of: [mutation], relativeTo: database)
     #expect(try WriteJSON.parse(text, database: database) == [mutation], "\(text)")
   }
 
-  @Test("A batch is an array in order; a single write may stand alone")
+  @Test("An array is an ordered batch, and a lone object is a single write")
   func batch() throws {
     let text = WriteJSON.text(of: Self.mutations, relativeTo: database)
     #expect(try WriteJSON.parse(text, database: database) == Self.mutations)
@@ -49,7 +49,7 @@ struct WriteJSONTests {
         == [Mutation(key: Self.key, operation: .delete)])
   }
 
-  @Test("Transforms may also stand among the data")
+  @Test("Transforms are also accepted inside the data")
   func transformsInData() throws {
     let text =
       "{\"merge\": \"orders/a\", \"data\": {\"s.n\": {\"$increment\": 1}, \"m\": {\"at\": {\"$serverTimestamp\": true}}}}"
@@ -63,7 +63,7 @@ struct WriteJSONTests {
   }
 
   @Test(
-    "What is no write is refused at its place",
+    "An invalid write is rejected with its position",
     arguments: [
       ("[]", 1, "at least one"),
       ("3", 1, "Expected an object"),

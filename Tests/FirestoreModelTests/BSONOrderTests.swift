@@ -34,7 +34,7 @@ import Testing
     [typed("__max__", .null)],
   ]
 
-  @Test("Values of BSON types have their places among the others, in comparisons, codes and stored bytes alike")
+  @Test("BSON types sort in the documented order, decoded, encoded and stored")
   func order() {
     let all = Self.rows.enumerated().flatMap { row, values in values.map { (row, $0) } }
     for (leftRow, left) in all {
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("A map of a reserved name that is none of the types is a map")
+  @Test("A map with an unknown reserved key is an ordinary map")
   func others() {
     #expect(Self.typed("__oid__", .integer(1)).typeRank == Value.map([:]).typeRank)
     #expect(Self.typed("__other__", .null).typeRank == Value.map([:]).typeRank)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirestoreModel
 
-@Suite("Fields whose bytes are canonical are kept without decoding")
+@Suite("Canonical field encoding")
 struct CanonicalBytesTests {
   /// What decoding every field and encoding it again gives; `nil` for malformed bytes.
   private func reencoded(_ bytes: [UInt8]) -> [UInt8]? {
@@ -24,7 +24,7 @@ struct CanonicalBytesTests {
     fields.entries.map { EncodedFields(Fields(sorted: [$0])).bytes }
   }
 
-  @Test("Any bytes give what decoding and encoding gives", arguments: UInt64(0)..<400)
+  @Test("Reading any bytes equals decoding and re-encoding them", arguments: UInt64(0)..<400)
   func oracle(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let fields = random.fields()
@@ -50,7 +50,7 @@ struct CanonicalBytesTests {
     }
   }
 
-  @Test("Canonical fields are recognised, whatever their types, and in any order of the fields")
+  @Test("Canonical fields are recognized for every type and in any order")
   func recognised() {
     let values: [Value] = [
       .null, .boolean(true), .integer(-1), .integer(1 << 40), .double(-0.0), .double(.nan), .string("é\u{10ffff}"),
@@ -70,7 +70,7 @@ struct CanonicalBytesTests {
   }
 
   @Test(
-    "What could be written in another way is not taken for canonical",
+    "Non-canonical encodings are not recognized as canonical",
     arguments: [
       ("a number with a superfluous byte", [0x10, 0x81, 0x00]),
       ("a number of more than 64 bits", [0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x03]),

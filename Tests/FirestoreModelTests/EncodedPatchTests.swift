@@ -29,7 +29,7 @@ struct EncodedPatchTests {
     return FieldPath(segments: [name, random.pick(["a", "b", "inner"])])
   }
 
-  @Test("A patch in place gives what decoding, changing and encoding gives", arguments: UInt64(0)..<300)
+  @Test("Patching encoded bytes equals decoding, patching and encoding", arguments: UInt64(0)..<300)
   func oracle(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var fields = random.fields()
@@ -60,7 +60,7 @@ struct EncodedPatchTests {
     }
   }
 
-  @Test("Data are equal or not however they are held; the value that a server timestamp remembers does not count")
+  @Test("Equality ignores the representation and a server timestamp's previous value")
   func equality() {
     func stamped(_ previous: Int64) -> Fields {
       ["a": .integer(1), "t": .serverTimestamp(ServerTimestamp(localWriteTime: now, previous: .integer(previous)))]

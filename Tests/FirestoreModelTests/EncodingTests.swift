@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Encoded fields")
 struct EncodingTests {
-  @Test("The bytes are those of the protobuf message")
+  @Test("Encoded fields equal the protobuf message's bytes")
   func wireBytes() {
     let fields: Fields = [
       "b": .integer(1), "a": .map(["x": .null]), "v": .vector([1]), "t": .timestamp(Timestamp(seconds: 1)),
@@ -26,7 +26,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "What is encoded decodes to the same fields, and equal fields have equal bytes", arguments: 0..<300 as Range<UInt64>
+    "Encoding round-trips, and equal fields have equal bytes", arguments: 0..<300 as Range<UInt64>
   )
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -39,7 +39,8 @@ struct EncodingTests {
     #expect(EncodedFields(Fields(fields.entries.shuffled(using: &random))).bytes == encoded.bytes)
   }
 
-  @Test("A field found in place is the field of the decoded map", arguments: 0..<300 as Range<UInt64>)
+  @Test(
+    "Looking up a field in encoded bytes equals looking it up in the decoded map", arguments: 0..<300 as Range<UInt64>)
   func lookup(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let fields = random.fields()
@@ -63,7 +64,7 @@ struct EncodingTests {
     }
   }
 
-  @Test("Nothing inside a vector or a server timestamp is a field")
+  @Test("The contents of a vector or a server timestamp are not fields")
   func typedMaps() {
     let estimate = ServerTimestamp(localWriteTime: Timestamp(seconds: 1, nanoseconds: 5), previous: .string("was"))
     let fields: Fields = ["v": .vector([1]), "s": .serverTimestamp(estimate)]
@@ -80,7 +81,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "A map that only resembles a vector stays a map",
+    "A map that only resembles a vector is decoded as a map",
     arguments: [
       ["__type__": .string("__vector__"), "value": .array([.integer(1)])],
       ["__type__": .string("__vector__"), "value": .array([.double(1)]), "x": .null],
@@ -91,7 +92,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "Damaged bytes never trap, and validation either refuses them or makes them canonical",
+    "Validation rejects damaged bytes or makes them canonical, and never traps",
     arguments: 0..<60 as Range<UInt64>)
   func garbage(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -120,7 +121,7 @@ struct EncodingTests {
     #expect(EncodedFields(valid.decoded()) == valid, comment)
   }
 
-  @Test("Values nested too deeply are refused, not a crash")
+  @Test("Values nested too deeply are rejected without a crash")
   func nesting() {
     var value: [UInt8] = [0x58, 0]
     for _ in 0..<10_000 {
@@ -140,7 +141,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "Texts that are not UTF-8 are refused, others kept byte for byte",
+    "Invalid UTF-8 is rejected, and valid UTF-8 is stored unchanged",
     arguments: [
       ([0x61, 0xff], false), ([0xc3], false), ([0xed, 0xa0, 0x80], false), ([0xc0, 0x80], false),
       ([0x65, 0xcc, 0x81], true), ([0xf0, 0x9f, 0x90, 0xb5], true), ([0x00], true),
@@ -158,7 +159,7 @@ struct EncodingTests {
     #expect(Array(value.utf8) == text)
   }
 
-  @Test("Fields of other numbers are skipped, and the last of two fields with one name wins")
+  @Test("Unknown field numbers are skipped, and the last duplicate wins")
   func leniency() throws {
     var writer = WireWriter()
     writer.field(1, string: "name")

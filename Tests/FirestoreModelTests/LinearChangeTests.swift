@@ -9,7 +9,7 @@ import Testing
   private static let many = (0..<15_000).map { Value.integer(Int64($0)) }
   private static let doubles = (0..<15_000).map { Value.double(Double($0)) }
 
-  @Test("Array transforms of many elements cost as much as the elements, and take numbers that are equal for the same")
+  @Test("Array transforms run in linear time and match equal numbers of both types")
   func arrays() {
     let time = Timestamp(seconds: 0, nanoseconds: 0)
     let union = FieldTransform.Operation.arrayUnion(Self.doubles + Self.many)
@@ -20,7 +20,7 @@ import Testing
     #expect(removal.localResult(previous: .array(Self.many), at: time) == .array(Self.many))
   }
 
-  @Test("Elements are the same to the backend where the order has them tie, also inside of maps")
+  @Test("The backend treats elements that compare equal as duplicates, also in maps")
   func equality() {
     let stored: [Value] = [.double(0), .double(.nan), .map(["a": .integer(1)]), .string("é")]
     let same: [Value] = [.double(-0.0), .double(-.nan), .map(["a": .double(1)]), .string("é")]
@@ -32,7 +32,7 @@ import Testing
     #expect(twice.backendResult(previous: nil, at: time) == .array([.integer(1), .integer(2)]))
   }
 
-  @Test("A patch of many paths costs as much as its fields")
+  @Test("A patch with many paths runs in linear time")
   func patch() {
     let names = (0..<10_000).map { "f\($0 * 7_919 % 10_000)" }
     let inner = Fields(names.map { ($0, .integer(1)) })
@@ -44,7 +44,7 @@ import Testing
     #expect(old.patched(with: [:], at: mask) == ["m": .map([:]), "z": .integer(1)])
   }
 
-  @Test("Deep paths that share most of their segments cost as much as they are long")
+  @Test("Deep paths with long shared prefixes run in linear time")
   func deepPaths() {
     let shared = Array(repeating: "a", count: 150)
     let mask = FieldMask((0..<TestSize.count(2_000, full: 20_000)).map { FieldPath(segments: shared + ["f\($0)"]) })
@@ -55,7 +55,7 @@ import Testing
     #expect(old.projected(to: mask) == nested(["f7": .integer(1)]))
   }
 
-  @Test("A patch gives what setting its paths one after the other gives, a projection what copying them gives")
+  @Test("A patch equals setting its paths in order, and a projection copying them")
   func patchOracle() {
     let values: [Value?] = [nil, .integer(1), .map(["a": .integer(2)]), .map(["a": .map(["b": .integer(3)])])]
     let paths = [["a"], ["a", "a"], ["a", "a", "b"], ["a", "c"], ["b"], ["b", "a"]].map { FieldPath(segments: $0) }

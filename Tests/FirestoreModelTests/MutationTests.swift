@@ -33,7 +33,7 @@ private func apply(_ mutations: Mutation..., to document: Document) -> (document
 
 @Suite("Local writes")
 struct LocalMutationTests {
-  @Test("A set replaces the document, which then has no version")
+  @Test("A set replaces the document and clears its version")
   func set() {
     let set = Mutation(key: testedKey, operation: .set(["b": .integer(2)]))
     let (document, mask) = apply(set, to: found(["a": .integer(1)]))
@@ -43,7 +43,7 @@ struct LocalMutationTests {
     #expect(mask == .all)
   }
 
-  @Test("A patch sets and removes what its mask names and leaves the rest")
+  @Test("A patch changes only the fields in its mask")
   func patching() {
     let before: Fields = ["a": .map(["x": .integer(1), "y": .integer(2)]), "b": .integer(3), "text": .string("t")]
     let (document, mask) = apply(
@@ -56,7 +56,7 @@ struct LocalMutationTests {
     #expect(mask == .some(paths("a.x", "a.y", "b", "text.z")))
   }
 
-  @Test("Deleting below something that is no map changes nothing")
+  @Test("Deleting a path below a value that is not a map changes nothing")
   func deletingNothing() {
     let (document, _) = apply(patch([:], paths("a.x.y", "b.z")), to: found(["a": .string("s")]))
 
@@ -64,7 +64,7 @@ struct LocalMutationTests {
   }
 
   @Test(
-    "A mutation whose precondition does not hold changes nothing",
+    "A mutation with a failed precondition changes nothing",
     arguments: [
       (Precondition.exists(true), missing), (.exists(false), found([:])),
       (.updateTime(SnapshotVersion(microseconds: 2)), found([:])),
@@ -79,7 +79,7 @@ struct LocalMutationTests {
     }
   }
 
-  @Test("A patch without precondition creates the document, a delete removes it")
+  @Test("A patch without a precondition creates the document, and a delete removes it")
   func creation() {
     #expect(apply(patch(["a": .null], paths("a"), .none), to: missing).document.data?.fields == ["a": .null])
 
@@ -87,7 +87,7 @@ struct LocalMutationTests {
     #expect(document.state == .missing && document.hasLocalMutations && mask == .all)
   }
 
-  @Test("A server timestamp shows the write time and remembers what was there, not an earlier estimate")
+  @Test("A server timestamp shows the local write time and the last confirmed value")
   func serverTimestamp() {
     let transform = FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)
     let once = patch([:], .init([]), .exists(true), [transform])
@@ -103,7 +103,7 @@ struct LocalMutationTests {
   }
 
   @Test(
-    "Numeric and array transforms give what the backend will answer (PROTOCOL §3.2)",
+    "Numeric and array transforms match the backend's results (PROTOCOL §3.2)",
     arguments: [
       (.increment(.integer(2)), .integer(40), .integer(42)), (.increment(.integer(1)), .integer(.max), .integer(.max)),
       (.increment(.integer(-1)), .integer(.min), .integer(.min)), (.increment(.double(0.5)), .integer(1), .double(1.5)),
@@ -133,14 +133,14 @@ struct LocalMutationTests {
     #expect(apply(mutation, to: found(fields)).mask == .some(FieldMask([path])))
   }
 
-  @Test("The backend takes equal numbers of both types for one array element")
+  @Test("The backend treats an equal integer and double as one array element")
   func numericArrays() {
     let union = FieldTransform.Operation.arrayUnion([.double(1), .integer(2), .double(2)])
 
     #expect(union.backendResult(previous: .array([.integer(1)]), at: now) == .array([.integer(1), .integer(2)]))
   }
 
-  @Test("Transforms see what the operation and earlier transforms left")
+  @Test("A transform sees the result of the operation and of earlier transforms")
   func sequence() {
     let increment = FieldTransform(path: FieldPath("n"), operation: .increment(.integer(1)))
     let set = Mutation(key: testedKey, operation: .set([:]), transforms: [increment, increment])
@@ -153,7 +153,7 @@ struct LocalMutationTests {
         == .integer(42))
   }
 
-  @Test("The base of an increment is the number it saw, else 0; other transforms need none")
+  @Test("An increment's base is the current number or 0; other transforms need no base")
   func baseMutations() {
     let transforms = ["n", "s", "m.x"].map {
       FieldTransform(
@@ -171,14 +171,14 @@ struct LocalMutationTests {
 
 @Suite("Overlays")
 struct OverlayTests {
-  @Test("Without an effect there is no overlay")
+  @Test("A mutation without an effect creates no overlay")
   func none() {
     #expect(Mutation.overlay(of: found([:]), changing: .none) == nil)
     let (document, mask) = apply(patch([:], paths("a")), to: missing)
     #expect(Mutation.overlay(of: document, changing: mask) == nil)
   }
 
-  @Test("A field that was set and deleted again leaves its map, which the overlay keeps")
+  @Test("Setting and then deleting a nested field leaves an empty map in the overlay")
   func emptiedMap() {
     let (document, mask) = apply(
       patch(["foo": .map(["bar": .integer(1)])], paths("foo.bar")), patch([:], paths("foo.bar")), to: found([:]))
@@ -186,7 +186,7 @@ struct OverlayTests {
     #expect(Mutation.overlay(of: document, changing: mask) == patch(["foo": .map([:])], paths("foo"), .none))
   }
 
-  @Test("The overlay alone makes the same document as the mutations (S9)", arguments: 0..<300 as Range<UInt64>)
+  @Test("An overlay produces the same document as its mutations (S9)", arguments: 0..<300 as Range<UInt64>)
   func equivalence(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let remote = random.pick([found(random.smallFields()), found(random.smallFields()), missing])
@@ -208,7 +208,7 @@ struct OverlayTests {
 struct AcknowledgedMutationTests {
   private let result = MutationResult(version: SnapshotVersion(microseconds: 9))
 
-  @Test("A patch of a document that is not known leaves its content unknown at the new version")
+  @Test("Acknowledging a patch of an unknown document leaves its contents unknown")
   func unknown() {
     var document = missing
     patch(["a": .null], paths("a")).applyAcknowledged(result, to: &document)
@@ -216,7 +216,7 @@ struct AcknowledgedMutationTests {
     #expect(document.state == .unknown && document.version == result.version && document.hasCommittedMutations)
   }
 
-  @Test("The backend's answers win over what was computed here, array transforms are computed")
+  @Test("Transform results from the backend win, and array results are computed")
   func answers() {
     var document = found(["n": .integer(1), "l": .array([.integer(1)])])
     let transforms = [
@@ -236,7 +236,7 @@ struct AcknowledgedMutationTests {
     #expect(document.hasCommittedMutations && document.version == result.version)
   }
 
-  @Test("A missing answer is computed instead")
+  @Test("A transform result that the backend omits is computed")
   func missingAnswers() {
     var document = found([:])
     let transform = FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)
@@ -245,7 +245,7 @@ struct AcknowledgedMutationTests {
     #expect(document[FieldPath("t")] == .timestamp(result.version.timestamp))
   }
 
-  @Test("A document that comes into being was created by the commit, one that existed keeps its create time")
+  @Test("The commit sets the create time of a new document only")
   func createTime() {
     var created = missing
     Mutation(key: testedKey, operation: .set([:])).applyAcknowledged(result, to: &created)

@@ -56,7 +56,7 @@ struct OrderedCodeValueTests {
     left == right ? .equal : left.lexicographicallyPrecedes(right) ? .ascending : .descending
   }
 
-  @Test("Bytes compare as the values do, in both directions, and none begins another")
+  @Test("Codes sort like the values in both directions, and none is a prefix of another")
   func order() {
     for left in Self.values {
       for right in Self.values {
@@ -70,7 +70,7 @@ struct OrderedCodeValueTests {
     }
   }
 
-  @Test("A stored value has the bytes of the decoded one")
+  @Test("A stored value and a decoded value have the same code")
   func stored() {
     for value in Self.values {
       let fields = EncodedFields(["x": value])
@@ -83,7 +83,7 @@ struct OrderedCodeValueTests {
     }
   }
 
-  @Test("The first byte tells the type and leaves room at both ends")
+  @Test("The first byte identifies the type and is never 0 or 255")
   func ranks() {
     for value in Self.values {
       #expect(code(value).first == OrderedCode.rank(of: value))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Paths")
 struct PathTests {
   @Test(
-    "A path that Firestore refuses is refused with the reason",
+    "An invalid path is rejected with the reason",
     arguments: [
       ("", "empty"), ("/rooms", "at its start"), ("rooms/", "at its end"), ("rooms//r1", "\"//\""),
       ("rooms/.", "\".\" is not allowed"), ("rooms/..", "\"..\" is not allowed"),
@@ -23,7 +23,7 @@ struct PathTests {
   }
 
   @Test(
-    "Odd but legal paths are accepted",
+    "Unusual but valid paths are accepted",
     arguments: ["rooms", "rooms/__", "rooms/____", "rooms/__id-7__", "rooms/a b", "rooms/\u{301}x", "é/🐵/`/*"])
   func acceptedPaths(text: String) throws {
     #expect(try ResourcePath(validating: text).text == text)
@@ -41,7 +41,7 @@ struct PathTests {
     #expect(Value(referenceName: name) != nil)
   }
 
-  @Test("A path knows what lies below it")
+  @Test("A path recognizes its descendants")
   func containment() throws {
     let rooms = ResourcePath("rooms")
     let messages = ResourcePath("rooms/r1/messages")
@@ -57,7 +57,7 @@ struct PathTests {
     #expect(!ResourcePath("rooms/messages").isInCollection(withID: "messages"))
   }
 
-  @Test("Sorting by path puts a document before what lies below it, and segments before their extensions")
+  @Test("A document sorts before its descendants, and a segment before its extensions")
   func order() {
     let sorted = ["a", "a/__id2__", "a/__id10__", "a/!", "a/b", "a/b/c", "a/b!", "a!", "a0"].map { ResourcePath($0) }
 
@@ -68,7 +68,7 @@ struct PathTests {
   }
 
   @Test(
-    "Field paths are read as users write them",
+    "Field paths are parsed from user notation",
     arguments: [
       ("a", ["a"]), ("a.b", ["a", "b"]), ("`a.b`.c", ["a.b", "c"]), ("`\\`\\\\`", ["`\\"]), ("a-b.ü", ["a-b", "ü"]),
       ("__name__", ["__name__"]), ("1.2", ["1", "2"]), ("a\\b", ["a\\b"]),
@@ -78,7 +78,7 @@ struct PathTests {
   }
 
   @Test(
-    "A field path that Firestore refuses is refused with the reason",
+    "An invalid field path is rejected with the reason",
     arguments: [
       ("", "empty"), (".a", "segment is empty"), ("a.", "segment is empty"), ("a..b", "segment is empty"),
       ("a[0]", "back-quotes"), ("a/b", "back-quotes"), ("a*", "back-quotes"), ("`a", "not closed"),
@@ -93,13 +93,13 @@ struct PathTests {
     #expect(error.message.contains(reason), "\(error)")
   }
 
-  @Test("The wire demands quotes around everything but plain names", arguments: ["a-b", "1a", "ü", "a b"])
+  @Test("Encoding quotes every segment that is not a plain identifier", arguments: ["a-b", "1a", "ü", "a b"])
   func wireFieldPaths(text: String) throws {
     #expect(throws: ModelError.self) { try FieldPath(wireText: text) }
     #expect(try FieldPath(wireText: "x.`\(text)`") == FieldPath(segments: ["x", text]))
   }
 
-  @Test("Canonical text reads back as the same path", arguments: 0..<100 as Range<UInt64>)
+  @Test("Canonical text parses to the same path", arguments: 0..<100 as Range<UInt64>)
   func canonicalText(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let path = FieldPath(segments: ["first"] + random.list(upTo: 3) { $0.name() })

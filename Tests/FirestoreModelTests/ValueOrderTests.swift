@@ -4,10 +4,10 @@ import FirestoreTesting
 import SeededRandom
 import Testing
 
-@Suite("The order of values")
+@Suite("Value order")
 struct ValueOrderTests {
   @Test(
-    "Every pair of the published order compares as listed (VALUE-ORDER)",
+    "Every pair of values compares as published (VALUE-ORDER)",
     .enabled(if: SpecFiles.areThere(for: "the order of values")))
   func publishedOrder() throws {
     let json = try SpecFiles.json("values/value_order.json")
@@ -28,7 +28,7 @@ struct ValueOrderTests {
   }
 
   @Test(
-    "Document ids sort as listed: numeric ids first and by number",
+    "Document ids sort as published, numeric ids first",
     .enabled(if: SpecFiles.areThere(for: "the order of document ids")))
   func documentIDs() throws {
     let json = try SpecFiles.json("values/document_id_order.json")
@@ -45,7 +45,7 @@ struct ValueOrderTests {
   }
 
   @Test(
-    "Order is not equality",
+    "Values that compare equal can still differ",
     arguments: [
       (Value.integer(1), Value.double(1), false), (.double(0), .double(-0.0), false),
       (.double(.nan), .double(-.nan), true),
@@ -63,7 +63,7 @@ struct ValueOrderTests {
     if areEqual { #expect(left.hashValue == right.hashValue) }
   }
 
-  @Test("Text is identified by its bytes, not by canonical equivalence")
+  @Test("Strings compare by bytes, not by canonical equivalence")
   func canonicalEquivalence() {
     let composed = "é"
     let decomposed = "e\u{301}"
@@ -77,7 +77,7 @@ struct ValueOrderTests {
     #expect(DatabaseID(project: composed) != DatabaseID(project: decomposed))
   }
 
-  @Test("The order is total over random values", arguments: 0..<40 as Range<UInt64>)
+  @Test("Random values have a total order", arguments: 0..<40 as Range<UInt64>)
   func totality(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let values = (0..<14).map { _ in random.value() }

@@ -9,10 +9,10 @@ private func nested(_ levels: Int, _ value: Value = .null) -> Value {
   (0..<levels).reduce(value) { inner, _ in .map(["m": inner]) }
 }
 
-@Suite("What may be written")
+@Suite("Write validation")
 struct WriteValidationTests {
   @Test(
-    "What the backend refuses is refused with field and reason (PROTOCOL §3.2)",
+    "Invalid data is rejected with the field and the reason (PROTOCOL §3.2)",
     arguments: [
       (["": .null], "A field's name is empty."), (["m": .map(["": .null])], "A field's name is empty in \"m\"."),
       (["__x__": .null], "reserved"),
@@ -36,7 +36,7 @@ struct WriteValidationTests {
   }
 
   /// No arguments of a test: these are described, byte by byte.
-  @Test("A value may have so many bytes and no more")
+  @Test("A value at the size limit is accepted, and one byte more is rejected")
   func sizeOfValue() throws {
     let longest = String(repeating: "x", count: 1_048_487)
     try accepted(fields: ["a": .string(longest)])
@@ -45,7 +45,7 @@ struct WriteValidationTests {
   }
 
   @Test(
-    "The limits themselves are legal",
+    "Data at the other limits is accepted",
     arguments: [
       ["a": nested(20)], ["a": nested(19, .array([.null]))],
       ["__": .null, "____": .null, "1": .null, "a.b": .null, "`": .null],
@@ -56,7 +56,7 @@ struct WriteValidationTests {
     try fields.validateForWrite()
   }
 
-  @Test("A write is checked as a whole: path, mask, transforms, size")
+  @Test("Validation covers a write's path, mask, transforms and size")
   func mutations() throws {
     func mutation(
       _ path: String = "c/d", _ operation: Mutation.Operation = .set([:]), _ transforms: [FieldTransform] = []
@@ -82,7 +82,7 @@ struct WriteValidationTests {
     }
   }
 
-  @Test("Sizes follow Firestore's accounting (PROTOCOL §3.10)")
+  @Test("Sizes match Firestore's published formula (PROTOCOL §3.10)")
   func sizes() {
     let reference = Value.reference(database, DocumentKey(unchecked: ResourcePath("c/dd")))
     let fields: Fields = [
@@ -103,10 +103,10 @@ struct WriteValidationTests {
   }
 }
 
-@Suite("Times as text")
+@Suite("Timestamps as text")
 struct TimestampTextTests {
   @Test(
-    "RFC 3339 is written in UTC with as many digits as needed",
+    "RFC 3339 output is in UTC with as many fraction digits as needed",
     arguments: [
       (0, 0, "1970-01-01T00:00:00Z"), (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
       (951_782_400, 120_000_000, "2000-02-29T00:00:00.120Z"), (4_107_542_400, 5000, "2100-03-01T00:00:00.000005Z"),
@@ -119,7 +119,7 @@ struct TimestampTextTests {
     #expect(Timestamp(rfc3339: text) == timestamp)
   }
 
-  @Test("Every time reads back as it was written", arguments: 0..<200 as Range<UInt64>)
+  @Test("Every timestamp round-trips through text", arguments: 0..<200 as Range<UInt64>)
   func roundTrip(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let timestamp = random.timestamp()
@@ -127,7 +127,7 @@ struct TimestampTextTests {
   }
 
   @Test(
-    "Other texts are refused",
+    "Invalid timestamps are rejected",
     arguments: [
       "", "2026-03-02", "2026-03-02T11:58:03", "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
       "2026-00-01T00:00:00Z", "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z",

@@ -5,12 +5,12 @@ import FirestoreProtocol
 import FirestoreTesting
 import Testing
 
-@Suite("Pipelines that cannot be executed")
+@Suite("Invalid pipelines")
 struct CheckTests {
   private static let all = stage("collection", .path("/books"))
 
   @Test(
-    "Each is refused by name",
+    "Each invalid pipeline is rejected with the name of the problem",
     arguments: [
       ([], "A pipeline needs a first stage"),
       ([stage("where", true)], "The stage 'where' cannot be the first. A pipeline begins with one of: collection,"),
@@ -73,7 +73,7 @@ struct CheckTests {
     #expect(status?.message.hasPrefix(text) == true, "\(status?.message ?? "")")
   }
 
-  @Test("A variable is known behind its definition, in pipelines of expressions, and not in a united one")
+  @Test("A variable is visible after its definition and in subqueries, but not in unions")
   func variables() throws {
     let known = stage("select", named([("x", .variable("v"))]))
     let define = stage("let", named([("v", field("n"))]))
@@ -95,7 +95,7 @@ struct CheckTests {
     #expect(check(stage("where", walk)) == nil && check(stage("where", walk), known) == unknown)
   }
 
-  @Test("Options are those of the stage")
+  @Test("Only the options of a stage are accepted")
   func options() throws {
     var limit = stage("limit", 1)
     limit.options = ["index_mode": "x"]

@@ -4,7 +4,7 @@ import FirestoreProtocol
 import FirestoreTesting
 import Testing
 
-@Suite("Functions of pipelines")
+@Suite("Pipeline functions")
 struct FunctionTests {
   struct Example: CustomTestStringConvertible, Sendable {
     let expression: ExpressionMessage
@@ -122,14 +122,14 @@ struct FunctionTests {
       111_195.0),
   ]
 
-  @Test("Each gives its value", arguments: arithmetic + comparison + strings + collections)
+  @Test("Each function returns its documented value", arguments: arithmetic + comparison + strings + collections)
   func values(_ example: Example) async throws {
     let found = try await value(example.expression, for: Self.document)
     #expect(found == example.expected)
   }
 
   @Test(
-    "What has no value is an error",
+    "An undefined result is an error",
     arguments: [
       call("add", 9_223_372_036_854_775_807, 1), call("divide", 1, 0), call("mod", 1, 0), call("add", "a", 1),
       call("abs", -9_223_372_036_854_775_808), call("sqrt", -1), call("ln", 0), call("log10", -1),
@@ -147,7 +147,7 @@ struct FunctionTests {
     await #expect(throws: RPCStatus.self) { try await value(expression, for: Self.document) }
   }
 
-  @Test("A value grows to 16 MiB and not beyond")
+  @Test("A value may reach 16 MiB but not exceed it")
   func size() async throws {
     let document: Fields = ["t": .string(String(repeating: "x", count: 1 << 20)), "two": [1, 2]]
     let text = call("string_repeat", field("t"), 15)

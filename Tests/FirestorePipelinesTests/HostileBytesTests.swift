@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestorePipelines
 
-@Suite("Pipelines as bytes")
+@Suite("Encoded pipelines")
 struct HostileBytesTests {
   private static let pipelines: [PipelineMessage] = [
     PipelineMessage([
@@ -37,20 +37,20 @@ struct HostileBytesTests {
     ]),
   ]
 
-  @Test("A pipeline is read as it was written", arguments: pipelines)
+  @Test("A pipeline reads back as written", arguments: pipelines)
   func roundTrip(_ pipeline: PipelineMessage) throws {
     let bytes = WireWriter.message { $0.pipeline(pipeline) }
     #expect(try WireReader.read(bytes) { reader throws(WireError) in try reader.pipeline() } == pipeline)
   }
 
-  @Test("Pipelines nested too deeply are refused")
+  @Test("Pipelines nested too deeply are rejected")
   func depth() throws {
     let deep = (0..<100).reduce(ExpressionMessage.field("a")) { inner, _ in call("not", inner) }
     let bytes = WireWriter.message { $0.pipeline(PipelineMessage([stage("where", deep)])) }
     #expect(throws: WireError.self) { try WireReader.read(bytes) { reader throws(WireError) in try reader.pipeline() } }
   }
 
-  @Test("Numbers at the ends of their range do no harm", arguments: [Int64.min, -1, 0, .max])
+  @Test("Numbers at the limits of their range are handled", arguments: [Int64.min, -1, 0, .max])
   func extremes(_ number: Int64) async throws {
     let (end, all) = (ExpressionMessage.constant(.integer(number)), stage("collection", .path("/books")))
     let search = PipelineMessage.Stage(
@@ -79,7 +79,7 @@ struct HostileBytesTests {
     }
   }
 
-  @Test("Expressions as deep as may be read are worked out")
+  @Test("Expressions at the maximum depth are evaluated")
   func deepest() async throws {
     let deep = (0..<60).reduce(ExpressionMessage.field("gone")) { inner, _ in call("if_absent", inner, 1) }
     let bytes = WireWriter.message {
@@ -89,7 +89,7 @@ struct HostileBytesTests {
     #expect(try await results(message.stages).isEmpty)
   }
 
-  @Test("Whatever the bytes, a pipeline gives results or a status")
+  @Test("Any bytes produce results or an error status")
   func mutations() async throws {
     var generator = SeededGenerator(seed: 26)
     let originals = Self.pipelines.map { pipeline in WireWriter.message { $0.pipeline(pipeline) } }
@@ -115,7 +115,7 @@ struct HostileBytesTests {
     #expect(executed > 100)
   }
 
-  @Test("Whatever a file holds, it is a time zone or none")
+  @Test("Any file is a valid time zone or is rejected")
   func zoneFiles() throws {
     var generator = SeededGenerator(seed: 27)
     let rule = Array("\nPST8PDT,M3.2.0,M11.1.0\n".utf8)

@@ -15,7 +15,7 @@ struct LogicTests {
   }
 
   @Test(
-    "and() is false if anything is false, then an error, then null",
+    "and() prefers false, then an error, then null, then true",
     arguments: [
       ([true, true], true), ([false, failure], false), ([failure, false], false), ([null, false], false),
       ([absent, true], .null), ([null, true], .null), ([failure, null], nil), ([failure, true], nil),
@@ -25,7 +25,7 @@ struct LogicTests {
   }
 
   @Test(
-    "or() is true if anything is true, then an error, then null; nor() is its contrary",
+    "or() prefers true, then an error, then null, then false; nor() negates it",
     arguments: [
       ([false, false], false), ([true, failure], true), ([failure, true], true), ([null, true], true),
       ([absent, false], .null), ([failure, null], nil),
@@ -41,7 +41,7 @@ struct LogicTests {
   }
 
   @Test(
-    "Others decide which arguments count",
+    "Other logical functions have their own rules for absent, null and errors",
     arguments: [
       (call("xor", true, true, true), true), (call("xor", true, null), .null), (call("not", true), false),
       (call("not", absent), .null), (call("conditional", true, 1, failure), 1),
@@ -56,7 +56,7 @@ struct LogicTests {
     #expect(try await Self.outcome(expression) == expected)
   }
 
-  @Test("What is absent sets no field, and where keeps only what is true")
+  @Test("An absent value sets no field, and where keeps only rows that are true")
   func stages() async throws {
     #expect(try await value(call("coalesce", Self.absent, Self.absent)) == nil)
     let titles = try await fields(
@@ -66,7 +66,7 @@ struct LogicTests {
     #expect(try await fields(stage("collection", .path("books")), stage("where", Self.failure)).isEmpty)
   }
 
-  @Test("A switch without a case that holds says so")
+  @Test("A switch without a matching case reports an error")
   func noCase() async throws {
     await #expect(
       throws: RPCStatus(

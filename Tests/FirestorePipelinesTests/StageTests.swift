@@ -5,7 +5,7 @@ import FirestoreProtocol
 import FirestoreTesting
 import Testing
 
-@Suite("Stages of pipelines")
+@Suite("Pipeline stages")
 struct StageTests {
   private static let all = stage("collection", .path("/books"))
   private static let titles = stage("select", named([("title", field("title"))]))
@@ -14,7 +14,7 @@ struct StageTests {
     try await results([Self.all] + stages).map { $0.data[FieldPath("title")] }
   }
 
-  @Test("Documents keep their names and times until fields are selected")
+  @Test("Documents keep their names and times until a projection")
   func names() async throws {
     let whole = try await results([Self.all])
     #expect(whole.map(\.key?.path.text) == ["books/b1", "books/b2", "books/b3", "books/b4", "books/b5"])
@@ -24,7 +24,7 @@ struct StageTests {
     #expect(found[1].key == key("books/b2"))
   }
 
-  @Test("All inputs")
+  @Test("Every input stage")
   func inputs() async throws {
     #expect(try await fields(stage("collection_group", .path(""), "reviews")).count == 3)
     #expect(try await fields(stage("database")).count == 8)
@@ -35,7 +35,7 @@ struct StageTests {
     #expect(literals == [["a": 1], ["b": 2]])
   }
 
-  @Test("Sorted, passed over and limited; what is absent comes first, ties by name")
+  @Test("Sort, offset and limit: absent values sort first, and ties by name")
   func sorting() async throws {
     let order = stage("sort", order("year"))
     #expect(try await titles(order) == ["Beowulf", "Emma", "Persuasion", "Ulysses", "Dune"])
@@ -46,7 +46,7 @@ struct StageTests {
     #expect(try await titles(rating) == ["Dune", "Emma", "Persuasion", "Ulysses", "Beowulf"])
   }
 
-  @Test("A sort with a limit gives what the whole sort begins with")
+  @Test("A sort with a limit returns a prefix of the full sort")
   func sortedPrefix() async throws {
     let documents = ListedDocuments(
       (0..<400).map { ("c/d\($0)", ["n": .integer(Int64($0 * 7_919 % 400 / 4))]) })
@@ -56,7 +56,7 @@ struct StageTests {
     #expect(part == Array(whole[5..<22]))
   }
 
-  @Test("Fields are added, removed and replaced")
+  @Test("Adding, removing and replacing fields")
   func reshaping() async throws {
     let one = [stage("documents", .path("books/b1"))]
     let added = try await results(
@@ -70,7 +70,7 @@ struct StageTests {
     #expect(try await results(one + [stage("replace_with", map, "full_replace")])[0].data.fields == ["only": 1965])
   }
 
-  @Test("Figures for all and for groups")
+  @Test("Aggregates over all rows and per group")
   func aggregation() async throws {
     let figures = try await fields(
       Self.all,
@@ -104,7 +104,7 @@ struct StageTests {
     #expect(none == [["n": 0, "s": .null, "m": .null]])
   }
 
-  @Test("Distinct, united, unnested, sampled")
+  @Test("distinct, union, unnest and sample")
   func combining() async throws {
     let ratings = try await fields(Self.all, stage("distinct", named([("rating", field("rating"))])))
     #expect(ratings == [["rating": 4.5], ["rating": 4.0], ["rating": 3.5], ["rating": .null]])
@@ -125,7 +125,7 @@ struct StageTests {
     #expect(try await fields(Self.all, stage("sample", 1.0, "percent")).count == 5)
   }
 
-  @Test("The nearest vectors come first, with their distance")
+  @Test("The nearest vectors are returned first, with their distances")
   func nearest() async throws {
     let points = ListedDocuments([
       ("v/a", ["at": .vector([0, 0])]), ("v/b", ["at": .vector([3, 4])]), ("v/c", ["at": .vector([1])]),
@@ -139,7 +139,7 @@ struct StageTests {
     #expect(found[0].data[FieldPath("far")] == 1.0)
   }
 
-  @Test("Variables and pipelines in expressions")
+  @Test("Variables and subqueries in expressions")
   func subqueries() async throws {
     let reviews = PipelineMessage([
       stage("subcollection", "reviews"), stage("sort", order("stars")),
@@ -160,7 +160,7 @@ struct StageTests {
     }
   }
 
-  @Test("Text search finds whole words in any case, scores them and leaves words out")
+  @Test("Text search matches whole words in any case, scores them and excludes words")
   func search() async throws {
     let documents = ListedDocuments([
       ("r/a", ["text": "Tacos, tacos!", "more": ["Fried TACOS"]]), ("r/b", ["text": "One tacos bar"]),
@@ -176,7 +176,7 @@ struct StageTests {
     #expect(try await found(call("document_matches", "")) == [])
   }
 
-  @Test("A pipeline's writes")
+  @Test("Pipelines that write")
   func writes() async throws {
     let message = PipelineMessage([
       Self.all, stage("where", call("less_than", field("year"), 1816)), stage("remove_fields", field("tags")),
@@ -192,7 +192,7 @@ struct StageTests {
     }
   }
 
-  @Test("Slices are small where documents become large or many")
+  @Test("Slices shrink for large or many documents")
   func growth() async throws {
     let documents = ListedDocuments(
       (0..<6).map { ("c/d\($0)", ["t": .string(String(repeating: "x", count: 300_000))]) })
@@ -214,7 +214,7 @@ struct StageTests {
   }
 
   @Test(
-    "Stages that see all documents refuse what they cannot hold",
+    "Stages that buffer all documents stop at their memory limit",
     arguments: ["sort", "distinct", "aggregate", "sample"])
   func memory(_ name: String) async throws {
     let documents = ListedDocuments(

@@ -15,7 +15,7 @@ struct TimeTests {
   private static let moment = time("1993-04-28T12:01:00.654321Z")
 
   @Test(
-    "Times become numbers, and numbers times",
+    "Timestamps and numbers convert in both directions",
     arguments: [
       (call("timestamp_to_unix_micros", moment), 735_998_460_654_321),
       (call("timestamp_to_unix_millis", moment), 735_998_460_654),
@@ -36,7 +36,7 @@ struct TimeTests {
   }
 
   @Test(
-    "Times are cut down",
+    "Timestamps are truncated to each unit",
     arguments: [
       ("microsecond", "1993-04-28T12:01:00.654321Z"), ("millisecond", "1993-04-28T12:01:00.654Z"),
       ("minute", "1993-04-28T12:01:00Z"), ("hour", "1993-04-28T12:00:00Z"), ("day", "1993-04-28T00:00:00Z"),
@@ -49,7 +49,7 @@ struct TimeTests {
     #expect(found == Timestamp(rfc3339: expected).map { .timestamp($0) })
   }
 
-  @Test("What is outside of the calendar, and unknown words, are errors")
+  @Test("Out-of-range times and unknown units are errors")
   func errors() async throws {
     for wrong in [
       call("timestamp_add", Self.moment, "day", 9_000_000_000),
@@ -77,7 +77,7 @@ struct TimeTests {
       + Array("\nPST8PDT,M3.2.0,M11.1.0\n".utf8)
   }()
 
-  @Test("A zone's file says how far its clocks are ahead, its last line for all later years")
+  @Test("A time zone file gives UTC offsets, and its last line covers later years")
   func zones() throws {
     let zone = try #require(TimeZone(file: Self.zoneFile))
     func offset(_ text: String) throws -> Int64 {

@@ -45,7 +45,7 @@ private struct WatchedDocuments: DocumentSource {
   }
 }
 
-@Suite("What a pipeline does and holds")
+@Suite("Pipeline cancellation and memory use")
 struct WorkTests {
   private static let all = stage("collection", .path("/c"))
 
@@ -132,7 +132,7 @@ struct WorkTests {
     #expect(lateReads <= 1, comment)
   }
 
-  @Test("Every stage ends with its caller, at whatever moment that goes", arguments: stages.keys.sorted())
+  @Test("Every stage stops when its caller disconnects at any moment", arguments: stages.keys.sorted())
   func ends(_ name: String) async throws {
     var random = SeededGenerator(seed: UInt64(name.utf8.count))
     for _ in 0..<TestSize.count(5, full: 12) {
@@ -140,7 +140,7 @@ struct WorkTests {
     }
   }
 
-  @Test("So do random chains of stages", arguments: 1...4)
+  @Test("Random chains of stages stop when their caller disconnects", arguments: 1...4)
   func chains(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<TestSize.count(12, full: 40) {
@@ -150,7 +150,7 @@ struct WorkTests {
     }
   }
 
-  @Test("What a pipeline holds is bounded for all of its stages together, and given back at its end", arguments: 1...3)
+  @Test("All stages share one memory limit, and the end of the pipeline releases it", arguments: 1...3)
   func bound(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: 100 + seed)
     for _ in 0..<TestSize.count(10, full: 30) {
@@ -162,7 +162,7 @@ struct WorkTests {
     }
   }
 
-  @Test("Stages that hold a little each are refused once that is too much together")
+  @Test("Stages that together exceed the memory limit are rejected")
   func together() async throws {
     // Each has the row and the array that it goes through at the same time as those before it.
     let unnest = { (name: String) in stage("unnest", field("a"), field(name)) }
@@ -176,7 +176,7 @@ struct WorkTests {
     #expect(status?.message.contains("'unnest'") == true)
   }
 
-  @Test("An unnest of an unnest ends when its task is cancelled")
+  @Test("A nested unnest stops when its task is canceled")
   func unnested() async throws {
     let source = ListedDocuments([("c/a", ["a": .array((0..<6_000).map { .integer($0) })])])
     let count = Atomic(0)
@@ -204,7 +204,7 @@ struct WorkTests {
     #expect(count.load(ordering: .relaxed) == 3)
   }
 
-  @Test("A pipeline that writes gives no writes to a caller who has gone, whichever row was not worked out")
+  @Test("A writing pipeline returns no writes after its caller disconnects")
   func writes() async throws {
     let pipeline = try Pipeline(
       PipelineMessage([Self.all, stage("where", call("less_than", field("n"), 50)), stage("delete")]), in: database)
@@ -220,7 +220,7 @@ struct WorkTests {
     for patience in Array(some) + last { #expect(await count(Caller(patience: patience)) == nil) }
   }
 
-  @Test("An error in an expression does not hide that the caller has gone")
+  @Test("An expression error does not hide that the caller disconnected")
   func hidden() async throws {
     let walk = call("array_filter", field("a"), "x", call("less_than", .variable("x"), 3))
     let hidden = call("if_error", call("array_length", walk), call("is_error", walk))

@@ -6,11 +6,11 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Messages of pipelines")
+@Suite("Pipeline messages")
 struct PipelineMessageTests {
   private let database = Samples.database
 
-  @Test("A request is written as the generated messages read it, and the other way round")
+  @Test("Requests are compatible with the generated messages in both directions")
   func requests() throws {
     let inner = PipelineMessage([.init("collection", [.path("/d")])])
     let pipeline = PipelineMessage([
@@ -74,7 +74,7 @@ struct PipelineMessageTests {
     }
   }
 
-  @Test("A response is written as the generated messages read it, and the other way round")
+  @Test("Responses are compatible with the generated messages in both directions")
   func responses() throws {
     let result = PipelineResult(
       key: Samples.key, createTime: Samples.version, updateTime: Samples.version, data: DocumentData(["a": .integer(1)])

@@ -10,7 +10,7 @@ import WireOracle
 
 @testable import FirestoreService
 
-@Suite("Requests are the generated messages', both ways")
+@Suite("Requests are compatible with the generated messages")
 struct RequestTests {
   private let database = Samples.database
   private let seeds: Range<UInt64> = 0..<300
@@ -40,7 +40,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Write, with the label that names it for ever")
+  @Test("Write, with the label that identifies it permanently")
   func write() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -59,7 +59,7 @@ struct RequestTests {
     try expectSame(bytes { $0.writeHandshake(in: database) }, handshake, "handshake")
   }
 
-  @Test("What is no label of a write request names none")
+  @Test("An invalid write label identifies no request")
   func labels() {
     let id = WriteRequestID(clientID: [0, 15, 255], batchID: BatchID(42))
     #expect(id.label == "000fff-42")
@@ -82,7 +82,7 @@ struct RequestTests {
     }
   }
 
-  @Test("RunQuery; what is stored of a query reads the same")
+  @Test("RunQuery, and the stored form of a query")
   func runQuery() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -104,7 +104,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Reads of the past and of a part of documents say so, of names alone too")
+  @Test("Requests carry a read time and a field mask, including names only")
   func views() throws {
     let (key, target) = (DocumentKey(unchecked: ResourcePath("a/b")), Samples.queries[0].target)
     let paths = [FieldPath(segments: ["m", "b c"]), FieldPath("a")]
@@ -134,7 +134,7 @@ struct RequestTests {
     #expect([count.readTime, ids.readTime, documents.readTime].allSatisfy { $0.seconds == time.timestamp.seconds })
   }
 
-  @Test("What only other clients send of a query is read too")
+  @Test("Query fields that only other clients send are read")
   func foreignParts() throws {
     let message = Wire.StructuredQuery.with { query in
       query.select.fields = [.with { $0.fieldPath = "a" }, .with { $0.fieldPath = "`b c`" }]
@@ -157,7 +157,7 @@ struct RequestTests {
     #expect(nearest.limit == 5 && nearest.resultField == "d" && nearest.threshold == 0.5)
   }
 
-  @Test("A limit beyond what the protocol has is the most that it has")
+  @Test("A limit above the protocol's maximum is sent as the maximum")
   func largeLimit() throws {
     var target = Samples.queries[0].target
     target.limit = 1 << 40
@@ -165,7 +165,7 @@ struct RequestTests {
     #expect(request.structuredQuery.limit.value == .max)
   }
 
-  @Test("RunAggregationQuery")
+  @Test("RunAggregationQuery request")
   func aggregation() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -183,7 +183,7 @@ struct RequestTests {
     }
   }
 
-  @Test("ListCollectionIds and ListDocuments", arguments: ["", "more"])
+  @Test("ListCollectionIds and ListDocuments requests", arguments: ["", "more"])
   func listing(token: String) throws {
     for parent: ResourcePath in [.root, ResourcePath("a/ü")] {
       let ids = Wire.ListCollectionIdsRequest.with { request in
@@ -206,7 +206,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Listen")
+  @Test("Listen request")
   func listen() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -216,7 +216,7 @@ struct RequestTests {
     }
   }
 
-  @Test("The server listens to what the generated message asks for", arguments: Samples.watchedQueries)
+  @Test("The server reads the listen request of the generated message", arguments: Samples.watchedQueries)
   func listening(query: Query) throws {
     for seed in 0..<20 as Range<UInt64> {
       var random = SeededGenerator(seed: seed)

@@ -8,7 +8,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Responses are the generated messages', both ways")
+@Suite("Responses are compatible with the generated messages")
 struct ResponseTests {
   private let database = Samples.database
   private let names = DocumentNames(Samples.database)
@@ -16,7 +16,7 @@ struct ResponseTests {
 
   private func bytes(_ write: (inout WireWriter) -> Void) -> [UInt8] { WireWriter.message(write) }
 
-  @Test("Commit and Write; a delete gets the time of its commit")
+  @Test("Commit and Write; a delete has the commit's time")
   func commit() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -85,7 +85,7 @@ struct ResponseTests {
     }
   }
 
-  @Test("RunAggregationQuery; a message without a result has no figures")
+  @Test("RunAggregationQuery; a message without a result has no values")
   func aggregation() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -105,7 +105,7 @@ struct ResponseTests {
     #expect(try read(opening) { reader throws(WireError) in try reader.aggregationResponse() } == nil)
   }
 
-  @Test("ListCollectionIds and ListDocuments; without times a document is missing")
+  @Test("ListCollectionIds and ListDocuments; a document without times is missing")
   func listing() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -133,7 +133,7 @@ struct ResponseTests {
     }
   }
 
-  @Test("Listen")
+  @Test("Listen response")
   func watchChanges() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)

@@ -8,7 +8,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Messages that only servers read or write are the generated ones")
+@Suite("Server-only messages are compatible with the generated messages")
 struct ServedMessageTests {
   private let database = Samples.database
   private let time = Samples.version.timestamp
@@ -64,7 +64,7 @@ struct ServedMessageTests {
     #expect(deleted.name == delete.name && deleted.precondition == .updateTime(Samples.version))
   }
 
-  @Test("Transactions: how they begin, read and end")
+  @Test("Transactions: begin, read, commit and roll back")
   func transactions() throws {
     let options: [(Wire.TransactionOptions, String)] = [
       (.with { $0.readOnly = .init() }, "new, at the latest"),
@@ -93,7 +93,7 @@ struct ServedMessageTests {
     try expectSame(WireWriter.message { $0.beginTransactionResponse([7]) }, begun, "")
   }
 
-  @Test("Writes as older clients send them")
+  @Test("Writes in the encoding of older clients")
   func transforms() throws {
     let write = Wire.Write.with { write in
       write.transform.document = name("c/a")
@@ -112,7 +112,7 @@ struct ServedMessageTests {
       document == name("c/a") && transforms.map(\.path) == ["t", "u"] && transforms.map(\.serverValue) == [1, 0])
   }
 
-  @Test("Queries: what is explained, aggregated, partitioned and listened to")
+  @Test("Queries: explain, aggregation, partition and listen")
   func queries() throws {
     let run = Wire.RunQueryRequest.with { request in
       (request.parent, request.structuredQuery, request.explainOptions.analyze) = ("p", .init(), true)
@@ -156,7 +156,7 @@ struct ServedMessageTests {
     #expect(names == [name("c/a"), name("c/b")] && listened.removed == nil)
   }
 
-  @Test("Responses: BatchWrite, PartitionQuery, and what explains a query")
+  @Test("Responses: BatchWrite, PartitionQuery and explain metrics")
   func responses() throws {
     let mutations = ["c/a", "c/b"].map { path in
       Mutation(key: DocumentKey(unchecked: ResourcePath(path)), operation: .set([:]))

@@ -10,7 +10,7 @@ import Testing
 struct StorageTests {
   private let seeds: Range<UInt64> = 0..<300
 
-  @Test("Every mutation and batch reads back as it was")
+  @Test("Every mutation and batch round-trips through storage")
   func writes() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -26,7 +26,7 @@ struct StorageTests {
     }
   }
 
-  @Test("Names that cannot be field paths of users read back from storage nevertheless")
+  @Test("Field names that users cannot write round-trip through storage")
   func oddNames() throws {
     let paths = FieldMask([FieldPath("__type__"), FieldPath(segments: ["a.b", "c-d"])])
     let mutation = Mutation(key: Samples.key, operation: .patch(["__type__": .null], paths))
@@ -34,7 +34,7 @@ struct StorageTests {
     #expect(try Mutation(decoding: mutation.encoded()) == mutation)
   }
 
-  @Test("A set and a patch with an empty mask stay apart")
+  @Test("A set differs from a patch with an empty mask")
   func emptyMask() throws {
     for operation: Mutation.Operation in [.patch([:], FieldMask([])), .set([:])] {
       let mutation = Mutation(key: Samples.key, operation: operation)
@@ -42,7 +42,7 @@ struct StorageTests {
     }
   }
 
-  @Test("A stored write names its document by the path alone")
+  @Test("A stored write contains only the path of its document")
   func names() throws {
     let bytes = Mutation(key: Samples.key, operation: .delete).encoded()
     #expect(bytes == WireWriter.message { $0.field(2, string: Samples.key.path.text) })
@@ -51,7 +51,7 @@ struct StorageTests {
     }
   }
 
-  @Test("Bytes that are no write are data loss, and never a trap")
+  @Test("Invalid write bytes are data loss and never trap")
   func garbageWrites() throws {
     for bytes in [[], [0x0a], [0x12, 1, 0x63], [0xff, 0xff], [0x3a, 0]] as [[UInt8]] {
       let error = try #require(throws: ModelError.self) { try Mutation(decoding: bytes) }
@@ -66,7 +66,7 @@ struct StorageTests {
     }
   }
 
-  @Test("Every query and target reads back as it was, conditions that hold no others too")
+  @Test("Every query and target round-trips through storage")
   func queries() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -95,7 +95,7 @@ struct StorageTests {
     #expect(try Target(decoding: query.target.encoded()) == query.target, comment)
   }
 
-  @Test("Bytes that are no query are data loss, and never a trap")
+  @Test("Invalid query bytes are data loss and never trap")
   func garbageQueries() throws {
     let query = Samples.queries[4]
     let bytes = query.encoded()

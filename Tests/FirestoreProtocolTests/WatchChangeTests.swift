@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Watch changes from other servers, and damaged ones")
+@Suite("Watch changes from other servers and damaged ones")
 struct WatchChangeTests {
   private let names = DocumentNames(Samples.database)
 
@@ -14,7 +14,7 @@ struct WatchChangeTests {
     try WireReader.read(bytes) { reader throws(WireError) in try reader.watchChange(names) }
   }
 
-  @Test("Unknown fields, unpacked numbers and fields in any order are read; unknown kinds are passed over")
+  @Test("Unknown fields, unpacked numbers and any field order are read")
   func leniency() throws {
     var writer = WireWriter()
     writer.field(99, string: "from the future")
@@ -35,7 +35,7 @@ struct WatchChangeTests {
     #expect(try read([]) == nil)
   }
 
-  @Test("A document whose fields come in any order and twice is stored sorted, the last of each name")
+  @Test("Unordered and duplicate fields are stored sorted, and the last duplicate wins")
   func canonicalFields() throws {
     let message = Wire.ListenResponse.with { message in
       message.documentChange.document = .with { document in
@@ -53,7 +53,7 @@ struct WatchChangeTests {
     #expect(document.data?.encoded == EncodedFields(["a": .integer(2), "b": .integer(3)]))
   }
 
-  @Test("A document without a name or version, or from elsewhere, is refused")
+  @Test("A document without a name or version, or from another database, is rejected")
   func malformedDocuments() throws {
     let complete = Samples.document.message(in: Samples.database)
     var withoutName = complete
@@ -71,7 +71,7 @@ struct WatchChangeTests {
     }
   }
 
-  @Test("Ten thousand damaged messages are read or refused, and nothing else happens")
+  @Test("10,000 damaged messages are read or rejected without a crash")
   func damage() throws {
     var random = SeededGenerator(seed: 0x5eed)
     let originals = Samples.changes.map { change in

@@ -15,7 +15,7 @@ struct AggregationTests {
   }
 
   @Test(
-    "Sums stay integers while they fit, averages are doubles (PROTOCOL §3.9)",
+    "Sums stay integers until they overflow, and averages are doubles (PROTOCOL §3.9)",
     arguments: [
       ([], .integer(0), .null), ([.string("x"), .null], .integer(0), .null),
       ([.integer(1), .integer(2), .string("x")], .integer(3), .double(1.5)),
@@ -29,7 +29,7 @@ struct AggregationTests {
     #expect(figures(values, [.sum(path("v")), .average(path("v"))]) == [sum, average])
   }
 
-  @Test("A document without the field of any sum is left out of every figure")
+  @Test("Every aggregate excludes documents that lack an aggregated field")
   func implicitRequirement() {
     let values: [Value?] = [.integer(1), nil, .string("x"), .null]
 
@@ -38,7 +38,7 @@ struct AggregationTests {
     #expect(figures(values, [.count, .sum(path("v")), .sum(path("w"))]) == [.integer(0), .integer(0), .integer(0)])
   }
 
-  @Test("Sums order by their fields before the document id")
+  @Test("Aggregated fields sort before the document id")
   func implicitOrder() {
     let target = Query.c(order: order("a")).target
 

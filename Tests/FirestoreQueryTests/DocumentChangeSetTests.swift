@@ -15,7 +15,7 @@ struct DocumentChangeSetTests {
   }
 
   @Test(
-    "Two changes to one document merge into their sum (SDK: DocumentViewChangeSet.track)",
+    "Two changes to one document merge into one (SDK: DocumentViewChangeSet.track)",
     arguments: [
       (.added, .modified, .added), (.added, .metadata, .added), (.added, .removed, nil),
       (.modified, .modified, .modified), (.modified, .metadata, .modified), (.modified, .removed, .removed),

@@ -28,7 +28,7 @@ struct DocumentSetTests {
   }
 
   @Test(
-    "Any sequence of edits gives what a sorted array gives, and leaves copies alone",
+    "Any sequence of edits matches a sorted array and leaves copies unchanged",
     arguments: 0..<UInt64(TestSize.count(3, full: 12))
   )
   func edits(seed: UInt64) {
@@ -67,7 +67,7 @@ struct DocumentSetTests {
     }
   }
 
-  @Test("Chunks and groups of chunks split, empty and go as they have to", arguments: [0, 1])
+  @Test("Chunks and groups split, become empty and are removed correctly", arguments: [0, 1])
   func manyDocuments(_ number: Int) {
     var random = SeededGenerator(seed: UInt64(number))
     let query = Self.queries[number]
@@ -100,7 +100,7 @@ struct DocumentSetTests {
     #expect(set.isEmpty && set.first == nil && set.documents.isEmpty)
   }
 
-  @Test("Many documents that are new come in at once; if one is there, none does", arguments: 0..<3)
+  @Test("A batch of new documents is inserted only if none of them exists", arguments: 0..<3)
   func absentDocuments(_ number: Int) {
     var random = SeededGenerator(seed: UInt64(number))
     let query = Self.queries[number]
@@ -132,7 +132,7 @@ struct DocumentSetTests {
     #expect(set.count == 10)
   }
 
-  @Test("A set made of many documents holds each key once, in order")
+  @Test("A set made of many documents contains each key once, in order")
   func construction() {
     let documents = (0..<2000).map { doc("c/\($0 % 1500)", ["n": .integer(Int64($0 / 7))]) }
     let set = DocumentSet(comparing: Self.query, documents: documents)
@@ -143,7 +143,7 @@ struct DocumentSetTests {
     #expect(set[DocumentKey(unchecked: ResourcePath("c/3"))] == documents[1503])
   }
 
-  @Test("What is not in the set is not found")
+  @Test("A document outside the set is not found")
   func absent() {
     var set = DocumentSet(comparing: Self.query, documents: [doc("c/a", ["n": .integer(1)])])
     let other = DocumentKey(unchecked: ResourcePath("c/b"))

@@ -21,7 +21,7 @@ struct DocumentSortingTests {
   ]
 
   @Test(
-    "Sorting gives what comparing every pair gives",
+    "Sorting equals comparing every pair",
     arguments: [[], order("n"), order("-n"), order("n", "-m"), order("-n", "m"), [OrderBy(.documentID, .descending)]])
   func oracle(orderBy: [OrderBy]) {
     let query = Query.c(order: orderBy)
@@ -41,7 +41,7 @@ struct DocumentSortingTests {
   }
 
   @Test(
-    "Of several documents with one key a set keeps the last",
+    "A set keeps the last of several documents with one key",
     arguments: [([], ["c/a", "c/b"]), (order("-n"), ["c/b", "c/a"])])
   func repeated(orderBy: [OrderBy], keys: [String]) {
     let documents = [1, 2, 3].flatMap { number in

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreQuery
 import Testing
 
-@Suite("Which documents match")
+@Suite("Query matching")
 struct MatchingTests {
   /// One document a value of `v`; `none` has no such field.
   private static let values: [(id: String, value: Value?)] = [
@@ -26,7 +26,7 @@ struct MatchingTests {
   private static func all(but excluded: String...) -> [String] { values.map(\.id).filter { !excluded.contains($0) } }
 
   @Test(
-    "Filters match by rank, order and equality (VALUE-ORDER, PROTOCOL §3.7)",
+    "Filters match by type, order and equality (VALUE-ORDER, PROTOCOL §3.7)",
     arguments: [
       (.field("v", .equal, .integer(1)), ["1", "1.0"], nil), (.field("v", .equal, .double(-0.0)), ["0"], nil),
       (.field("v", .equal, .null), ["null"], nil), (.field("v", .equal, .double(.nan)), ["nan"], nil),
@@ -69,7 +69,7 @@ struct MatchingTests {
     }
   }
 
-  @Test("An ordering demands its field, an inequality in an OR too; null counts as a value")
+  @Test("An order-by or inequality field must exist, and null counts as a value")
   func requiredFields() {
     #expect(hits(.c(order: order("v")), .strict, encoded: true) == Self.all(but: "none"))
     let either = Query.c(.or([.field("v", .greaterThan, .integer(0)), .field("w", .equal, .null)]))
@@ -79,7 +79,7 @@ struct MatchingTests {
     #expect(!either.matches(doc("c/d", ["w": .null])))
   }
 
-  @Test("Only existing documents match, in the place the query names")
+  @Test("Only existing documents match, and only in the query's collection")
   func places() {
     let here = doc("c/d", [:])
     #expect(Query.c().matches(here))
@@ -114,7 +114,7 @@ struct MatchingTests {
   }
 
   @Test(
-    "Cursors cut the order at their leading values",
+    "Cursors compare their values with the leading order-by fields",
     arguments: [
       (order("n"), [.integer(2)], true, ["b", "c", "d"], ["a", "b", "c"]),
       (order("n"), [.integer(2)], false, ["d"], ["a"]),
@@ -144,7 +144,7 @@ struct MatchingTests {
     }
   }
 
-  @Test("Stored bytes match in place as their documents do")
+  @Test("Stored bytes match a target like the decoded document")
   func inPlace() {
     let target = Query.c(.field("a.b", .greaterThan, .integer(1)), order: order("a.b")).target
     for value in [Value.integer(1), .integer(2), .string("x")] {

@@ -3,10 +3,10 @@ import FirestoreModel
 import FirestoreQuery
 import Testing
 
-@Suite("Orderings, targets and identity of queries")
+@Suite("Query order, targets and identity")
 struct QueryOrderTests {
   @Test(
-    "Implied orderings: inequality fields by name, then the document id, in the last explicit direction",
+    "The implied order is inequality fields by name, then the document id",
     arguments: [
       (Query.c(), order("__name__")), (.c(order: order("a", "-b")), order("a", "-b", "-__name__")),
       (.c(order: order("-__name__")), order("-__name__")), (.c(.field("x", .equal, .null)), order("__name__")),
@@ -25,7 +25,7 @@ struct QueryOrderTests {
     #expect(query.target.orderBy == orderBy)
   }
 
-  @Test("Limit-to-last asks for the reversed order and exchanged cursors, so mirror queries share a target")
+  @Test("Limit-to-last reverses order and cursors, so mirrored queries share a target")
   func limitToLast() {
     let low = Bound(values: [.integer(1)], isInclusive: true)
     let high = Bound(values: [.integer(9)], isInclusive: false)
@@ -38,7 +38,7 @@ struct QueryOrderTests {
     #expect(last.target.orderBy == order("-a", "-__name__"))
   }
 
-  @Test("Queries are equal if they ask the same, whether or not orderings are written out")
+  @Test("Queries with equal explicit and implied orderings are equal")
   func equality() {
     let implied = Query.c(.field("a", .lessThan, .integer(1)))
     let explicit = Query.c(.field("a", .lessThan, .integer(1)), order: order("a", "__name__"))
@@ -50,7 +50,7 @@ struct QueryOrderTests {
     #expect(implied != .c(.field("a", .lessThan, .integer(1)), order: order("-a")))
   }
 
-  @Test("No two different targets share a canonical id")
+  @Test("Different targets have different canonical ids")
   func canonicalIDs() {
     let queries: [Query] = [
       .c(), .c(limit: 1), .c(order: order("a")), .c(order: order("-a")), .c(order: order("a", "b")),

@@ -5,10 +5,10 @@ import Testing
 
 private func many(_ count: Int) -> Value { .array((0..<count).map { .integer(Int64($0)) }) }
 
-@Suite("Which queries are refused")
+@Suite("Query validation")
 struct QueryValidationTests {
   @Test(
-    "A query that Firestore refuses is refused with the reason (PROTOCOL §3.6)",
+    "An invalid query is rejected with the reason (PROTOCOL §3.6)",
     arguments: [
       (Query.c(.field("a", .in, .array([]))), "at least one"), (.c(.field("a", .in, .integer(1))), "needs an array"),
       (.c(.field("a", .in, many(31))), "At most 30"), (.c(.field("a", .notIn, many(11))), "At most 10"),
@@ -59,7 +59,7 @@ struct QueryValidationTests {
   }
 
   @Test(
-    "What Firestore allows is allowed",
+    "Valid queries are accepted",
     arguments: [
       Query.c(), .c(.field("a", .in, many(30))), .c(.field("a", .notIn, many(10))),
       .c(.field("a", .equal, .null), .field("b", .equal, .double(.nan)), .field("c", .notEqual, .null)),
@@ -77,7 +77,7 @@ struct QueryValidationTests {
     try query.validate()
   }
 
-  @Test("Alternatives multiply under AND and add under OR; lists count by element")
+  @Test("Disjunctions multiply under AND and add under OR; lists count each element")
   func disjunctions() {
     let filter = Filter.and([
       .or([.field("a", .equal, .integer(1)), .field("b", .in, many(2))]), .field("c", .lessThan, .integer(3)),

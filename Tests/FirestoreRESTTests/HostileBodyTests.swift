@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreREST
 
-@Suite("Bodies and addresses that are no requests")
+@Suite("Invalid request bodies and addresses")
 struct HostileBodyTests {
   private static let samples = [
     #"{"writes":[{"update":{"name":"projects/p/databases/(default)/documents/c/a","fields":{"n":{"arrayValue":"#
@@ -45,7 +45,7 @@ struct HostileBodyTests {
     return bytes
   }
 
-  @Test("Each is answered: with what it asks for, or with a status that is the client's fault")
+  @Test("Each mutated request gets a result or a client error status")
   func mutations() async throws {
     let service = try makeService()
     let seed = UInt64.random(in: .min ... .max)
@@ -63,7 +63,7 @@ struct HostileBodyTests {
     #expect(counts[200, default: 0] > 0 && counts[400, default: 0] > 0, "seed \(seed): \(counts)")
   }
 
-  @Test("What is nested without end is refused")
+  @Test("Unlimited nesting is rejected")
   func depth() async throws {
     let service = try makeService()
     for text in ["[", #"{"a":"#, #"{"fields":{"a":{"mapValue":"#] {

@@ -76,7 +76,7 @@ struct RESTCallTests {
     ])
   }
 
-  @Test("Names are percent-encoded or not, and may have colons")
+  @Test("Names may be percent-encoded and may contain colons")
   func names() async throws {
     let document = #"{"name":"ROOT/c:d/a:commit é","createTime":T,"updateTime":T}"#
     try await run([
@@ -85,7 +85,7 @@ struct RESTCallTests {
     ])
   }
 
-  @Test("Writes, alone and in transactions")
+  @Test("Writes, single and in transactions")
   func writes() async throws {
     let service = try makeService()
     let write =
@@ -119,7 +119,7 @@ struct RESTCallTests {
     ] { await exchange.expect(of: service) }
   }
 
-  @Test("Queries and lookups answer with an array")
+  @Test("Queries and lookups return an array")
   func streams() async throws {
     let query =
       #"{"structuredQuery": {"from": [{"collectionId": "c"}], "where": {"fieldFilter": {"field": {"fieldPath":"#
@@ -154,7 +154,7 @@ struct RESTCallTests {
     ])
   }
 
-  @Test("What cannot be read is refused in Google's words, with the path")
+  @Test("An invalid body is rejected with Google's message and the path")
   func refusals() async throws {
     func invalid(_ message: String) -> String { Exchange.error(400, "INVALID_ARGUMENT", message) }
     func refused(_ body: String, _ message: String) -> Exchange {
@@ -227,7 +227,7 @@ struct RESTCallTests {
   }
 
   @Test(
-    "Other addresses mean nothing",
+    "Unknown addresses return 404",
     arguments: [
       ("GET", ""), ("GET", "/"), ("GET", "/c//a"), ("PUT", "/c/a"), ("PATCH", ""), ("POST", ":wrong"),
       ("GET", ":runQuery"),
@@ -237,7 +237,7 @@ struct RESTCallTests {
   }
 
   @Test(
-    "A collection's name where a document's is meant is told so",
+    "A collection name in place of a document name is reported",
     arguments: [
       ("PATCH", "/c", "name"), ("DELETE", "/c", "name"), ("POST", "/c/a", "parent name"),
       ("POST", "/c/a:commit", "parent name"), ("POST", "/c:runQuery", "parent name"),
@@ -250,7 +250,7 @@ struct RESTCallTests {
     #expect(answer.body.contains("Document \(name)") && answer.body.contains("/documents/c"))
   }
 
-  @Test("The method of a database is a name below it")
+  @Test("A database method's name is valid as a collection name")
   func colons() async throws {
     let service = try makeService()
 
@@ -258,7 +258,7 @@ struct RESTCallTests {
     #expect(await ask(service, "GET", "/c:commit/a", "").status == 200)
   }
 
-  @Test("Values in their shortest and oddest forms are read as what they are")
+  @Test("Values in short and unusual forms are read correctly")
   func values() async throws {
     let written =
       #"{"fields":{"a":{"doubleValue":100000000000000000000},"b":{"bytesValue":"-_8"},"c":{"null_value":"#
@@ -273,7 +273,7 @@ struct RESTCallTests {
     try await run([Exchange("PATCH", "/c/a", written, read), Exchange("GET", "/c/a?$alt=json;enum-encoding=int", read)])
   }
 
-  @Test("Answers have a line for each member unless that is not wanted")
+  @Test("Responses are pretty-printed unless disabled")
   func pretty() async throws {
     let call = try RESTCall("GET", "/v1/projects/p/databases/d/documents/c/a?key=1", body: [])
     let text = try call.text(of: [WireWriter.message { $0.field(1, string: "n") }], isFirst: true)

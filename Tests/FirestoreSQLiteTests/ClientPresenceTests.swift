@@ -6,7 +6,7 @@ import Testing
 @testable import FirestoreSQLite
 
 @Suite struct ClientPresenceTests {
-  @Test("A client that leaves is gone at once, also while a child process that is being started has its descriptor")
+  @Test("A departing client is gone immediately, even if a child inherited its descriptor")
   func leaving() throws {
     let folder = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)

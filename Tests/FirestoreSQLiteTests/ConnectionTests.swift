@@ -4,7 +4,7 @@ import Testing
 
 @testable import FirestoreSQLite
 
-@Suite("A connection") struct ConnectionTests {
+@Suite("SQLite connection") struct ConnectionTests {
   private let connection: Connection
 
   init() throws {
@@ -16,7 +16,7 @@ import Testing
     try connection.run("INSERT INTO t VALUES (?, ?)", id, value)
   }
 
-  @Test("What is bound is what is read, empty and absent values included")
+  @Test("Bound values read back unchanged, including empty and absent ones")
   func values() throws {
     try add(1, "naïve\u{0}text")
     try add(2, [0, 255] as [UInt8])
@@ -35,7 +35,7 @@ import Testing
     #expect(try connection.exists("SELECT 1 FROM t WHERE id = ?", 6))
   }
 
-  @Test("A scan ends when it is told to, and the statement can be run again")
+  @Test("A scan stops on request, and the statement can run again")
   func scan() throws {
     for id in 1...9 { try add(id, id) }
     for end in [3, 5] as [Int64] {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A transaction that fails leaves nothing, and the next one is none the worse")
+  @Test("A failed transaction stores nothing and does not affect the next one")
   func rollback() throws {
     let error = #expect(throws: StoreError.self) {
       try connection.transaction { () throws(StoreError) in
@@ -63,7 +63,7 @@ import Testing
     #expect(try connection.integer("SELECT x FROM t") == 2)
   }
 
-  @Test("A table that is not there is damage")
+  @Test("A missing table is reported as damage")
   func lost() throws {
     let error = #expect(throws: StoreError.self) { try connection.run("SELECT 1 FROM elsewhere") }
     #expect(error == StoreError(.corrupt, "The store is damaged (no such table: elsewhere)."))

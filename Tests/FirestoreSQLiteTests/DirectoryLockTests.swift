@@ -6,13 +6,13 @@ import Testing
 
 @testable import FirestoreSQLite
 
-@Suite("The directory of a store") struct DirectoryLockTests {
+@Suite("Store directory") struct DirectoryLockTests {
   private func lock(_ path: String) throws -> [String] {
     let lock = try DirectoryLock(directory: path, called: "data directory", own: ["data"])
     return lock.notices
   }
 
-  @Test("A directory that is made is private, and so are its parents")
+  @Test("A new directory and its new parents are private")
   func made() throws {
     let directory = TemporaryFolder()
     #expect(try lock(directory.path + "/a/b") == [])
@@ -20,7 +20,7 @@ import Testing
     #expect(try mode(of: directory.path + "/a/b/lock") == 0o600)
   }
 
-  @Test("A directory of the store's own that others could read is narrowed, and that is said")
+  @Test("A shared directory of the store becomes private with a notice")
   func narrowed() throws {
     let directory = TemporaryFolder()
     try directory.make(mode: 0o755)
@@ -35,7 +35,7 @@ import Testing
     #expect(try mode(of: directory.path + "/data.sqlite3") == 0o600)
   }
 
-  @Test("A directory with other things in it keeps its mode, but is refused where others may write")
+  @Test("A directory with other files keeps its mode, but must not be writable by others")
   func shared() throws {
     let directory = TemporaryFolder()
     try directory.make(mode: 0o755)
@@ -49,7 +49,7 @@ import Testing
     #expect(error?.message.contains("others may write to it (mode 0777)") == true)
   }
 
-  @Test("A process is named as the one that has a directory only if it has it open")
+  @Test("A process is reported as the directory's owner only if it has it open")
   func holder() throws {
     let directory = TemporaryFolder()
     _ = try lock(directory.path)
@@ -72,7 +72,7 @@ import Testing
     withExtendedLifetime(own.notices) {}
   }
 
-  @Test("Who may use which directory")
+  @Test("Directory access by owner, mode and user")
   func verdicts() {
     func verdict(_ owner: UInt32, _ mode: UInt32, shared: Bool = false, user: UInt32) -> DirectoryPermissions.Verdict {
       DirectoryPermissions(owner: owner, mode: mode, isShared: shared).verdict(for: user)
@@ -87,7 +87,7 @@ import Testing
     #expect(verdict(1000, 0o775, user: 0) == .refuse("others than its owner may write to it (mode 0775)"))
   }
 
-  @Test("A link in the place of a file is not followed, and what it leads to stays as it is", arguments: [true, false])
+  @Test("A symbolic link in place of a file is not followed, and its target is unchanged", arguments: [true, false])
   func links(_ isSymbolic: Bool) throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -106,7 +106,7 @@ import Testing
     #expect(try String(contentsOfFile: victim, encoding: .utf8) == "letter")
   }
 
-  @Test("A second lock is refused and names the process that has the first")
+  @Test("A second lock fails and names the process that holds the first")
   func held() throws {
     let directory = TemporaryFolder()
     let first = try DirectoryLock(directory: directory.path, called: "data directory", own: [])

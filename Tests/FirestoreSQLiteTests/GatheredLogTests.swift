@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreSQLite
 
-@Suite("Frames gathered on their way into the log") struct GatheredLogTests {
+@Suite("Gathered WAL frames") struct GatheredLogTests {
   private static let settings = Connection.Settings(
     creation: "PRAGMA page_size = 4096;",
     // A small cache writes pages into the log before their commit, and again when they change after that.
@@ -23,7 +23,7 @@ import Testing
 
   private static let contents = "SELECT count(*) * 1000003 + coalesce(sum(n * id), 0) + sum(length(x)) FROM t"
 
-  @Test("A copy of the files after each commit has the commit", arguments: 1...TestSize.count(4, full: 60))
+  @Test("A copy of the files after each commit contains the commit", arguments: 1...TestSize.count(4, full: 60))
   func everyCommit(_ seed: Int) throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("Frames reach the log with their commit and can be read before")
+  @Test("Frames are readable before the commit that writes them to the WAL")
   func reads() throws {
     let directory = TemporaryFolder()
     try directory.make()

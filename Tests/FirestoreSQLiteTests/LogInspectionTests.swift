@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirestoreSQLite
 
-@Suite("The log beside a database") struct LogInspectionTests {
+@Suite("WAL inspection") struct LogInspectionTests {
   private static let frameSize = 4096 + 24
 
   /// A database as a killed process leaves it: `commits` rows in the log, none of them in the file.
@@ -37,7 +37,7 @@ import Testing
     try? Connection(path: files.path, called: "database").integer("SELECT count(*) FROM t")
   }
 
-  @Test("A write cut off anywhere is not reported")
+  @Test("A truncated write is not reported")
   func tornTail() throws {
     let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 6)
@@ -65,7 +65,7 @@ import Testing
     #expect(try LogInspection.prepare(again) == [])
   }
 
-  @Test("Frames of an earlier log are not reported")
+  @Test("Frames of an earlier WAL are not reported")
   func earlierGeneration() throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -83,7 +83,7 @@ import Testing
     #expect(try LogInspection.prepare(files) == [])
   }
 
-  @Test("Commits after a damaged frame are reported once, and the log is kept")
+  @Test("Commits after a damaged frame are reported once, and the WAL is kept")
   func everyBit() throws {
     let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 4)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("The mark of an open database tells a power failure from a kill")
+  @Test("The open mark distinguishes a power failure from a kill")
   func openMark() throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -138,7 +138,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
   }
 
-  @Test("A missing or empty database with a log that has commits is damage", arguments: [true, false])
+  @Test("A missing or empty database with commits in its WAL is damage", arguments: [true, false])
   func withoutMainFile(_ isMissing: Bool) throws {
     let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 2)

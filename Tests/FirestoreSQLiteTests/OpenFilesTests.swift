@@ -20,7 +20,7 @@ import Testing
     return nil
   }
 
-  @Test("What is deleted or replaced is told once, by its name, in the next second and for good")
+  @Test("A deleted or replaced file is reported once, within a second and permanently")
   func taken() throws {
     for victim in ["", "/data", "/data-wal"] {
       for isReplaced in [false, true] {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A folder that was renamed or replaced is a loss", arguments: [false, true])
+  @Test("A renamed or replaced folder is a loss", arguments: [false, true])
   func renamed(isReplaced: Bool) throws {
     let (directory, files) = try Self.made()
     let open = try #require(OpenFiles(files, consequence: ""))
@@ -63,7 +63,7 @@ import Testing
     #expect(loss?.kind == .gone && loss?.message.contains("\(directory.path) was renamed or replaced") == true)
   }
 
-  @Test("A log that comes later is known from then on")
+  @Test("A WAL created later is watched from then on")
   func laterLog() throws {
     let (directory, files) = try Self.made()
     defer { withExtendedLifetime(directory) {} }
@@ -76,7 +76,7 @@ import Testing
     #expect(Self.loss(open, at: now + 102)?.kind == .gone)
   }
 
-  @Test("A loss is told without a question")
+  @Test("A loss is reported without polling")
   func told() async throws {
     let (directory, files) = try Self.made()
     defer { try? FileManager.default.removeItem(atPath: directory.path) }
@@ -90,7 +90,7 @@ import Testing
     #expect(open.loss == loss)
   }
 
-  @Test("A database that closes deletes its log: nothing is lost then, and nothing told")
+  @Test("Closing a database deletes its WAL without reporting a loss")
   func closed() throws {
     let (directory, files) = try Self.made()
     defer { try? FileManager.default.removeItem(atPath: directory.path) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreSQLite
 
-@Suite("Checksums of pages") struct PageChecksumTests {
+@Suite("Page checksums") struct PageChecksumTests {
   private static func fill(_ path: String) throws {
     let database = try Connection(path: PageChecksums.uri(of: path), called: "database")
     try database.configure(
@@ -25,7 +25,7 @@ import Testing
 
   private static let everything = "SELECT sum(id) + count(x) + sum(length(x)) FROM t"
 
-  @Test("A database with checksums is read as any other, in a folder of any name")
+  @Test("A database with checksums is readable in a folder with any name")
   func reads() throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -40,7 +40,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["data"])
   }
 
-  @Test("A changed bit makes reading its page fail")
+  @Test("A flipped bit makes reading its page fail")
   func everyPage() throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("Checksums have the form of SQLite's checksum VFS")
+  @Test("Checksums use the format of SQLite's checksum VFS")
   func publishedForm() {
     // Two sums of 32 bits over little-endian words: first += word + second, second += word + first.
     var page = [UInt8](repeating: 0, count: 512)
@@ -89,7 +89,7 @@ import Testing
     #expect(page.withUnsafeBytes { !PageChecksums.isIntact($0) })
   }
 
-  @Test("PRAGMA checksum_verification turns the comparison off and on")
+  @Test("PRAGMA checksum_verification turns verification off and on")
   func pragma() throws {
     let directory = TemporaryFolder()
     try directory.make()

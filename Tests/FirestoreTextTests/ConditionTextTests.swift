@@ -101,7 +101,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "Conditions are joined by and and or, of which and binds tighter; parentheses group",
+    "and and or join conditions, and binds tighter, and parentheses group",
     arguments: [
       ("a == 1 and b == x y", [a(.equal, .integer(1)), b(.equal, .string("x y"))]),
       ("a == 1 AND (b == x && c==2)", [a(.equal, .integer(1)), b(.equal, .string("x")), c(.equal, .integer(2))]),
@@ -135,7 +135,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "What is wrong is named with its column",
+    "Errors report their column",
     arguments: [
       ("", 1), ("== CA", 1), ("state", 6), ("state = = CA", 7), ("state => CA", 7), ("state is CA", 7),
       ("state == ", 10), ("a..b == 1", 1),
@@ -150,7 +150,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "What is more likely something else than text is refused unless it is quoted, with the way to write either",
+    "Ambiguous text must be quoted, and the error shows both notations",
     arguments: [
       ("a == Romeo and Juliet", "Expected an operator", "\"Romeo and Juliet\""),
       ("a == Tom and", "Expected a field", "\"Tom and\""),
@@ -171,7 +171,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "A field's name with a stray character is refused, and taken in back-quotes",
+    "A field name with special characters needs back-quotes",
     arguments: ["population desc", "a,b", "a:x", "a|b"])
   func names(name: String) throws {
     #expect(throws: TextError.self) { try FieldPathText.parse(name) }
@@ -179,7 +179,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
     #expect(try FieldPathText.parse("first-name.ž_1") == FieldPath(segments: ["first-name", "ž_1"]))
   }
 
-  @Test("In a collection group an id is a path from the root")
+  @Test("In a collection group, an id is a path from the root")
   func groupNames() throws {
     let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
     #expect(try parse("__name__ == cities/SF", group: "cities").value == .reference(database, key))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FaultTextTests {
   @Test(
-    "Each fault has its words",
+    "Each fault has a notation",
     arguments: [
       ("latency 200ms", FaultChange.latency(.milliseconds(200), jitter: .zero, on: nil)),
       ("latency 200ms jitter 100ms on watch", .latency(.milliseconds(200), jitter: .milliseconds(100), on: .watch)),
@@ -30,7 +30,7 @@ import Testing
     #expect(try FaultText.parse(FaultText.words(of: change)) == change, "\(FaultText.words(of: change))")
   }
 
-  @Test("The changes between any two settings lead from one to the other")
+  @Test("The changes between any two settings convert one into the other")
   func changes() {
     let all: [FaultChange] = [
       .latency(.milliseconds(200), jitter: .milliseconds(50), on: nil),
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "A text that is no fault is refused with its column, and the word that is near",
+    "An invalid fault is rejected with its column and a suggestion",
     arguments: [
       ("", 1, "Expected a fault: latency"), ("latncy 2s", 1, "Is latency meant?"), ("latency", 8, "Expected a time"),
       ("latency 200ms jitter", 21, "Expected a time"),
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("What is on is told in a few words, and up and calm end what they name")
+  @Test("The summary lists active faults; up and calm end the faults they name")
   func summary() throws {
     var settings = FaultSettings()
     for text in ["latency 200ms jitter 50ms", "latency 1s on watch", "loss 10%", "loss 5% before", "bandwidth 20kB"] {

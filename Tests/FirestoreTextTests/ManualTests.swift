@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("Each example of the manual is read, or refused with a column, as the page says")
+  @Test("Each example in the manual parses or fails at a column as documented")
   func examples() throws {
     let examples = try Self.examples()
     #expect(examples.count > 50)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("The kinds of values that the page names are those that are read")
+  @Test("The documented value types are the types that are parsed")
   func kinds() throws {
     let values = try Self.examples().filter { $0.kind == "value" && !$0.isRefused }.map {
       try ValueReader(database: database).value(of: $0.text).typeName

@@ -10,7 +10,7 @@ import Testing
   private static func down(_ name: String) -> OrderBy { OrderBy(FieldPath(name), .descending) }
 
   @Test(
-    "An order is fields with commas between them, each with a direction in any of its forms",
+    "An order is a comma-separated list of fields with optional directions",
     arguments: [
       ("a.b", [OrderBy(FieldPath(segments: ["a", "b"]))]), ("a:desc", [down("a")]), ("-a", [down("a")]),
       (" a  DESC", [down("a")]), ("`a b` ascending", [up("a b")]), ("`a:b`:asc", [up("a:b")]),
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "A text that is no order is refused with its column, and the word that is near",
+    "An invalid order is rejected with its column and a suggestion",
     arguments: [
       ("", 1, "Expected a field"), (" , ", 1, "Expected a field"), ("a downwards", 3, "Expected asc or desc"),
       ("abc:down", 5, "is not a direction"), ("a, b dsc", 6, "Is desc meant?"), ("-a desc", 1, "one too many"),
@@ -38,7 +38,7 @@ import Testing
 
 @Suite struct DurationTextTests {
   @Test(
-    "A time has units, or counts seconds",
+    "A duration has units or counts seconds",
     arguments: [
       ("500ms", Duration.milliseconds(500)), ("5s", .seconds(5)), ("1.5m", .seconds(90)), ("2", .seconds(2)),
       ("30", .seconds(30)), ("0.5", .milliseconds(500)), ("1h30m", .seconds(5400)), ("1m1s1ms", .milliseconds(61_001)),
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "A text that is no time is refused with its column",
+    "An invalid duration is rejected with its column",
     arguments: [
       ("", 1, "a number"), ("s", 1, "a number"), ("-1s", 1, "a number"), ("0", 1, "more than no time"),
       ("5 s", 2, "Is 5s meant?"), ("5x", 2, "no unit"), ("1e3", 2, "no unit"), ("1.2.3s", 1, "a number"),
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("A longest time is kept, and zero is taken where it means something")
+  @Test("The maximum duration is enforced, and zero is accepted where allowed")
   func bounds() throws {
     #expect(try DurationText.parse("0ms", longest: .seconds(60), allowsZero: true) == .zero)
     #expect { try DurationText.parse("2h", longest: .seconds(60)) } throws: {

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "A line is a collection and clauses, whose words end a text",
+    "A query line is a collection and clauses, and a keyword ends unquoted text",
     arguments: [
       ("cities", cities()), (" cities limit 5 ", cities(limit: 5)),
       ("cities where a == New York limit 3", cities([("a", "New York")], limit: 3)),
@@ -42,14 +42,14 @@ import Testing
     #expect(try QueryLine.parse(text, in: database) == query)
   }
 
-  @Test("last asks for the end of an order")
+  @Test("last requests the end of an order")
   func last() throws {
     let query = try QueryLine.parse("cities order by n last 4", in: database)
     #expect(query.limit == 4 && query.limitType == .last)
   }
 
   @Test(
-    "A line that is no query is refused with its column, and the word that is near",
+    "An invalid query line is rejected with its column and a suggestion",
     arguments: [
       ("", 1, "Expected a collection"), ("a//b", 1, ""), ("cities what", 8, "Expected where, order by, limit or last"),
       ("cities wehre a == 1", 8, "Is where meant?"), ("cities limit no", 14, "Expected a number from 1"),
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "A value that is written as text is read again, wherever it stands",
+    "A value written as text parses back in any position",
     arguments: [
       .null, true, 42, 4.0, .double(.nan), .double(-.infinity), "paid", "42", "true", "", "a\"b", "[x", "{",
       "two words",

@@ -11,7 +11,7 @@ import WireOracle
 
 @testable import FirestoreREST
 
-@Suite("Messages as proto3 JSON are those of swift-protobuf")
+@Suite("Messages as proto3 JSON match swift-protobuf")
 struct CodecTests {
   /// JSON in a form that can be compared: members sorted, and maps, which the oracle writes as lists of entries, as such.
   private func normal(_ json: JSONSyntax) -> String {
@@ -85,7 +85,7 @@ struct CodecTests {
     try expectSame(request, Schema.commitRequest, "seed \(seed)", isPretty: seed.isMultiple(of: 2))
   }
 
-  @Test("Documents, and what a query answers", arguments: [UInt64](1...40))
+  @Test("Documents and query responses", arguments: [UInt64](1...40))
   func documents(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let document = Wire.Document.with { document in
@@ -142,7 +142,7 @@ struct CodecTests {
     try expectSame(aggregation, Schema.runAggregationQueryRequest, "aggregation")
   }
 
-  @Test("Every field of every message has the number, the names and the type of the proto files")
+  @Test("Every message field has the number, names and type of the proto files")
   func explained() throws {
     let response = Google_Firestore_V1_RunQueryResponse.with { response in
       response.explainMetrics.planSummary.indexesUsed = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirestoreREST
 
-@Suite("Descriptors of what is served")
+@Suite("Descriptors of the served services")
 struct ProtoFilesTests {
   private let files = ProtoFiles.served
 
@@ -15,7 +15,7 @@ struct ProtoFilesTests {
     }
   }
 
-  @Test("Every file that a service needs comes with it, and every type that is named is in one of them")
+  @Test("A service's descriptors include every file and type they reference")
   func complete() throws {
     for service in files.services {
       let found = try descriptors(service)
@@ -48,7 +48,7 @@ struct ProtoFilesTests {
     }
   }
 
-  @Test("Maps, groups of alternatives, lists and enumerations are described as protoc does it")
+  @Test("Maps, oneofs, lists and enums are described like protoc's output")
   func details() throws {
     let value = try #require(
       try descriptors("google.firestore.v1.Value").first { $0.name == "google/firestore/v1/document.proto" }?
@@ -74,7 +74,7 @@ struct ProtoFilesTests {
     #expect(composite.field.first { $0.name == "filters" }?.label == .repeated)
   }
 
-  @Test("The methods of Firestore are listed with what streams in which direction")
+  @Test("Firestore methods are listed with their streaming directions")
   func methods() throws {
     let service = try #require(try descriptors("google.firestore.v1.Firestore.Listen").first?.service.first)
 
@@ -86,7 +86,7 @@ struct ProtoFilesTests {
     #expect(methods["DeleteDocument"]?.outputType == ".google.protobuf.Empty")
   }
 
-  @Test("A pool of descriptors takes every file: names that are names, numbers and JSON names used once, no cycles")
+  @Test("Descriptors have valid names, unique numbers and JSON names, and no cycles")
   func pool() throws {
     var files: [String: Google_Protobuf_FileDescriptorProto] = [:]
     for service in self.files.services { for file in try descriptors(service) { files[file.name] = file } }
@@ -122,7 +122,7 @@ struct ProtoFilesTests {
     #expect(rest.isEmpty)
   }
 
-  @Test("Messages that JSON writes in a form of its own are described as they are sent")
+  @Test("Messages with a special JSON form are described in their wire form")
   func wellKnown() throws {
     let any = try #require(
       try descriptors("google.firestore.v1.ExplainStats").flatMap(\.messageType).first { $0.name == "Any" })
@@ -130,7 +130,7 @@ struct ProtoFilesTests {
     #expect(any.field.map(\.number) == [1, 2] && any.field.map(\.type) == [.string, .bytes])
   }
 
-  @Test("What is not there has no descriptor")
+  @Test("An unknown symbol has no descriptor")
   func unknown() {
     #expect(files.descriptors(ofSymbol: "google.firestore.v1.Nothing") == nil)
     #expect(files.descriptors(ofFile: "google/firestore/v1/nothing.proto") == nil)

@@ -11,7 +11,7 @@ import WireOracle
 
 @testable import FirestoreREST
 
-@Suite("Messages of streams as JSON")
+@Suite("Stream messages as JSON")
 struct StreamMessageTests {
   private static let database = "projects/p/databases/(default)"
 
@@ -23,7 +23,7 @@ struct StreamMessageTests {
     String(decoding: try method.response(try message.serializedBytes()), as: UTF8.self)
   }
 
-  @Test("What the web SDK asks of a stream is read as it is meant")
+  @Test("Stream requests of the web SDK are read correctly")
   func requests() throws {
     let added: Google_Firestore_V1_ListenRequest = try request(
       .listen,
@@ -51,7 +51,7 @@ struct StreamMessageTests {
     #expect(written.writes[0].updateTransforms.first?.setToServerValue == .requestTime)
   }
 
-  @Test("Wrappers and times that come as messages are the same bytes, on streams alone")
+  @Test("Wrappers and timestamps may be written as messages, on streams only")
   func spelledOut() throws {
     let plain =
       #"{"addTarget":{"query":{"structuredQuery":{"limit":3,"startAt":{"values":[{"timestampValue":"#
@@ -70,7 +70,7 @@ struct StreamMessageTests {
     }
   }
 
-  @Test("Answers say what the emulator's say, in its order")
+  @Test("Responses equal the emulator's, in its order")
   func responses() throws {
     var response = Google_Firestore_V1_ListenResponse()
     response.targetChange = .with { change in
@@ -103,7 +103,7 @@ struct StreamMessageTests {
     #expect(try text(.write, written) == #"{"streamId":"7","streamToken":"MA=="}"#)
   }
 
-  @Test("Numbers of targets, packed or not, are those of swift-protobuf", arguments: [UInt64](1...20))
+  @Test("Target ids, packed or not, match swift-protobuf", arguments: [UInt64](1...20))
   func targets(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let ids = random.list(upTo: 5) { Int32.random(in: .min ... .max, using: &$0) }
@@ -117,7 +117,7 @@ struct StreamMessageTests {
     #expect(written.lineText == oracle.lineText, "seed \(seed)")
   }
 
-  @Test("A stream that fails says with what, and a message that is none is the client's fault")
+  @Test("A failing stream sends its status, and an invalid message is a client error")
   func faults() throws {
     #expect(
       String(decoding: StreamMethod.end(with: RPCStatus(.permissionDenied, "No <way>.")), as: UTF8.self)
