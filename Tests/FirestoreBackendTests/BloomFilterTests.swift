@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct BloomFilterTests {
   @Test(
-    "MD5 gives the digests of RFC 1321",
+    "MD5 digests match RFC 1321",
     arguments: [
       ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
       ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "The filter is bit for bit the one of the real backend's test data",
+    "A filter equals the real backend's test data bit for bit",
     arguments: [
       Golden(count: 1, rate: 1, byteCount: 0, padding: 0, hashCount: 0, checksum: 0xcbf2_9ce4_8422_2325),
       Golden(count: 1, rate: 0.01, byteCount: 2, padding: 5, hashCount: 8, checksum: 0x0a3a_7f07_b6a5_3521),
@@ -59,7 +59,7 @@ import Testing
     #expect(checksum == golden.checksum)
   }
 
-  @Test("A filter for no names has bits, so that clients believe that it contains nothing")
+  @Test("A filter for no names has bits, so clients know that it is empty")
   func empty() {
     let bits = BloomFilterBuilder(count: 0, falsePositiveRate: 0.01).bits
     #expect(!bits.bitmap.isEmpty && bits.bitmap.allSatisfy { $0 == 0 } && bits.hashCount > 0)

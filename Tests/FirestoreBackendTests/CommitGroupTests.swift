@@ -14,7 +14,7 @@ import Testing
     mutations.map { CommitOrder([$0], in: database) }
   }
 
-  @Test("Each commit sees those before it and has a version of its own; a refused one is refused alone")
+  @Test("Grouped commits see earlier ones, have separate versions and fail separately")
   func each() async throws {
     let backend = try makeBackend()
     let results = await backend.commit(
@@ -34,7 +34,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == answers[3].commitTime)
   }
 
-  @Test("Where the transaction fails, each commit has one of its own, and those that can be stored are")
+  @Test("If a group's transaction fails, each commit is stored in its own if possible")
   func alone() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -49,7 +49,7 @@ import Testing
     #expect(try await backend.paths(query("c")) == ["c/a"])
   }
 
-  @Test("A listener is told what all of them come to, once, whatever happened in between")
+  @Test("A listener is notified of a group's final state once")
   func told() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/old", [:]))
@@ -66,7 +66,7 @@ import Testing
     #expect(watch.client.documents[2]?[key("c/a")]?["v"] == 2)
   }
 
-  @Test("Commits of several databases are told and dated apart")
+  @Test("Commits to several databases have separate notifications and versions")
   func databases() async throws {
     let backend = try makeBackend()
     let other = DatabaseID(project: "p", database: "other")
@@ -83,7 +83,7 @@ import Testing
     #expect(try await backend.read("c/a")["v"] == 1)
   }
 
-  @Test("Commits that share a transaction share its frames, and are there when the process is killed")
+  @Test("Grouped commits share WAL frames and survive a kill")
   func frames() async throws {
     let directory = TemporaryFolder()
     let clock = TestClock(5_000_000)
@@ -111,7 +111,7 @@ import Testing
     #expect(try await revived.commit(set("c/0", ["v": 3])).commitTime > last)
   }
 
-  @Test("The version of a commit that changes nothing is not given again")
+  @Test("The version of a commit without changes is not reused")
   func unchanged() async throws {
     let directory = TemporaryFolder()
     let clock = TestClock(5_000_000)

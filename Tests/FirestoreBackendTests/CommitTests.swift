@@ -20,7 +20,7 @@ import Testing
   static let full = "projects/p/databases/(default)/documents/"
 
   @Test(
-    "A failed precondition refuses the whole commit with the real backend's code and text",
+    "A failed precondition rejects the commit with the real backend's error",
     arguments: [
       Refusal(
         name: "create over existing", mutation: set("c/a", [:], .exists(false)), code: .alreadyExists,
@@ -66,7 +66,7 @@ import Testing
     #expect(try await backend.read("c/a")["n"] == 1)
   }
 
-  @Test("A satisfied precondition lets the write through")
+  @Test("A satisfied precondition allows the write")
   func satisfied() async throws {
     let backend = try makeBackend()
     let time = try await backend.commit(set("c/a", ["n": 1], .exists(false))).commitTime
@@ -77,7 +77,7 @@ import Testing
     #expect(second.results.map(\.version) == [second.commitTime, second.commitTime])
   }
 
-  @Test("Several writes to one document apply in order and leave one version")
+  @Test("Several writes to one document apply in order and create one version")
   func severalWrites() async throws {
     let backend = try makeBackend()
 
@@ -99,7 +99,7 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("A write without effect keeps the update time but takes a commit time of its own")
+  @Test("A write without effect keeps the update time but gets a new commit time")
   func noEffect() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1, "v": 3]))
@@ -112,7 +112,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == second.commitTime)
   }
 
-  @Test("The create time stays on overwriting and is new after a deletion, also within a commit")
+  @Test("The create time survives overwriting and changes after a delete")
   func createTime() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1])).commitTime
@@ -126,7 +126,7 @@ import Testing
     #expect(try await backend.read("c/a").version == third)
   }
 
-  @Test("A verify answers the current version and changes nothing")
+  @Test("A verify returns the current version and changes nothing")
   func verify() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1])).commitTime
@@ -136,7 +136,7 @@ import Testing
     #expect(try await backend.read("c/a").version == first)
   }
 
-  @Test("A mask sets what it names, deletes what it names without a value, and leaves the rest")
+  @Test("A mask sets fields with values, deletes those without and leaves the others")
   func masks() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["keep": 1, "gone": 2, "m": ["x": 1, "y": 2], "scalar": 3]))
@@ -149,7 +149,7 @@ import Testing
     #expect(try await backend.read("c/a").data?.fields == ["keep": 1, "m": ["x": 9], "scalar": ["deep": 1]])
   }
 
-  @Test("An empty mask on a missing document makes an empty one")
+  @Test("An empty mask creates a missing document as an empty one")
   func emptyMask() async throws {
     let backend = try makeBackend()
     try await backend.commit(patch("c/a", [:], mask: []))
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "Transforms compute as the backend does",
+    "Transforms compute the same results as the real backend",
     arguments: [
       Computation(2, .increment(3), 5),
       Computation(.integer(.max), .increment(1), .integer(.max)),
@@ -206,14 +206,14 @@ import Testing
     #expect(response.results[0].transformResults == [computation.stays ?? computation.result])
   }
 
-  @Test("A transform of something that is no number is refused")
+  @Test("An increment with an operand that is not a number is rejected")
   func notANumber() async throws {
     let backend = try makeBackend()
     let error = await #expect(throws: RPCStatus.self) { try await backend.commit(transform("c/a", .increment("1"))) }
     #expect(error == RPCStatus(.invalidArgument, "Input must be int64 or double."))
   }
 
-  @Test("Databases do not see each other and count their versions apart")
+  @Test("Databases are isolated and have separate versions")
   func databases() async throws {
     let backend = try makeBackend()
     let other = DatabaseID(project: "p", database: "other")
@@ -226,7 +226,7 @@ import Testing
     #expect(try await backend.collectionIDs(below: .root, in: other) == ["c", "d"])
   }
 
-  @Test("Commit times increase strictly when the clock stands or goes back")
+  @Test("Commit times strictly increase even if the clock stops or goes back")
   func clockGoesBack() async throws {
     let clock = TestClock(5_000)
     let backend = try makeBackend(clock: clock)
@@ -238,7 +238,7 @@ import Testing
     #expect(times == [5_001, 5_002, 9_000, 9_001, 9_002, 9_003])
   }
 
-  @Test("A request that was applied is answered again, not applied again")
+  @Test("A repeated request gets the same response and is not applied again")
   func replay() async throws {
     let backend = try makeBackend()
     let request = WriteRequestID(clientID: [1, 2], batchID: BatchID(7))
@@ -255,7 +255,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("The answers of a client's last batches are kept, older ones are dropped")
+  @Test("Responses to a client's last batches are kept, and older ones are dropped")
   func boundedReplay() async throws {
     let backend = try makeBackend()
     func send(_ batch: Int64) async throws -> Value? {
@@ -269,7 +269,7 @@ import Testing
     #expect(try await send(3) == 193)
   }
 
-  @Test("A request under a known number with other contents is applied: its client's cache went back in time")
+  @Test("A reused batch number with different contents is applied")
   func otherContents() async throws {
     let backend = try makeBackend()
     let request = WriteRequestID(clientID: [1, 2], batchID: BatchID(7))
@@ -285,7 +285,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Answers to streams are kept for an hour, or longer while there are few; those to caches for longer")
+  @Test("Stream responses are kept for an hour or longer, and cache responses longer")
   func answersAge() async throws {
     let clock = TestClock()
     let limits = AppliedRequests.Limits(rows: 3, streamAge: 1_000_000, cacheAge: 100_000_000, slice: 0)
@@ -311,7 +311,7 @@ import Testing
     #expect(try await !isKnown(1, .cache))
   }
 
-  @Test("Many streams leave a bounded number of answers, also over restarts")
+  @Test("Many streams keep a limited number of responses, also across restarts")
   func answersAreBounded() async throws {
     let directory = TemporaryFolder()
     let limits = AppliedRequests.Limits(rows: 20, streamRows: 40, slice: 8)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Times of commits") struct CommitTimeTests {
+@Suite("Commit times") struct CommitTimeTests {
   private func stamp(_ backend: LocalBackend) async throws -> (commit: Timestamp, server: Timestamp) {
     let response = try await backend.commit(transform("c/a", .serverTimestamp))
     guard case .timestamp(let time)? = response.results[0].transformResults.first else {
@@ -16,7 +16,7 @@ import Testing
     return (response.commitTime.timestamp, time)
   }
 
-  @Test("Server timestamps increase from commit to commit, however fast they come and whatever the clock does")
+  @Test("Server timestamps increase with every commit, even if the clock goes back")
   func increasing() async throws {
     let directory = TemporaryFolder()
     let clock = TestClock(5_000_000_400)
@@ -36,7 +36,7 @@ import Testing
     #expect(last.microseconds < 5_000_010_000)
   }
 
-  @Test("A server timestamp has milliseconds where the commit before was in another")
+  @Test("A server timestamp is cut to ms unless the last commit was in the same ms")
   func precision() async throws {
     let clock = TestClock(5_000_000_400)
     let backend = try makeBackend(clock: clock)
@@ -47,7 +47,7 @@ import Testing
     #expect(try await stamp(backend).server == Timestamp(microseconds: 5_000_001_600))
   }
 
-  @Test("A clock that was in the future is told of once, and does not stop commits")
+  @Test("A clock that was in the future is reported once and does not stop commits")
   func future() async throws {
     let clock = TestClock(1_700_000_000_000_000)
     let reports = Mutex<[String]>([])
@@ -69,7 +69,7 @@ import Testing
     #expect(error?.message.contains("end of time") == true)
   }
 
-  @Test("A clock that is wrong again, and by more, is told of again; one that has come right, too")
+  @Test("A clock error is reported again if it grows or ends")
   func futureAgain() async throws {
     let (now, day) = (Int64(1_700_000_000_000_000), Int64(86_400_000_000))
     let clock = TestClock(now)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "Times that Firestore does not know are refused at any depth",
+    "Timestamps outside Firestore's range are rejected at any depth",
     arguments: [
       Timestamp(seconds: .min), Timestamp(seconds: .max), Timestamp(seconds: -62_135_596_801),
       Timestamp(seconds: 253_402_300_800), Timestamp(seconds: 0, nanoseconds: -1),

@@ -9,8 +9,8 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Damaged data of the backend") struct DamagedDataTests {
-  @Test("One bit changed anywhere in the file is told, or changes nothing that anybody sees")
+@Suite("Damaged backend data") struct DamagedDataTests {
+  @Test("A flipped bit in the file is either detected or without effect")
   func everyPlace() async throws {
     let whole = TemporaryFolder()
     let contents = try await whole.fill(150)
@@ -37,7 +37,7 @@ import Testing
     #expect(told > 10)
   }
 
-  @Test("After damage was met nothing is written until it was repaired, not after a restart either")
+  @Test("After damage nothing is written until a repair, even after a restart")
   func writesAreRefused() async throws {
     let folder = TemporaryFolder()
     _ = try await folder.fill()
@@ -63,7 +63,7 @@ import Testing
     #expect(error?.kind == .corrupt)
   }
 
-  @Test("An empty main file beside a log is told, and the log stays")
+  @Test("An empty main file next to a WAL is reported, and the WAL is kept")
   func emptyMainFile() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
@@ -79,7 +79,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: killed.file + "-wal")) == log)
   }
 
-  @Test("An empty file is damage, never an empty database")
+  @Test("An empty file is damage, not an empty database")
   func emptyFile() async throws {
     let folder = TemporaryFolder()
     _ = try await folder.fill(20)
@@ -93,7 +93,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).isEmpty)
   }
 
-  @Test("A file that was never there is a new database, also after the making of one was interrupted")
+  @Test("A file that never existed is a new database, even if creation was interrupted")
   func neverThere() async throws {
     let folder = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
@@ -111,7 +111,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).count > 4096)
   }
 
-  @Test("A log that was cut off or deleted leaves an earlier commit")
+  @Test("A truncated or deleted WAL leaves an earlier commit")
   func cutLog() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("new/first", ["v": 0])) }
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("A damaged log is reported once, and repair restores the commits after the damage")
+  @Test("A damaged WAL is reported once, and a repair restores the commits after it")
   func damagedLog() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
@@ -201,7 +201,7 @@ import Testing
     #expect(reports.withLock { $0.count } == 1)
   }
 
-  @Test("A file or folder that is taken away ends writing within a second, with its name, and every stream")
+  @Test("Removing a file or folder ends writes and streams within a second, by name")
   func takenAway() async throws {
     for victim in ["", "/backend.sqlite3", "/backend.sqlite3-wal"] {
       let folder = TemporaryFolder()
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("Data whose folder was deleted ends without touching the data that was begun in its place")
+  @Test("A backend whose folder was deleted does not touch the data that replaced it")
   func begunInItsPlace() async throws {
     let folder = TemporaryFolder()
     var old: LocalBackend? = try makeBackend(.directory(folder.path))
@@ -253,7 +253,7 @@ import Testing
     #expect(try await new.read("c/new")["v"] == 1)
   }
 
-  @Test("A private copy is read after its folder is deleted, however late, and takes no commit")
+  @Test("A private copy is readable after its folder is deleted and rejects commits")
   func privateCopy() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("c/a", ["v": 1])) }
@@ -270,7 +270,7 @@ import Testing
     #expect(try await backend.read("c/a")["v"] == 1)
   }
 
-  @Test("A quota or a limit of file sizes is a full disk")
+  @Test("A quota or file size limit counts as a full disk")
   func full() {
     for code in [ENOSPC, EDQUOT, EFBIG] {
       let error = StoreError(resultCode: 778, "disk I/O error", systemError: code, of: "data")
@@ -279,7 +279,7 @@ import Testing
     #expect(StoreError(resultCode: 778, "disk I/O error", systemError: EIO, of: "data").kind == .sqlite)
   }
 
-  @Test("A commit stands when what is tidied up after it fails, and listeners are told")
+  @Test("A commit succeeds and notifies listeners even if cleanup fails")
   func pruningFails() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Repair of damaged data") struct DataRepairTests {
+@Suite("Repairing damaged data") struct DataRepairTests {
   private func damage(_ folder: TemporaryFolder) throws -> String? {
     try DataRepair(directory: folder.path).damage
   }
@@ -18,7 +18,7 @@ import Testing
     try DataRepair(directory: folder.path).run()
   }
 
-  @Test("Data that is as it was written needs no repair")
+  @Test("Intact data needs no repair")
   func nothingWrong() async throws {
     let folder = TemporaryFolder()
     let contents = try await folder.fill(40)
@@ -26,7 +26,7 @@ import Testing
     #expect(try await Contents(makeBackend(.directory(folder.path))) == contents)
   }
 
-  @Test("Whatever page is damaged, everything on the others is saved, and what is missing is counted")
+  @Test("A repair saves everything outside damaged pages and counts the losses")
   func everyPage() async throws {
     let whole = TemporaryFolder()
     let contents = try await whole.fill(90)
@@ -58,7 +58,7 @@ import Testing
     #expect(lost > 0)
   }
 
-  @Test("Repair saves the commits after a damaged frame of the log")
+  @Test("A repair saves the commits after a damaged WAL frame")
   func behindDamageInLog() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
@@ -78,7 +78,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: report.kept + "-wal.damaged-1"))
   }
 
-  @Test("An empty file beside its log is made whole from the log")
+  @Test("An empty file next to its WAL is restored from the WAL")
   func emptyMainFile() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
@@ -92,7 +92,7 @@ import Testing
     #expect(try await Contents(makeBackend(.directory(killed.path))) == Contents(backend))
   }
 
-  @Test("A repair that finds nothing at all does not call that everything", arguments: [0, 8_192])
+  @Test("A repair that finds nothing does not report success", arguments: [0, 8_192])
   func nothingToSave(_ size: Int) async throws {
     let folder = TemporaryFolder()
     _ = try await folder.fill(10)
@@ -108,7 +108,7 @@ import Testing
     #expect(try damage(folder) == nil)
   }
 
-  @Test("After a repair commits are newer, clients start anew, and a batch that comes again is applied once")
+  @Test("After a repair commits are newer, clients restart, and retries are applied once")
   func afterwards() async throws {
     let folder = TemporaryFolder()
     let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
@@ -134,7 +134,7 @@ import Testing
     #expect(try await watch.messages().contains("RESET [2]"))
   }
 
-  @Test("A repair that was interrupted is finished by the next, and until then nothing is opened")
+  @Test("An interrupted repair is finished by the next one, and nothing opens until then")
   func interrupted() async throws {
     let folder = TemporaryFolder()
     let contents = try await folder.fill(20)

@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreBackend
 
 @Suite struct DurabilityTests {
-  @Test("Documents, versions and answers survive a restart, and a clock that went back does not repeat a version")
+  @Test("Documents, versions and responses survive a restart, even if the clock went back")
   func restart() async throws {
     let directory = TemporaryFolder()
     let clock = TestClock(5_000_000)
@@ -56,7 +56,7 @@ import Testing
         == ["ADD [2]", "DELETE c/a +[] -[2]", "DOC c/d +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("A client that saw commits the data lost is reset", arguments: [true, false])
+  @Test("A client that saw lost commits is reset", arguments: [true, false])
   func restoredCopy(_ commitsAfterwards: Bool) async throws {
     let folder = TemporaryFolder()
     let clock = TestClock(1_000_000)
@@ -91,7 +91,7 @@ import Testing
     #expect(try await again.messages() == ["ADD [2]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("S10: what was acknowledged when the process was killed is there afterwards")
+  @Test("S10: Acknowledged commits survive a kill")
   func killed() async throws {
     let directory = TemporaryFolder()
     let backend = try makeBackend(.directory(directory.path))
@@ -111,7 +111,7 @@ import Testing
     #expect(count["n"] == 50)
   }
 
-  @Test("A directory in use is refused, with the process that holds it, and free again afterwards")
+  @Test("A directory in use is rejected with its process, and is free again afterwards")
   func locked() async throws {
     let directory = TemporaryFolder()
     do {
@@ -125,7 +125,7 @@ import Testing
     #expect(try await makeBackend(.directory(directory.path)).read("c/a").exists)
   }
 
-  @Test("A file that is no database is told and left where it is")
+  @Test("A file that is not a database is reported and left in place")
   func garbage() async throws {
     let directory = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
@@ -142,7 +142,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == garbage)
   }
 
-  @Test("A directory that cannot be made is an error that names it")
+  @Test("A directory that cannot be created is reported by name")
   func notWritable() throws {
     let directory = TemporaryFolder()
     try Data().write(to: URL(fileURLWithPath: directory.path))
@@ -151,7 +151,7 @@ import Testing
     #expect(error?.message.contains(directory.path) == true)
   }
 
-  @Test("A database of a later version is left alone")
+  @Test("A database of a later version is left unchanged")
   func newerSchema() throws {
     let directory = TemporaryFolder()
     do {

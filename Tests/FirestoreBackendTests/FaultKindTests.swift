@@ -28,7 +28,7 @@ import Testing
     return Array(clock.delays.dropFirst(before))
   }
 
-  @Test("A bandwidth makes requests and answers late by their bytes; calm ends that")
+  @Test("A bandwidth delays requests and responses by their size until calm")
   func bandwidth() async throws {
     try faults.perform(.bandwidth(1000, on: nil))
     // The commit, its answer, and the answer to the read.
@@ -40,7 +40,7 @@ import Testing
     #expect(try await self.waits(10_000).isEmpty)
   }
 
-  @Test("A slow reader is late with answers alone; a bound of one kind of calls holds no other")
+  @Test("A slow reader delays only responses, and a limit on one call type no others")
   func slowReader() async throws {
     try faults.perform(.slowReader(1000))
     let waits = try await waits(10_000)
@@ -52,7 +52,7 @@ import Testing
     #expect(others.count == 3 && others[0] > .seconds(10) && others[2] == .seconds(3))
   }
 
-  @Test("A share of writes is lost before the backend has them; calm ends that")
+  @Test("A share of writes is lost before reaching the backend until calm")
   func loss() async throws {
     try faults.perform(.loss(100, before: true))
     await #expect(throws: FaultInjector.broken) { try await datastore.commit([set("c/a", [:])]) }
@@ -61,7 +61,7 @@ import Testing
     _ = try await datastore.commit([set("c/a", [:])])
   }
 
-  @Test("The next read alone is refused, with the code; calm withdraws what has not happened")
+  @Test("Only the next read is rejected with the code, and calm cancels a pending fault")
   func read() async throws {
     try faults.perform(.event(.read(.resourceExhausted)))
     let error = await #expect(throws: RPCStatus.self) { try await datastore.lookup([key("c/a")]) }
@@ -76,7 +76,7 @@ import Testing
     #expect(faults.takeListenFault() == nil)
   }
 
-  @Test("A client refuses expire-token by its name")
+  @Test("A client rejects expire-token by name")
   func refused() {
     #expect { try faults.perform(.event(.expireToken)) } throws: { error in
       guard let status = error as? RPCStatus else { return false }
@@ -85,7 +85,7 @@ import Testing
     #expect(faults.settings.isCalm)
   }
 
-  @Test("A backend that forgot its tokens is not sent the old ones, but those that it told since")
+  @Test("After expire-token only tokens received since then are sent")
   func tokens() async throws {
     let played = ScriptedDatastore()
     let datastore = FaultyDatastore(played, faults: faults, clock: clock)
@@ -112,7 +112,7 @@ import Testing
     #expect(try await sent(old, told: nil) == old.map { .token($0) })
   }
 
-  @Test("A restart ends what is open with unavailable, and refuses nothing afterwards")
+  @Test("A restart ends open calls with unavailable and rejects nothing afterwards")
   func restart() async throws {
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { _, events in
       #expect(InProcessDatastoreTests.isOpened(await events.next()))

@@ -39,14 +39,14 @@ import Testing
     return (answers, status)
   }
 
-  @Test("Without faults everything passes")
+  @Test("Without faults every call passes")
   func transparent() async throws {
     let (answers, status) = await write(3)
     #expect(answers == 3 && status == nil)
     #expect(try await datastore.lookup([key("c/a")])[0]["v"] == 3)
   }
 
-  @Test("Going offline breaks open streams and refuses new calls; coming back heals")
+  @Test("Going offline breaks streams and rejects calls, and going online restores them")
   func offline() async throws {
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { requests, events in
       #expect(InProcessDatastoreTests.isOpened(await events.next()))
@@ -59,7 +59,7 @@ import Testing
     #expect(try await datastore.runQuery(query("c")).isEmpty)
   }
 
-  @Test("A lost answer leaves the write applied; sent again under its id it is answered, not repeated")
+  @Test("A lost response leaves the write applied, and a retry does not repeat it")
   func lostAnswer() async throws {
     faults.inject(.dropAcknowledgement)
     let first = await write(1)
@@ -72,7 +72,7 @@ import Testing
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
-  @Test("A lost request leaves nothing applied")
+  @Test("A lost request applies nothing")
   func lostRequest() async throws {
     faults.inject(.dropRequest)
     let (answers, status) = await write(2)
@@ -80,7 +80,7 @@ import Testing
     #expect(try await backend.read("c/a").exists == false)
   }
 
-  @Test("A refused write ends the stream with the code given", arguments: [StatusCode.permissionDenied, .aborted])
+  @Test("A rejected write ends the stream with the given code", arguments: [StatusCode.permissionDenied, .aborted])
   func refused(code: StatusCode) async throws {
     faults.inject(.reject(code))
     let (answers, status) = await write(2)
@@ -91,7 +91,7 @@ import Testing
     #expect(error?.code == code)
   }
 
-  @Test("While half open nothing arrives and nobody is told; the end of it breaks the stream")
+  @Test("While half open nothing arrives and no error is reported until the stream breaks")
   func halfOpen() async throws {
     var messages: Channel<WatchEvent>?
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { requests, events in
@@ -109,7 +109,7 @@ import Testing
     #expect(await messages?.next() == nil)
   }
 
-  @Test("Latency and jitter delay requests and answers on the given clock")
+  @Test("Latency and jitter delay requests and responses on the given clock")
   func latency() async throws {
     faults.update {
       $0.latency = .milliseconds(100)
@@ -122,7 +122,7 @@ import Testing
     #expect(Set(waits).count == 3)
   }
 
-  @Test("A share of answers is lost by chance, the same with the same seed")
+  @Test("A random share of responses is lost, the same for the same seed")
   func chance() async throws {
     func losses() async -> [Bool] {
       let faults = FaultInjector(seed: 7)

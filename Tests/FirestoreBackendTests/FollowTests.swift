@@ -27,7 +27,7 @@ struct FollowTests {
     #expect(await backend.followers.isEmpty)
   }
 
-  @Test("The first news is that everything may have changed, then what came, went and changed, by collection")
+  @Test("The first notification covers everything, and later ones list collections")
   func news() async throws {
     let backend = try makeBackend()
     try await following(backend) { news in
@@ -44,7 +44,7 @@ struct FollowTests {
     }
   }
 
-  @Test("What changes nothing, and what happens to another database, is no news")
+  @Test("Commits without changes or in other databases send no notification")
   func nothing() async throws {
     let backend = try makeBackend()
     let other = DatabaseID(project: "other")
@@ -57,7 +57,7 @@ struct FollowTests {
     }
   }
 
-  @Test("Commits while nobody takes the news are told together; with too many collections everything may have changed")
+  @Test("Unread notifications merge, and too many collections become everything")
   func burst() {
     var notices = CollectionNotices()
     #expect(notices.take() == nil)
@@ -79,7 +79,7 @@ struct FollowTests {
     #expect(notices.take() == nil)
   }
 
-  @Test("Clearing a database, or filling it past the log, may have changed everything")
+  @Test("Clearing or seeding a database notifies that everything may have changed")
   func everything() async throws {
     let backend = try makeBackend()
     try await following(backend) { news in
@@ -90,7 +90,7 @@ struct FollowTests {
     }
   }
 
-  @Test("The news ends with the status of the data")
+  @Test("Notifications end with the status of the data")
   func end() async throws {
     let backend = try makeBackend()
     let status = RPCStatus(.dataLoss, "gone")

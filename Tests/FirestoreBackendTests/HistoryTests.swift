@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Reads of the past")
+@Suite("Reading past versions")
 struct HistoryTests {
   let clock = TestClock()
 
@@ -28,7 +28,7 @@ struct HistoryTests {
     } catch  where error.code == .failedPrecondition { return error.message }
   }
 
-  @Test("A document is read as it was at each version, also before it was made and after it was deleted")
+  @Test("A document is read as of each version, before creation and after deletion")
   func documentAtVersions() async throws {
     let backend = try makeBackend(clock: clock)
     let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
@@ -45,7 +45,7 @@ struct HistoryTests {
     #expect(try await refusal("c/a", at: old, backend)?.hasSuffix("earlier versions are kept for an hour.") == true)
   }
 
-  @Test("A query and its count see what was there at their time, in both directions of the key")
+  @Test("A query and its count read the state of their time in both key directions")
   func queryAtVersion() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]), set("c/c", ["v": 3])).commitTime
@@ -64,7 +64,7 @@ struct HistoryTests {
     #expect(figures.values == ["n": 3, "s": 6])
   }
 
-  @Test("The ids of collections are those of their time")
+  @Test("A past read lists the collection ids of its time")
   func collectionIDsAtVersion() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("a/x", [:]), set("b/x/c/y", [:])).commitTime
@@ -74,7 +74,7 @@ struct HistoryTests {
     #expect(try await backend.collectionIDs(below: .root, .latest, in: database) == ["b", "d"])
   }
 
-  @Test("A later commit is newer than a time that was read at, even if the clock stands still")
+  @Test("A later commit is newer than an earlier read time, even if the clock stops")
   func commitIsNewerThanRead() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))
@@ -88,7 +88,7 @@ struct HistoryTests {
     #expect(try await value("c/a", at: SnapshotVersion(now), backend) == 1)
   }
 
-  @Test("The future and parts of microseconds are refused")
+  @Test("Read times in the future or with fractions of microseconds are rejected")
   func refusedTimes() async throws {
     let backend = try makeBackend(clock: clock)
     await #expect(throws: RPCStatus(.invalidArgument, "The requested 'read_time' cannot be in the future.")) {
@@ -99,7 +99,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("After an hour the past is too old, unless nothing has changed since")
+  @Test("Read times older than an hour are rejected unless nothing has changed since")
   func pastExpires() async throws {
     let backend = try makeBackend(clock: clock)
     let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
@@ -113,7 +113,7 @@ struct HistoryTests {
         + "an hour.")
   }
 
-  @Test("After all was cleared or replaced at once, the past before that is gone, and said to be")
+  @Test("Clearing or replacing all data removes the history and reports it")
   func replaced() async throws {
     let backend = try makeBackend(clock: clock)
     let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
@@ -126,7 +126,7 @@ struct HistoryTests {
         == true)
   }
 
-  @Test("Pruning removes what is too old in slices and nothing else")
+  @Test("Pruning removes only expired history, in slices")
   func pruning() async throws {
     let backend = try makeBackend(clock: clock)
     for number in 0..<20 { try await backend.commit(set("c/a", ["v": .integer(Int64(number))])) }
@@ -140,7 +140,7 @@ struct HistoryTests {
     #expect(try await backend.historyRows() == 3)
   }
 
-  @Test("The past is kept for so many bytes at most, and what is no longer kept is too old to be read")
+  @Test("History has a size limit, and pruned times are too old to read")
   func boundedBytes() async throws {
     let directory = TemporaryFolder()
     let text = Value.string(String(repeating: "x", count: 20_000))
@@ -172,7 +172,7 @@ struct HistoryTests {
     #expect(try await value("c/a", at: times[298], backend) == 298)
   }
 
-  @Test("A long read that is overtaken by what is dropped ends with an error, not with half of the past")
+  @Test("A long read whose history is pruned ends with an error, not a partial result")
   func overtaken() async throws {
     let backend = try LocalBackend(
       BackendConfiguration(location: .memory, keptHistoryBytes: 10_000, now: clock.now))

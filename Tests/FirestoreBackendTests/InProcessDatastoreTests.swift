@@ -38,7 +38,7 @@ import Testing
 
   static func isOpened(_ event: WatchEvent?) -> Bool { if case .opened? = event { true } else { false } }
 
-  @Test("A watch stream opens, answers requests, follows commits and ends when its task is cancelled")
+  @Test("A watch stream opens, answers requests, follows commits and can be canceled")
   func watch() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)
@@ -56,7 +56,7 @@ import Testing
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A watch stream ends unavailable when its requests end, and with the error of a bad request")
+  @Test("A watch stream ends with its requests, and with an error after a bad request")
   func ends() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)
@@ -72,7 +72,7 @@ import Testing
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("S4: batches are committed in order, one answer each; a failing one ends the stream, later ones stay unapplied")
+  @Test("S4: Batches commit in order, and a failing one ends the stream before later ones")
   func writeStream() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)
@@ -104,7 +104,7 @@ import Testing
     #expect(try await backend.read("c/late").exists == false)
   }
 
-  @Test("A write stream ends well when its requests end")
+  @Test("A write stream ends cleanly when its requests end")
   func writeStreamEnds() async throws {
     let datastore = InProcessDatastore(backend: try makeBackend(), database: database)
     let requests = Channel<WriteRequest>()

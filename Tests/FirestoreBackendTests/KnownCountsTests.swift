@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Counts of watched queries")
+@Suite("Document counts of watched queries")
 struct KnownCountsTests {
   private func known(
     _ counts: KnownCounts, _ target: Target, _ log: inout CommitLog
@@ -34,7 +34,7 @@ struct KnownCountsTests {
     for result in log.commit([CommitOrder(mutations, in: database)]) { _ = try result.get() }
   }
 
-  @Test("After any commits the number is what counting gives", arguments: 1...4)
+  @Test("After any commits the known count equals the counted documents", arguments: 1...4)
   func random(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     var log = try makeLog()
@@ -55,7 +55,7 @@ struct KnownCountsTests {
     }
   }
 
-  @Test("A number is not known where changes left the log, all documents went at once, or the history does not reach")
+  @Test("A count is unknown after missed changes, a bulk delete or pruned history")
   func unknown() throws {
     let clock = TestClock()
     var log = try makeLog(clock, keptChanges: 10)

@@ -42,7 +42,7 @@ import Testing
     return documents
   }
 
-  @Test("A document that was looked up is as it is now, whatever has changed it", arguments: Change.allCases)
+  @Test("A looked-up document is current after any change", arguments: Change.allCases)
   func fresh(after change: Change) async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["v": 1]))
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("It is found without reading, also where it does not exist, and that of another database is another")
+  @Test("A cached lookup needs no read, even if missing, and is per database")
   func kept() async throws {
     let backend = try makeBackend()
     let other = DatabaseID(project: "p", database: "other")
@@ -76,7 +76,7 @@ import Testing
     #expect(left.document(key("c/b"), in: database) == nil && left.document(key("c/a"), in: database)??["v"] == 1)
   }
 
-  @Test("What is kept has bounds: one document, all of them, and the databases")
+  @Test("Cached lookups are limited per document, in total and by databases")
   func bounded() {
     func document(_ path: String, _ bytes: Int) -> Document {
       Document(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Searches for the nearest vectors")
+@Suite("Nearest neighbor search")
 struct NearestNeighborsTests {
   private static let dimension = 6
 
@@ -37,7 +37,7 @@ struct NearestNeighborsTests {
   }
 
   @Test(
-    "They are those that a comparison of all finds, the first in the query's order of those equally far, small or large",
+    "The result equals comparing every vector, with ties in query order",
     arguments: [NearestNeighbors.Measure.euclidean, .cosine, .dotProduct], [10, 40_000])
   func oracle(_ measure: NearestNeighbors.Measure, _ textBytes: Int) async throws {
     let all = documents(250, textBytes: textBytes)
@@ -83,7 +83,7 @@ struct NearestNeighborsTests {
     }
   }
 
-  @Test("Large documents are searched in slices, between which others are served")
+  @Test("Large documents are searched in slices that let other work run")
   func slices() async throws {
     let pauses = Atomic(0)
     let backend = try LocalBackend(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestoreBackend
 
-@Suite("Results in pieces")
+@Suite("Chunked query results")
 struct QueryCursorTests {
   private let clock = TestClock()
 
@@ -66,7 +66,7 @@ struct QueryCursorTests {
     ]
   }()
 
-  @Test("The pieces together are the result, and none is larger than it may be", arguments: [100, 20_000, 100_000])
+  @Test("The chunks add up to the result, and none exceeds the size limit", arguments: [100, 20_000, 100_000])
   func pieces(size: Int) async throws {
     let backend = try await filled(size: size)
     for query in Self.queries {
@@ -81,7 +81,7 @@ struct QueryCursorTests {
   }
 
   @Test(
-    "What is written while a client reads is not in its result",
+    "Writes during a read do not affect its result",
     arguments: TestSize.isFull ? [20_000, 100_000] : [20_000])
   func consistency(size: Int) async throws {
     for query in Self.queries {
@@ -97,7 +97,7 @@ struct QueryCursorTests {
     }
   }
 
-  @Test("Of a large result that is sorted only what sorts it is held")
+  @Test("Sorting a large result keeps only the sort fields in memory")
   func held() async throws {
     let backend = try await filled(size: 100_000)
     let query = ServedQuery(query("c", orderBy: [OrderBy(FieldPath("n"), .ascending)]))
@@ -108,7 +108,7 @@ struct QueryCursorTests {
     #expect(documents.count == 60 && documents.allSatisfy { $0.storedSize < 500 })
   }
 
-  @Test("A result whose rest is no longer kept ends with unavailable, or aborted in a transaction, never as a mixture")
+  @Test("A result whose history is pruned ends with an error, never with mixed versions")
   func expiry() async throws {
     for (isTransaction, code) in [(false, StatusCode.unavailable), (true, .aborted)] {
       let backend = try LocalBackend(

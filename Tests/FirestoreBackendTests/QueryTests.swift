@@ -15,7 +15,7 @@ import Testing
     return backend
   }
 
-  @Test("Documents come in key order: numeric ids first and by number, then the others by UTF-8")
+  @Test("Documents are in key order: numeric ids first by number, then UTF-8 order")
   func keyOrder() async throws {
     let ordered = [
       "c/__id-9__", "c/__id3__", "c/__id20__", "c/", "c/-", "c/0", "c/A", "c/Z", "c/a", "c/a!", "c/aa", "c/z",
@@ -28,7 +28,7 @@ import Testing
     #expect(try await backend.paths(descending) == ordered.reversed())
   }
 
-  @Test("Pages by document id, forwards and backwards, meet without gap or overlap")
+  @Test("Pages by document id meet without gap or overlap in both directions")
   func paging() async throws {
     let ids = (0..<25).map { "c/d\($0 + 10)" }
     let backend = try await backend(ids)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("A range or list of document ids gives what lies in it")
+  @Test("A range or list of document ids returns the matching documents")
   func nameRange() async throws {
     let backend = try await backend(["c/a", "c/b", "c/c", "c/d"])
     let bounds = [field("__name__", .greaterThan, name("c/a")), field("__name__", .lessThanOrEqual, name("c/c"))]
@@ -56,14 +56,14 @@ import Testing
     #expect(try await backend.paths(some) == ["c/a", "c/d"])
   }
 
-  @Test("A filter with a limit gives the first matches in key order")
+  @Test("A filter with a limit returns the first matches in key order")
   func filterWithLimit() async throws {
     let target = query("c", [field("odd", .equal, true)], limit: 3)
     let backend = try await backend((100..<200).map { "c/\($0)" }) { ["odd": .boolean($0 % 2 == 1)] }
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
   }
 
-  @Test("Any other ordering gives the first by value, ties by key, and leaves out documents without the field")
+  @Test("Other orders sort by value, then key, and omit documents without the field")
   func ordering() async throws {
     let backend = try makeBackend()
     try await backend.commit(
@@ -74,7 +74,7 @@ import Testing
     #expect(try await backend.paths(query("c", [field("n", .equal, 1)])) == ["c/b", "c/d"])
   }
 
-  @Test("A collection group reaches every depth below its ancestor, in path order")
+  @Test("A collection group covers every depth below its ancestor in path order")
   func groups() async throws {
     let inside = ["a/1/m/x", "a/1/m/x/m/y", "a/1/m/z", "a/2/m/b", "m/q"]
     let backend = try await backend(inside + ["a/1", "a/1/mm/x", "b/1/n/m"])
@@ -85,7 +85,7 @@ import Testing
     #expect(try await backend.paths(group("m", limit: 2, start: start)) == ["a/1/m/z", "a/2/m/b"])
   }
 
-  @Test("Collection ids are listed once each, also those that only deeper documents prove")
+  @Test("Collection ids are listed once, including those with only nested documents")
   func collectionIDs() async throws {
     let backend = try await backend(["a/1", "a-b/1", "a/2/s/1", "z/missing/t/1", "gone/1"])
     try await backend.commit(delete("gone/1"))
@@ -95,7 +95,7 @@ import Testing
     #expect(try await backend.collectionIDs(below: ResourcePath("a/1"), in: database) == [])
   }
 
-  @Test("A lookup answers in the order asked and says which documents are missing")
+  @Test("A lookup returns documents in request order and reports missing ones")
   func lookup() async throws {
     let backend = try await backend(["c/a", "c/b"])
     let documents = try await backend.lookup([key("c/b"), key("c/x"), key("c/a")], in: database).documents
@@ -123,7 +123,7 @@ import Testing
     #expect(try await figures(backend, query("none"), .count) == [0])
   }
 
-  @Test("Sums are exact integers while they fit, averages are doubles, and both ask for the field")
+  @Test("Sums are exact integers while they fit, and averages are doubles")
   func sums() async throws {
     let n = FieldPath("n")
     let backend = try makeBackend()
@@ -139,7 +139,7 @@ import Testing
     #expect(try await figures(backend, query("d"), .sum(n)) == [-2])
   }
 
-  @Test("A cursor keeps its order for a sum, and documents without the field do not use up the limit")
+  @Test("Sums keep the cursor's order, and documents without the field do not count")
   func boundedSum() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]), set("c/b", [:]), set("c/d", ["n": 5]), set("c/e", ["n": 2]))
@@ -148,7 +148,7 @@ import Testing
     #expect(try await figures(backend, target, .sum(FieldPath("n")), .count) == [6, 2])
   }
 
-  @Test("Aliases that mean the same text are refused")
+  @Test("Aliases with the same text are rejected")
   func aliases() async throws {
     let backend = try makeBackend()
     let twice = ["\u{e9}", "e\u{301}"].map { Aggregation(alias: $0, function: .count) }
@@ -158,7 +158,7 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("Deleting everything empties one database and keeps versions increasing")
+  @Test("Deleting everything empties one database, and versions keep increasing")
   func deleteAll() async throws {
     let backend = try await backend(["c/a", "d/b"])
     let other = DatabaseID(project: "q")
@@ -173,7 +173,7 @@ import Testing
     #expect(try await figures(backend, query("c"), .count) == [0])
   }
 
-  @Test("Seeding stores, replaces and counts")
+  @Test("Seeding stores, replaces and counts documents")
   func seed() async throws {
     let backend = try await backend(["c/d1"])
     try await backend.seed(

@@ -27,7 +27,7 @@ import Testing
     return watch
   }
 
-  @Test("Nothing changed: nothing but CURRENT and a snapshot is sent")
+  @Test("Without changes only CURRENT and a snapshot are sent")
   func unchanged() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("What changed since is sent, deletions and departures by name, and the rest is not")
+  @Test("Only later changes are sent, with deletes and removals by name")
   func changes() async throws {
     let backend = try makeBackend()
     let target = query("c", [field("n", .equal, 1)])
@@ -56,7 +56,7 @@ import Testing
       ])
   }
 
-  @Test("What the target never had is not told, however much of the collection changed; nor what came and went")
+  @Test("Changes to documents that were never in the target are not sent")
   func foreign() async throws {
     let backend = try makeBackend()
     let target = query("c", [field("n", .equal, 1)])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Where the history does not reach, a filter unmasks what left, or a reset where the client counts nothing")
+  @Test("Past the history, a filter reveals removals, or a reset without a count")
   func forgotten() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("A resumed window is told what came into it, what left it and what changed in it")
+  @Test("A resumed limit query receives its additions, removals and changes")
   func window() async throws {
     let backend = try makeBackend()
     let target = query("c", orderBy: [OrderBy(FieldPath("n"))], limit: 2)
@@ -122,7 +122,7 @@ import Testing
     #expect(filter.unchangedNames == expected.bits)
   }
 
-  @Test("A wrong expected count brings a filter even if nothing changed; none expected brings it without names")
+  @Test("A wrong expected count sends a filter, without names if no count is expected")
   func wrongCount() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -139,7 +139,7 @@ import Testing
     #expect(unsaid.client.filters[2] == nil)
   }
 
-  @Test("A token of another data set, of the future, or garbage resets the target and gives the full state")
+  @Test("A foreign, future or invalid token resets the target")
   func unknownTokens() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]))
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A token from before the kept changes resets the target; a younger one does not")
+  @Test("A token from before the history resets the target, and a younger one does not")
   func tooOld() async throws {
     let backend = try makeBackend(keptChanges: 10)
     try await backend.commit(set("c/first", [:]))
@@ -185,7 +185,7 @@ import Testing
     #expect(try await watch.messages() == ["ADD [2]", "DOC c/b +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("More changes than one step holds are all sent, commits in between included")
+  @Test("A resume larger than one step is complete, including commits in between")
   func manyChanges() async throws {
     let backend = try makeBackend()
     let count = SessionTarget.stepSize * 2 + 5
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test(
-    "In steps of a document, with commits between them, resumes end with what the queries answer",
+    "Resuming in single-document steps with commits in between converges",
     arguments: 1...TestSize.count(2, full: 4))
   func smallSteps(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "Random stops and resumes end with what the queries answer, and windows need no reset",
+    "Random stops and resumes converge, and limit queries need no reset",
     arguments: 1...TestSize.count(2, full: 4))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))

@@ -23,7 +23,7 @@ struct TransactionTests {
     return try await backend.documents(keys, .transaction(transaction), in: database).documents.map { $0["v"] }
   }
 
-  @Test("A transaction whose documents did not change commits")
+  @Test("A transaction with unchanged documents commits")
   func commits() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))
@@ -36,7 +36,7 @@ struct TransactionTests {
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
-  @Test("A client that opens transactions without end loses its own, and never keeps others from beginning one")
+  @Test("A client with endless transactions loses its own and does not block others")
   func room() throws {
     var table = TransactionTable(at: 0, maximumOpen: 10)
     let (greedy, modest) = (ClientID(), ClientID())
@@ -58,7 +58,7 @@ struct TransactionTests {
     #expect(table[kept] != nil)
   }
 
-  @Test("A document that changed, came or went since it was read aborts the commit", arguments: ["c/a", "c/none"])
+  @Test("A read document that changed, appeared or disappeared aborts the commit", arguments: ["c/a", "c/none"])
   func conflicts(path: String) async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))
@@ -72,7 +72,7 @@ struct TransactionTests {
     #expect(try await !backend.read("c/b").exists)
   }
 
-  @Test("A query's result is guarded: what enters or leaves it aborts, what it never matched does not")
+  @Test("A change to a query's result aborts, and other changes do not")
   func queries() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]))
@@ -88,7 +88,7 @@ struct TransactionTests {
     await #expect(throws: contention) { try await attempt(set("c/b", ["v": 9])) }
   }
 
-  @Test("All reads of a transaction see the version of its first")
+  @Test("All reads of a transaction see the version of its first read")
   func consistentReads() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 1]))
@@ -111,7 +111,7 @@ struct TransactionTests {
     _ = try await backend.commit([], in: database, transaction: id)
   }
 
-  @Test("An ended transaction can be rolled back again but not used; one that never was is refused")
+  @Test("An ended transaction can only be rolled back, and an unknown one is rejected")
   func endedTransactions() async throws {
     let backend = try makeBackend(clock: clock)
     let transaction = try await begin(backend)
@@ -129,7 +129,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A transaction expires after a minute of idleness and after four and a half in all")
+  @Test("A transaction expires after a minute idle or 4.5 minutes in total")
   func expiry() async throws {
     let backend = try makeBackend(clock: clock)
     let expired = RPCStatus(.invalidArgument, "The referenced transaction has expired or is no longer valid.")
@@ -146,7 +146,7 @@ struct TransactionTests {
     await #expect(throws: expired) { _ = try await read("c/a", in: busy, backend) }
   }
 
-  @Test("Batched writes succeed and fail one by one; a document may occur once")
+  @Test("Batched writes succeed separately, and a document may occur once")
   func batchWrite() async throws {
     let backend = try makeBackend(clock: clock)
     let results = try await backend.commitEach(
@@ -157,7 +157,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("The nearest vectors come first, within the threshold and with their distance")
+  @Test("The nearest vectors are returned first, within the threshold, with distances")
   func nearest() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(
@@ -175,7 +175,7 @@ struct TransactionTests {
     #expect(try await search(.euclidean, threshold: 0.5) == ["c/a double(0.0)"])
   }
 
-  @Test("Queries over every collection below a path find documents at the asked depth")
+  @Test("Queries over every collection below a path find documents at the given depth")
   func kindless() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("a/1", [:]), set("b/2", [:]), set("a/1/c/3", [:]), set("a/1/c/3/d/4", [:]))
@@ -190,7 +190,7 @@ struct TransactionTests {
     #expect(try await paths(.descendants, below: "a/1") == ["a/1/c/3", "a/1/c/3/d/4"])
   }
 
-  @Test("A long query reads one version, whatever is written between its slices")
+  @Test("A long query reads one version despite writes between its slices")
   func slicedQueryIsConsistent() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.seed((0..<5_000).map { (key("c/\($0)"), ["v": 1] as Fields) }, in: database)
@@ -204,7 +204,7 @@ struct TransactionTests {
   }
 
   @Test(
-    "What lies below a path can be removed, and listeners are told each document",
+    "Removing everything below a path notifies listeners of each document",
     arguments: [
       ("a", ["ab/1", "b/1"]), ("a/1", ["a/2", "a/2/c/3", "ab/1", "b/1"]),
       ("a/2/c", ["a/1", "a/1/c/3", "a/2", "ab/1", "b/1"]),
@@ -223,7 +223,7 @@ struct TransactionTests {
     #expect(left.sorted() == rest)
   }
 
-  @Test("A query whose order has to be found lets others in between its slices")
+  @Test("A query that must sort lets other work run between slices")
   func pauses() async throws {
     let count = Mutex(0)
     let backend = try LocalBackend(

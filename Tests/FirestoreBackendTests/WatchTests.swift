@@ -9,7 +9,7 @@ import Testing
 @testable import FirestoreBackend
 
 @Suite struct WatchTests {
-  @Test("A new target gets ADD, its documents, CURRENT and a snapshot; then one change and one snapshot per commit")
+  @Test("A new target receives ADD, documents, CURRENT and a snapshot, then changes")
   func sequence() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]), set("d/x", [:]))
@@ -29,7 +29,7 @@ import Testing
     #expect(try await watch.messages() == [])
   }
 
-  @Test("A document that leaves one target and stays in another is told in one message")
+  @Test("A document that leaves one target and stays in another is sent once")
   func leavesOne() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]))
@@ -43,7 +43,7 @@ import Testing
     #expect(try await watch.messages() == ["DOC c/a +[2] -[4]", "SNAPSHOT"])
   }
 
-  @Test("A document target reports a missing document as deleted, and its coming and going")
+  @Test("A document target reports a missing document as deleted, and later changes")
   func documentTarget() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -55,7 +55,7 @@ import Testing
     #expect(try await watch.messages() == ["DELETE c/a +[] -[1]", "SNAPSHOT"])
   }
 
-  @Test("A collection group target sees every depth below its ancestor")
+  @Test("A collection group target covers every depth below its ancestor")
   func groupTarget() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("m/1", [:]), set("a/1/m/2", [:]), set("b/1/m/3", [:]))
@@ -73,7 +73,7 @@ import Testing
     #expect(watch.client.paths(4) == ["a/1/m/2", "a/1/m/4"])
   }
 
-  @Test("An invalid query is added and removed with its cause; the stream and other targets live on")
+  @Test("An invalid query removes its target with the cause, and others continue")
   func invalidQuery() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -87,7 +87,7 @@ import Testing
     #expect(try await watch.messages() == [])
   }
 
-  @Test("A removed target is acknowledged once and silent afterwards; its id can be used again at once")
+  @Test("A removed target is acknowledged once, and its id is reusable immediately")
   func remove() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]))
@@ -104,7 +104,7 @@ import Testing
     #expect(try await watch.messages() == [])
   }
 
-  @Test("The removal of a target that is not there is not answered")
+  @Test("Removing an unknown target gets no response")
   func removeUnknown() async throws {
     var watch = await WatchDriver(try makeBackend())
     try await watch.add(2, query("c"))
@@ -115,7 +115,7 @@ import Testing
     #expect(try await watch.messages() == ["REMOVE [2]"])
   }
 
-  @Test("A target id in use or negative is an error of the stream")
+  @Test("A target id that is in use or negative is a stream error")
   func targetIDs() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -124,7 +124,7 @@ import Testing
     await #expect(throws: RPCStatus.self) { try await watch.add(-1, query("d")) }
   }
 
-  @Test("Commits that a slow client has not fetched are merged to the newest state, and what came and went is silent")
+  @Test("Commits a slow client has not read are merged into the newest state")
   func merging() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 0]))
@@ -141,7 +141,7 @@ import Testing
     #expect(watch.client.readTime == last)
   }
 
-  @Test("More pending documents than the bound are found in the log, without a reset, and what left is told")
+  @Test("More pending documents than the limit are read from the log without a reset")
   func overflow() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -161,7 +161,7 @@ import Testing
     #expect(watch.client.current == [2, 4])
   }
 
-  @Test("A step takes documents of about 256 KiB, of a result and of what changed, and a snapshot when all is told")
+  @Test("A step sends about 256 KiB of documents, and a snapshot when complete")
   func steps() async throws {
     let backend = try makeBackend()
     let text = Value.string(String(repeating: "x", count: 50_000))
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("While a large target is read, commits before and after the place reached are both told right")
+  @Test("Commits on both sides of a running read are sent correctly")
   func commitsWhileReading() async throws {
     let backend = try makeBackend()
     let count = SessionTarget.stepSize * 3
@@ -215,7 +215,7 @@ import Testing
     #expect(watch.client.snapshots == 1)
   }
 
-  @Test("A heartbeat gives every stream a snapshot at the last commit")
+  @Test("A heartbeat sends every stream a snapshot of the last commit")
   func heartbeat() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -245,7 +245,7 @@ import Testing
     #expect(watch.client.paths(1) == [] && watch.client.paths(2) == [])
   }
 
-  @Test("Streams of one database hear nothing of another")
+  @Test("Streams of one database receive no changes of another")
   func databases() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -271,7 +271,7 @@ import Testing
   ]
 
   @Test(
-    "After every commit what the messages add up to is what the queries answer",
+    "After every commit the messages add up to the query results",
     arguments: 1...TestSize.count(2, full: 6))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))

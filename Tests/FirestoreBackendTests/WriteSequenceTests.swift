@@ -44,7 +44,7 @@ struct WriteSequenceTests {
   }
 
   @Test(
-    "Writes that exclude each other are an invalid request, whatever is stored; all others go on",
+    "Conflicting writes are an invalid request, and all others succeed",
     arguments: Kind.allCases, Kind.allCases)
   func pairs(_ first: Kind, _ second: Kind) async throws {
     for isThere in [false, true] {
@@ -60,7 +60,7 @@ struct WriteSequenceTests {
     }
   }
 
-  @Test("Only writes to one document count, and only the last one before")
+  @Test("Only writes to the same document conflict, and only with the previous one")
   func sequences() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:], .exists(false)))

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(
-    "What the real backend refuses is refused with its text",
+    "Invalid writes are rejected with the real backend's message",
     arguments: [
       (set("c/.", [:]), "contains a resource id \".\" at index 1."),
       (set("c//d/e", [:]), "lacks a resource id at index 1."),
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// No arguments of a test: these are described, byte by byte.
-  @Test("What is too large is refused with its text")
+  @Test("Oversized writes are rejected with the real backend's message")
   func tooLarge() async throws {
     let large = Value.bytes(Array(repeating: 0, count: 600_000))
     try await refused(
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "What is unusual but legal is stored",
+    "Unusual but valid data is stored",
     arguments: [
       set("c/__id7__", [:]), set("c/__", [:]), set("c/____", [:]), set("c/a\u{0}b", ["a.b": 1, "`": 2]),
       set("c/a", ["a": nested(21)]), set("c/a", ["a": ["__min__": .null]]), set("c/a", ["a": ["__int__": 7]]),
@@ -65,7 +65,7 @@ import Testing
     #expect(try await backend.paths(query("c")) == [mutation.key.path.text])
   }
 
-  @Test("Timestamps are cut to microseconds at every depth")
+  @Test("Timestamps are truncated to microseconds at every depth")
   func timestamps() async throws {
     let backend = try makeBackend()
     let precise = Value.timestamp(Timestamp(seconds: 5, nanoseconds: 123_456_789))

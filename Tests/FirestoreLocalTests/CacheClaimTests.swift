@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// A cache belongs to one database, and what waits in it is shown to no other.
-@Suite("Whose a cache is")
+@Suite("Cache ownership")
 struct CacheClaimTests {
   private static let database = DatabaseID(project: "test-project")
   private let place = Place(.durable)
@@ -44,7 +44,7 @@ struct CacheClaimTests {
     return count
   }
 
-  @Test("A queue is opened again for its own database, and refused for another one, which runs in memory and says why")
+  @Test("A cache with pending writes reopens for its own database and rejects another")
   func foreign() throws {
     try use(ours, queueing: "cities/SF")
 
@@ -67,7 +67,7 @@ struct CacheClaimTests {
     store.requestID(of: MutationBatch(id: BatchID(1), localWriteTime: now, mutations: [])).clientID
   }
 
-  @Test("Without a write in it, another database's cache is begun anew where only this backend's caches lie")
+  @Test("A cache without pending writes is replaced when another database opens it")
   func replaced() throws {
     let old = try LocalStore(configuration(CacheClaim(others)))
     let first = identity(of: old)
@@ -81,7 +81,7 @@ struct CacheClaimTests {
     #expect(first != second)
   }
 
-  @Test("A refused write counts as one that waits")
+  @Test("A rejected write counts as pending for ownership")
   func rejected() throws {
     var store = try LocalStore(configuration(CacheClaim(others)))
     let batch = try store.write([set("cities/SF", [:])], at: now).batchID
@@ -92,7 +92,7 @@ struct CacheClaimTests {
     #expect(refusal(CacheClaim(ours, replacesOthers: true))?.kind == .foreign)
   }
 
-  @Test("A cache that does not say whose it is becomes that of the first who asks, with its queue")
+  @Test("An unclaimed cache becomes the first opener's, with its queue")
   func ownerless() throws {
     try use(nil, queueing: "cities/SF")
 
@@ -101,7 +101,7 @@ struct CacheClaimTests {
     #expect(refusal(CacheClaim(others))?.kind == .foreign)
   }
 
-  @Test("Whose it is stays in a cache that was marked as damaged and found whole")
+  @Test("A cache marked as damaged but found intact keeps its owner")
   func verified() throws {
     try use(ours, queueing: "cities/SF")
     #expect(FileManager.default.createFile(atPath: place.databasePath + ".damaged", contents: nil))
@@ -109,7 +109,7 @@ struct CacheClaimTests {
     #expect(try waitingWrites(CacheClaim(ours)) == 1)
   }
 
-  @Test("Databases of one server, and servers of one database, are told apart, whatever the case of a host's name")
+  @Test("Databases and servers are distinguished, ignoring the case of host names")
   func identities() {
     let named = DatabaseID(project: "test-project", database: "default")
     let identities = [

@@ -26,7 +26,7 @@ import Testing
     return nil
   }
 
-  @Test("A pending write that changed on disk is an error that says it was not sent, and nobody else's")
+  @Test("A pending write changed on disk is reported as unsent and is never sent")
   func batch() throws {
     let store = try filled(Place(.memory))
 
@@ -40,7 +40,7 @@ import Testing
     #expect(next?.kind == .corrupt)
   }
 
-  @Test("A pending write that came under another user is not sent as his")
+  @Test("A pending write moved to another user on disk is not sent")
   func user() throws {
     var store = try filled(Place(.memory))
     _ = try store.changeUser(to: "ada")
@@ -50,7 +50,7 @@ import Testing
     #expect(failure { try store.pendingBatches() }?.kind == .corrupt)
   }
 
-  @Test("An overlay that changed on disk is not shown")
+  @Test("An overlay changed on disk is not shown")
   func overlay() throws {
     let store = try filled(Place(.memory))
 
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "A document whose name, times or state changed on disk is not shown as another one, or as none",
+    "A document whose name, times or state changed on disk is not shown",
     arguments: [
       "name = 'e'", "version = version + 1", "create_time = 7", "state = 2", "state = 0",
       "checksum = checksum + 4294967296",
@@ -98,7 +98,7 @@ import Testing
     #expect(failure { try store.database.verify() }?.kind == .corrupt)
   }
 
-  @Test("A target is not resumed with a token that changed on disk")
+  @Test("A target does not resume with a token that changed on disk")
   func target() throws {
     let place = Place(.durable)
     var store = try filled(place)
@@ -113,7 +113,7 @@ import Testing
   /// Gives the target of `rooms` another document, in the table and in its index.
   private static let exchange = "UPDATE target_documents SET document = (SELECT max(id) FROM documents)"
 
-  @Test("A target whose documents were exchanged for as many others is noticed when it is listened to again")
+  @Test("Listening again detects a target whose documents were exchanged on disk")
   func members() throws {
     for isScan in [true, false] {
       let place = Place(.durable)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("A query that goes on from the last result is not answered from documents of others")
+  @Test("A query does not reuse a previous result whose documents were exchanged on disk")
   func previousResult() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -159,7 +159,7 @@ import Testing
     store.close()
   }
 
-  @Test("Whatever a target's documents become, they are known for what was stored")
+  @Test("A target's membership checksum follows every change of its documents")
   func memberChanges() throws {
     for policy in [GarbageCollectionPolicy.eager, .leastRecentlyUsed(thresholdBytes: 0)] {
       var store = try Place(.memory).open(policy)

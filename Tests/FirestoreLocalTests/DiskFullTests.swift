@@ -11,7 +11,7 @@ import Testing
 @Suite("A full disk")
 struct DiskFullTests {
   @Test(
-    "A full disk refuses the change, keeps what was there, and works again once there is room",
+    "A full disk rejects the change, keeps existing data, and recovers with space",
     arguments: Storage.allCases)
   func fullDisk(_ storage: Storage) throws {
     let place = Place(storage)

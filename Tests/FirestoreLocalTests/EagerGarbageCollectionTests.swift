@@ -7,7 +7,7 @@ import FirestoreSQLite
 import FirestoreTesting
 import Testing
 
-@Suite("Eager collection")
+@Suite("Eager garbage collection")
 struct EagerGarbageCollectionTests {
   private func open() throws -> LocalStore { try Place(.memory).open(.eager) }
 
@@ -15,7 +15,7 @@ struct EagerGarbageCollectionTests {
     try store.remoteDocument(key(path)) != nil
   }
 
-  @Test("Releasing a target removes the documents that only it held")
+  @Test("Releasing a target removes the documents that only it contained")
   func release() throws {
     var store = try open()
     let rooms = try store.allocateTarget(collection("rooms").target).id
@@ -32,7 +32,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/written", store))
   }
 
-  @Test("A document leaves with its last target, unless a view shows it or it is being looked up")
+  @Test("A document is evicted with its last target unless a view or lookup uses it")
   func membership() throws {
     var store = try open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -55,7 +55,7 @@ struct EagerGarbageCollectionTests {
     #expect(afterwards == [false, false, false])
   }
 
-  @Test("What a view shows is kept even if noting it failed")
+  @Test("A document in a view is kept even if recording the view failed")
   func failedNote() throws {
     var store = try open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -69,7 +69,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/a", store))
   }
 
-  @Test("An acknowledged document that no target holds is not kept")
+  @Test("An acknowledged document outside every target is not kept")
   func acknowledged() throws {
     var store = try open()
     let first = try store.write([set("rooms/a", [:])], at: now).batchID
@@ -84,7 +84,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/a", store) == false)
   }
 
-  @Test("A resolved limbo document that nothing refers to is not kept")
+  @Test("A resolved limbo document without references is not kept")
   func resolvedLimbo() throws {
     var store = try open()
     var resolution = event(at: 1, [doc("rooms/a", at: 1), doc("rooms/b", at: 1)])
@@ -97,7 +97,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/b", store))
   }
 
-  @Test("The least-recently-used collector does nothing")
+  @Test("Least-recently-used collection does nothing")
   func noLRU() throws {
     var store = try open()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Eviction by hand")
+@Suite("Manual eviction")
 struct EvictionTests {
   private func evict(_ path: String, from store: inout LocalStore) throws -> Eviction {
     var eviction = Eviction(of: ResourcePath(path))
@@ -16,7 +16,7 @@ struct EvictionTests {
   }
 
   @Test(
-    "Documents leave that no listener and no pending write holds; what is kept is counted", arguments: Storage.allCases)
+    "Documents without a listener or pending write are evicted, and the rest counted", arguments: Storage.allCases)
   func kept(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -44,7 +44,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("A query that is not listened to is unknown afterwards, so that the server is asked for all of it again")
+  @Test("An evicted query without a listener is read again in full")
   func forgotten() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -66,7 +66,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("Many documents leave in several slices; an unknown collection has none")
+  @Test("Many documents are evicted in slices, and an unknown collection has none")
   func slices() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("By age only what the server has neither sent nor confirmed since leaves", arguments: Storage.allCases)
+  @Test("Eviction by age evicts only documents not sent or confirmed since", arguments: Storage.allCases)
   func age(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -102,7 +102,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("The fact that a document does not exist leaves as well, and is counted apart", arguments: Storage.allCases)
+  @Test("Tombstones are evicted too and counted separately", arguments: Storage.allCases)
   func tombstones(_ storage: Storage) throws {
     var store = try Place(storage).open()
     _ = try store.apply(event(at: 1, [doc("rooms/a", at: 1), doc("rooms/gone", at: 1, nil)]))

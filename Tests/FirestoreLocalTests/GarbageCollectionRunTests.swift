@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Collection in slices")
+@Suite("Garbage collection in slices")
 struct GarbageCollectionRunTests {
   private static let text = Value.string(String(repeating: "x", count: 400))
 
@@ -42,7 +42,7 @@ struct GarbageCollectionRunTests {
     try store.execute(collection(name), usingPreviousResults: false).documents.count
   }
 
-  @Test("A run takes many slices, and each of them leaves a consistent cache", arguments: Storage.allCases)
+  @Test("A run takes many slices, and each leaves a consistent cache", arguments: Storage.allCases)
   func slices(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place)
@@ -66,7 +66,7 @@ struct GarbageCollectionRunTests {
     #expect(left == [0, 2000, 2000])
   }
 
-  @Test("A run that ends after any slice leaves a consistent cache, and the next run does the rest")
+  @Test("A run stopped after any slice leaves a consistent cache, and the next finishes")
   func interrupted() throws {
     let original = Place(.durable)
     try filled(original).close()
@@ -106,7 +106,7 @@ struct GarbageCollectionRunTests {
     }
   }
 
-  @Test("What comes into use between two slices stays", arguments: Storage.allCases)
+  @Test("A document that comes into use between two slices is kept", arguments: Storage.allCases)
   func changes(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -134,7 +134,7 @@ struct GarbageCollectionRunTests {
     #expect(violations == [])
   }
 
-  @Test("A target that is collected while it is asked for again begins anew", arguments: Storage.allCases)
+  @Test("A target collected while it is requested again starts from scratch", arguments: Storage.allCases)
   func relisten(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place)
@@ -154,7 +154,7 @@ struct GarbageCollectionRunTests {
     #expect(left == 1)
   }
 
-  @Test("A dry run tells what would go and changes nothing", arguments: Storage.allCases)
+  @Test("A dry run reports the evictions and changes nothing", arguments: Storage.allCases)
   func dryRun(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place)
@@ -177,7 +177,7 @@ struct GarbageCollectionRunTests {
     #expect(dry.plan.sequenceNumbersCollected == 1 && dry.plan.sequenceNumbers == 3)
   }
 
-  @Test("The size is that of the files, and what is collected is given back to the disk")
+  @Test("The cache size is the size of its files, and collection frees disk space")
   func fileSize() throws {
     let place = Place(.durable)
     var store = try filled(place)
@@ -202,7 +202,7 @@ struct GarbageCollectionRunTests {
     #expect(free == 0)
   }
 
-  @Test("A cache that is opened with a smaller size keeps its log small and shrinks below it, tenth by tenth")
+  @Test("A cache opened with a smaller limit keeps its WAL small and shrinks in steps")
   func smallerSize() throws {
     let place = Place(.durable)
     var store = try place.open(.leastRecentlyUsed(thresholdBytes: 100_000_000))

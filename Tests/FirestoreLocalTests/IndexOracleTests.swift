@@ -13,7 +13,9 @@ import Testing
 /// answers, and the entries must be exactly those of the documents.
 @Suite("Indexes against a brute-force oracle")
 struct IndexOracleTests {
-  @Test("Indexed answers are the right ones", arguments: Storage.allCases, 1...UInt64(TestSize.count(2, full: 6)))
+  @Test(
+    "Indexed queries return the same results as brute force",
+    arguments: Storage.allCases, 1...UInt64(TestSize.count(2, full: 6)))
   func answersAgree(_ storage: Storage, _ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var world = IndexedWorld(place: Place(storage), seed: seed)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Entries of documents that came last")
+@Suite("Index entries of recent documents")
 struct IndexTailTests {
   private let definitions: [FieldIndex] = {
     let index = try? FieldIndex(collectionGroup: "rooms", fields: [FieldIndex.Field(FieldPath("n"))])
@@ -39,7 +39,7 @@ struct IndexTailTests {
     return sorted.prefix(3).map(\.key.documentID)
   }
 
-  @Test("Entries are written many at a time, and found before they are", arguments: Storage.allCases)
+  @Test("Entries are written in batches and are found before they are written", arguments: Storage.allCases)
   func batches(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try open(place, maximumCount: 10)
@@ -61,7 +61,7 @@ struct IndexTailTests {
     try close(store)
   }
 
-  @Test("Changes of a document are followed whether or not it has entries, also after a restart")
+  @Test("Document changes are indexed with or without entries, also after a restart")
   func changes() throws {
     let place = Place(.durable)
     var store = try open(place, maximumCount: 4)
@@ -80,7 +80,7 @@ struct IndexTailTests {
     try close(store)
   }
 
-  @Test("An index that is made after a time without one takes in all documents")
+  @Test("An index created after a period without indexes includes all documents")
   func pause() throws {
     var store = try open(Place(.memory), maximumCount: 4)
     try store.setIndexes(definitions)

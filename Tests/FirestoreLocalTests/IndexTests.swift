@@ -52,7 +52,7 @@ struct IndexTests {
     return count
   }
 
-  @Test("An index is used when its backfill is complete, and finds no more than the documents wanted")
+  @Test("A complete index is used and finds only the matching documents")
   func backfill() throws {
     var store = try Place(.memory).open()
     store.backfillPacer = .pieces(10)
@@ -75,7 +75,7 @@ struct IndexTests {
     #expect(after.indexes.map(\.servedFilters) == [[FieldFilter(FieldPath("state"), .equal, .string("s7"))]])
   }
 
-  @Test("Documents that come after the definition are indexed as they are written")
+  @Test("Documents stored after an index definition are indexed immediately")
   func writeTime() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"))])
@@ -88,7 +88,7 @@ struct IndexTests {
     #expect(!needsBackfill)
   }
 
-  @Test("An ordering with a limit reads as many documents as the limit says", arguments: [false, true])
+  @Test("An order with a limit reads only as many documents as the limit", arguments: [false, true])
   func limit(_ isReversed: Bool) throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("population"))])
@@ -108,7 +108,7 @@ struct IndexTests {
     #expect(found.sorted() == Array(wanted))
   }
 
-  @Test("A condition and an ordering share one index, and a cursor starts in the middle of it")
+  @Test("A condition and an order share one index, and a cursor starts inside it")
   func composite() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"), descending("population"))])
@@ -126,7 +126,7 @@ struct IndexTests {
     #expect(keys.count == 10)
   }
 
-  @Test("Two indexes are intersected, alternatives united")
+  @Test("Indexes are intersected for AND and united for OR")
   func combined() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([
@@ -160,7 +160,7 @@ struct IndexTests {
     #expect(result.documents.count > 590)
   }
 
-  @Test("A pending write decides what an index finds", arguments: Storage.allCases)
+  @Test("Pending writes determine what an index finds", arguments: Storage.allCases)
   func overlay(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -180,7 +180,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A backfill goes on after a restart where it was")
+  @Test("A backfill resumes after a restart")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -204,7 +204,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A new configuration keeps what stays and drops the rest, entries and all", arguments: Storage.allCases)
+  @Test("A new configuration keeps unchanged indexes and drops the others' entries", arguments: Storage.allCases)
   func configuration(_ storage: Storage) throws {
     var store = try Place(storage).open()
     store.backfillPacer = .pieces(10)
@@ -232,7 +232,7 @@ struct IndexTests {
     #expect(rest.isEmpty)
   }
 
-  @Test("A failed change leaves indexes and documents as they were")
+  @Test("A failed change leaves indexes and documents unchanged")
   func undone() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"))])
@@ -244,7 +244,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A damaged definition costs its index, nothing else")
+  @Test("A damaged definition loses only its own index")
   func damagedDefinition() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -267,7 +267,7 @@ struct IndexTests {
     #expect(violations.isEmpty)
   }
 
-  @Test("Collected documents leave no entries", arguments: Storage.allCases)
+  @Test("Evicted documents leave no index entries", arguments: Storage.allCases)
   func collected(_ storage: Storage) throws {
     var store = try Place(storage).open()
     try store.setIndexes([try index(ascending("state")), try index(FieldIndex.Field(FieldPath("tags"), .contains))])
@@ -285,7 +285,7 @@ struct IndexTests {
 
   // MARK: Automatic indexes
 
-  @Test("A scan that finds little makes an index, if that is switched on")
+  @Test("With automatic indexing, a scan with few matches creates an index")
   func automatic() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(cities(0..<1000))
@@ -312,7 +312,7 @@ struct IndexTests {
     #expect(kept.count == 1)
   }
 
-  @Test("Small collections, and queries that an index would not help, make none")
+  @Test("Small collections and queries that an index cannot help create no index")
   func nothingAutomatic() throws {
     var store = try Place(.memory).open()
     store.createsIndexesAutomatically = true
@@ -328,7 +328,7 @@ struct IndexTests {
 
   // MARK: Definitions
 
-  @Test("A definition that is none is refused with the reason")
+  @Test("An invalid definition is rejected with the reason")
   func definitions() throws {
     func reason(_ group: String, _ fields: FieldIndex.Field...) -> String? {
       do throws(ModelError) {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("The inside of a cache")
+@Suite("Cache inspection")
 struct InsideTests {
   /// A clock that a test moves.
   private final class Times {
@@ -20,7 +20,7 @@ struct InsideTests {
       matches: (0..<count).map { doc("rooms/\($0)", at: 1) }, remoteKeys: [], plan: plan, documentsScanned: count * 2)
   }
 
-  @Test("The times of a query are told by the size of the collection, the slowest of few runs as their 99th percentile")
+  @Test("Query times are grouped by collection size, with the slowest as 99th percentile")
   func percentiles() throws {
     let times = Times()
     let ledger = QueryLedger { times.now }
@@ -50,7 +50,7 @@ struct InsideTests {
     #expect(ledger.queries().first?.classes.map(\.runs) == [1, 5, 200])
   }
 
-  @Test("Of many queries the last are kept, of many runs of one the last")
+  @Test("The most recent queries and runs are kept")
   func bounds() throws {
     let times = Times()
     let ledger = QueryLedger { times.now }
@@ -63,7 +63,7 @@ struct InsideTests {
     #expect(ledger.queries().first?.runs == 301 && ledger.queries().first?.classes.map(\.runs) == [256])
   }
 
-  @Test("A query of the store is timed, whichever way it is answered", arguments: Storage.allCases)
+  @Test("Every store query is timed, whatever its plan", arguments: Storage.allCases)
   func timed(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -107,7 +107,7 @@ struct InsideTests {
   }
 
   @Test(
-    "A survey counts overlays by collection, whoever waits, and the rows of all tables", arguments: Storage.allCases)
+    "A survey counts overlays by collection for all users, and every table's rows", arguments: Storage.allCases)
   func contents(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -137,7 +137,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Every entry of an index is counted, over several slices, and what a dropped index has left")
+  @Test("Every index entry is counted in slices, including those of dropped indexes")
   func indexEntries() throws {
     var store = try Place(.memory).open()
     store.backfillPacer = .pieces(10)
@@ -170,7 +170,7 @@ struct InsideTests {
     return try store.contents(of: run)
   }
 
-  @Test("The documents that a collection would take are told by collection, and are those that it takes")
+  @Test("The documents that collection would evict are reported by collection")
   func leaving() throws {
     var store = try Place(.durable).open()
     for (time, name) in ["old", "new"].enumerated() {
@@ -194,7 +194,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("What a collection would take is listed in the order of its last use, results and documents")
+  @Test("Eviction candidates are listed by last use, results and documents")
   func victims() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(event(at: 4, [doc("loose/a", at: 4), doc("loose/b", at: 4)]))
@@ -225,7 +225,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("A collection that was listened to as a whole can be asked for offline; else its results can, as of their time")
+  @Test("A fully listened collection is available offline; otherwise only its results are")
   func coverage() throws {
     var store = try Place(.memory).open()
     for (query, time) in [
@@ -265,7 +265,7 @@ struct InsideTests {
     return (documents, count)
   }
 
-  @Test("All documents are read page by page, as the backend had them, with the time of the cache's knowledge")
+  @Test("All documents are read in pages as the backend sent them, with their read time")
   func pages() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(event(at: 3, (0..<450).map { doc("rooms/\($0)", at: 2) } + [doc("halls/gone", at: 3, nil)]))

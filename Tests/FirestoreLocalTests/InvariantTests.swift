@@ -9,10 +9,10 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Invariants of the store")
+@Suite("Store invariants")
 struct InvariantTests {
   @Test(
-    "A remote event that fails half-way leaves neither its documents nor its token (S6)", arguments: Storage.allCases)
+    "A failed remote event stores neither its documents nor its token (S6)", arguments: Storage.allCases)
   func halfWay(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -71,7 +71,7 @@ struct InvariantTests {
   }
 
   @Test(
-    "Whatever happens, a document is its remote state under its overlay, which says what the pending writes say (S9)",
+    "A document is always its remote state plus an overlay of its pending writes (S9)",
     arguments: Storage.allCases, 0..<UInt64(TestSize.count(6, full: 12)))
   func overlays(_ storage: Storage, _ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Least-recently-used collection")
+@Suite("Least-recently-used garbage collection")
 struct LRUGarbageCollectionTests {
-  @Test("Only a cache of the threshold's size is collected", arguments: Storage.allCases)
+  @Test("Only a cache above the size threshold is collected", arguments: Storage.allCases)
   func threshold(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -25,7 +25,7 @@ struct LRUGarbageCollectionTests {
     #expect(at.documentsRemoved == 1)
   }
 
-  @Test("The oldest targets and orphans go first", arguments: Storage.allCases)
+  @Test("The oldest targets and orphaned documents are evicted first", arguments: Storage.allCases)
   func oldestFirst(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -51,7 +51,7 @@ struct LRUGarbageCollectionTests {
     #expect(known == cached)
   }
 
-  @Test("What is still referred to stays", arguments: Storage.allCases)
+  @Test("Referenced documents are kept", arguments: Storage.allCases)
   func references(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -80,7 +80,7 @@ struct LRUGarbageCollectionTests {
     #expect(plain == nil)
   }
 
-  @Test("What a view shows stays, however it came into the view, and what left it goes")
+  @Test("Documents in a view are kept, and documents that left it are evicted")
   func shown() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -104,7 +104,7 @@ struct LRUGarbageCollectionTests {
     #expect(kept == ["a", "c"])
   }
 
-  @Test("A document that leaves a view was used last")
+  @Test("Leaving a view counts as the last use of a document")
   func recency() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -123,7 +123,7 @@ struct LRUGarbageCollectionTests {
     #expect(names == ["a", "c"])
   }
 
-  @Test("Collecting gives the space back")
+  @Test("Collection frees disk space")
   func shrinks() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -145,7 +145,7 @@ struct LRUGarbageCollectionTests {
     #expect(try #require(file) < full / 4)
   }
 
-  @Test("A cache that never collects keeps everything")
+  @Test("A cache without collection keeps everything")
   func never() throws {
     let place = Place(.memory)
     var store = try place.open(.never)

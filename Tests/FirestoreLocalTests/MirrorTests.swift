@@ -10,7 +10,7 @@ import Testing
 /// Scans of a memory cache read columns of the fields that conditions are about. Here are more documents than one block
 /// of a scan has and more fields than there are columns; small collections of all kinds of values are asked in
 /// `QueryOracleTests` and `IndexOracleTests`.
-@Suite("Scans of a memory cache")
+@Suite("In-memory cache scans")
 struct MirrorTests {
   private static let count = TestSize.count(4_200, full: 9_000)
   private static let fieldCount = 10
@@ -58,7 +58,7 @@ struct MirrorTests {
     return Array(sorted.prefix(query.limit ?? .max))
   }
 
-  @Test("They answer what comparing every document answers, also after changes")
+  @Test("A scan returns the same as comparing every document, also after changes")
   func answers() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct MirrorTests {
     }
   }
 
-  @Test("A change that is not stored is not seen")
+  @Test("A change that is rolled back is not visible")
   func rollback() throws {
     let place = Place(.memory)
     var store = try place.open()

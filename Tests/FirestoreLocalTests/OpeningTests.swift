@@ -46,7 +46,7 @@ struct OpeningTests {
     #expect(later > batch)
   }
 
-  @Test("Opening a cache for the same user and reading from it write nothing")
+  @Test("Opening a cache for the same user and reading from it writes nothing")
   func readingOnly() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -63,7 +63,7 @@ struct OpeningTests {
     store.close()
   }
 
-  @Test("What was written is on disk before the call returns, as after a kill (S10)")
+  @Test("A write is on disk before the call returns, also after a kill (S10)")
   func crash() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -87,7 +87,7 @@ struct OpeningTests {
     store.close()
   }
 
-  @Test("A store can be handed to an actor")
+  @Test("A store can be transferred to an actor")
   func actor() async throws {
     actor Owner {
       private var store: LocalStore
@@ -102,7 +102,7 @@ struct OpeningTests {
     #expect(batch == BatchID(1))
   }
 
-  @Test("A batch has the same id after a restart")
+  @Test("A batch keeps its id after a restart")
   func batchIdentity() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -121,7 +121,7 @@ struct OpeningTests {
     #expect(other.clientID != id.clientID)
   }
 
-  @Test("Each user is a sender of its own, whose last answers a server remembers")
+  @Test("Each user has a separate client id, and a server keeps responses per id")
   func senders() throws {
     var store = try Place(.durable).open()
     _ = try store.write([set("rooms/a", [:])], at: now)
@@ -134,7 +134,7 @@ struct OpeningTests {
     #expect(WriteRequestID(label: signedIn.label) == signedIn)
   }
 
-  @Test("A cache whose log was cut off uses a number again, and never an id")
+  @Test("A cache with a truncated WAL reuses a batch number but never a request id")
   func cutLog() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -161,7 +161,7 @@ struct OpeningTests {
     #expect(id != lostID)
   }
 
-  @Test("A batch number is not used again after a restart")
+  @Test("A batch number is not reused after a restart")
   func batchNumbers() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -175,7 +175,7 @@ struct OpeningTests {
     #expect(second > first)
   }
 
-  @Test("The directory is private")
+  @Test("The cache directory is private")
   func permissions() throws {
     let place = Place(.durable)
     let store = try place.open()
@@ -186,7 +186,7 @@ struct OpeningTests {
     store.close()
   }
 
-  @Test("A second store on the same directory is refused, and works in memory if asked to fall back")
+  @Test("A second store on a directory fails, or falls back to memory on request")
   func locked() throws {
     let place = Place(.durable)
     let store = try place.open()
@@ -205,7 +205,7 @@ struct OpeningTests {
     #expect(failure(place) == nil)
   }
 
-  @Test("A file that is no database is moved aside and a new one begun")
+  @Test("A file that is not a database is moved aside and replaced")
   func garbage() throws {
     let place = Place(.durable)
     try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
@@ -230,7 +230,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A cache that lacks a table, a column or an index is damaged, and told at once",
+    "A missing table, column or index is reported immediately as damage",
     arguments: [
       ("DROP TABLE bundles", "bundles"), ("ALTER TABLE targets RENAME COLUMN members TO others", "targets.members"),
       ("DROP INDEX documents_by_key", "documents_by_key"),
@@ -246,7 +246,7 @@ struct OpeningTests {
     #expect(error?.message.hasPrefix("The cache is damaged: it lacks \(name)") == true, "\(error?.message ?? "")")
   }
 
-  @Test("Bytes that changed on disk are noticed when read, and the file moved aside at the next start")
+  @Test("Changed bytes are detected when read, and the file is moved aside at restart")
   func flippedByte() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -269,7 +269,7 @@ struct OpeningTests {
     #expect(next.movedAside == place.databasePath + ".damaged-1")
   }
 
-  @Test("A database with random bytes changed never crashes the store", arguments: 1...TestSize.count(20, full: 40))
+  @Test("Random changes to a database file never crash the store", arguments: 1...TestSize.count(20, full: 40))
   func fuzzedFile(_ number: Int) throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -306,7 +306,7 @@ struct OpeningTests {
       "seed \(seed), \(failures) failures, \(String(describing: next.fallback))")
   }
 
-  @Test("A database with a later schema version is refused with the way out, and left alone")
+  @Test("A newer schema version is rejected with instructions and left unchanged")
   func newerSchema() throws {
     let place = Place(.durable)
     let store = try place.open()
@@ -327,7 +327,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A directory in the place of a file is refused by name and left alone",
+    "A directory in place of a file is rejected by name and left unchanged",
     arguments: ["cache.sqlite3", "cache.sqlite3-wal", "lock"])
   func directoryInstead(of file: String) throws {
     let place = Place(.durable)
@@ -343,7 +343,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A file that may not be read or written is refused by name",
+    "A file without read or write permission is rejected by name",
     .enabled(if: geteuid() != 0, "root may read everything"),
     arguments: [0o000, 0o400])
   func forbidden(permissions: Int) throws {
@@ -358,7 +358,7 @@ struct OpeningTests {
     #expect(error?.message.contains(place.databasePath) == true)
   }
 
-  @Test("A path that cannot be a directory is refused")
+  @Test("A path that cannot be a directory is rejected")
   func notWritable() throws {
     let place = Place(.durable)
     try Data().write(to: URL(fileURLWithPath: place.path))

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreTesting
 import Testing
 
-@Suite("What another user's writes make of documents, in a shared cache")
+@Suite("Other users' writes in a shared cache")
 struct OtherUsersTests {
   /// Two clients of one cache. Ada has the streams.
   private struct Clients: ~Copyable {
@@ -35,7 +35,7 @@ struct OtherUsersTests {
     transform(.serverTimestamp),
   ]
 
-  @Test("follows an acknowledgement and the backend's versions without reading these writes", arguments: 0..<4)
+  @Test("Documents follow acknowledgements and remote versions without reading them", arguments: 0..<4)
   func unread(_ kind: Int) throws {
     let place = Place(.durable)
     var clients = try Clients.open(place)
@@ -62,7 +62,7 @@ struct OtherUsersTests {
     try close(clients.bob)
   }
 
-  @Test("costs an acknowledgement and an event the same, however many of these writes wait")
+  @Test("Acknowledgements and events cost the same however many of them are pending")
   func cost() throws {
     func work(waiting count: Int) throws -> [StatementWork] {
       let place = Place(.durable)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Overlays that outlive their oldest batch")
+@Suite("Overlays that outlive their first batch")
 struct OverlayOriginTests {
   /// Sets and patches of one document; each changes something of its own and something that others change too.
   private func writes(_ count: Int) -> [Mutation] {
@@ -27,7 +27,7 @@ struct OverlayOriginTests {
     return store
   }
 
-  @Test("An acknowledgement does not read the batches that wait for the same document", arguments: Storage.allCases)
+  @Test("An acknowledgement does not read pending batches for the same document", arguments: Storage.allCases)
   func acknowledgement(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place, 40)
@@ -44,7 +44,7 @@ struct OverlayOriginTests {
     #expect(document?[FieldPath("shared")] == .integer(39))
   }
 
-  @Test("Nor does the backend's version of the document, or a rejection", arguments: Storage.allCases)
+  @Test("A remote version or a rejection does not read pending batches", arguments: Storage.allCases)
   func remoteVersion(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place, 40)
@@ -84,7 +84,7 @@ struct OverlayOriginTests {
       precondition: .exists(true), transforms: [FieldTransform(path: FieldPath("n"), operation: operation)])
   }
 
-  @Test("An answer to a transform does not read what waits either", arguments: 0..<5)
+  @Test("An acknowledged transform does not read pending batches", arguments: 0..<5)
   func transforms(_ kind: Int) throws {
     let (name, write, result) = Self.computed[kind]
     var store = try Place(.memory).open()
@@ -108,7 +108,7 @@ struct OverlayOriginTests {
     result == .integer(1) ? .integer(batch.rawValue) : result
   }
 
-  @Test("Nor does an answer about a document that the cache does not know")
+  @Test("An acknowledgement for a document not in the cache does not read pending batches")
   func unknownDocument() throws {
     var store = try Place(.memory).open()
     for _ in 0..<30 { _ = try store.write([increment("rooms/r", "n", by: 1)], at: now) }
@@ -124,7 +124,7 @@ struct OverlayOriginTests {
   }
 
   @Test(
-    "Whatever is written and answered, the overlay is that of the batches in order (S9)",
+    "The overlay always equals the pending batches applied in order (S9)",
     arguments: 0..<UInt64(TestSize.count(10, full: 60)))
   func random(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

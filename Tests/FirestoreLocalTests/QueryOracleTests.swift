@@ -31,7 +31,7 @@ struct QueryOracleTests {
     return Array(query.limitType == .first ? matching.prefix(limit) : matching.suffix(limit))
   }
 
-  @Test("A scan sees every change of a document, also to no fields and back", arguments: Storage.allCases)
+  @Test("A scan follows every change to a document, including empty fields and deletion", arguments: Storage.allCases)
   func changesOfSize(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -52,7 +52,7 @@ struct QueryOracleTests {
   }
 
   @Test(
-    "Every plan gives the same result", arguments: Storage.allCases,
+    "Every query plan returns the same result", arguments: Storage.allCases,
     ([11, 23, 37, 58, 71] as [UInt64]).prefix(TestSize.count(2, full: 5)))
   func plansAgree(_ storage: Storage, _ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

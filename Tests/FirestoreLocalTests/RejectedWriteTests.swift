@@ -11,7 +11,7 @@ struct RejectedWriteTests {
   private let denied = Rejection(
     status: RPCStatus(.permissionDenied, "Not yours: rooms/a."), time: Timestamp(seconds: 2_000), attempts: 3)
 
-  @Test("A rejected write is kept with all it says, also after a restart, and its local change is undone")
+  @Test("A rejected write and its error survive a restart, and its change is undone")
   func kept() throws {
     let place = Place(.durable)
     let mutations = [
@@ -37,7 +37,7 @@ struct RejectedWriteTests {
     try close(store)
   }
 
-  @Test("A write that the user takes back leaves no trace")
+  @Test("A canceled write leaves no trace")
   func takenBack() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([delete("rooms/a")], at: now).batchID
@@ -46,7 +46,7 @@ struct RejectedWriteTests {
     #expect(try store.rejectedWrites().isEmpty)
   }
 
-  @Test("Each user has their own")
+  @Test("Each user has separate rejected writes")
   func users() throws {
     var store = try Place(.memory).open()
     try store.start(user: "ada")
@@ -63,7 +63,7 @@ struct RejectedWriteTests {
     #expect(try store.rejectedWrites().map(\.id) == [batch])
   }
 
-  @Test("Beyond 1 000 writes the oldest are forgotten")
+  @Test("Above 1,000 rejected writes the oldest are dropped")
   func countBound() throws {
     var store = try Place(.memory).open()
     var batches: [BatchID] = []
@@ -76,7 +76,7 @@ struct RejectedWriteTests {
     #expect(try store.rejectedWrites().map(\.id) == Array(batches.suffix(1_000)))
   }
 
-  @Test("Beyond 10 MiB the oldest are forgotten, the newest never")
+  @Test("Above 10 MiB the oldest rejected writes are dropped, but never the newest")
   func byteBound() throws {
     var store = try Place(.memory).open()
     let large = Value.bytes([UInt8](repeating: 7, count: 4 << 20))
@@ -91,7 +91,7 @@ struct RejectedWriteTests {
     }
   }
 
-  @Test("A write that replaces a rejected one takes its place in one step, or not at all")
+  @Test("A replacement write replaces the rejected one atomically")
   func resent() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([set("rooms/a", ["x": .integer(1)])], at: now).batchID
@@ -120,7 +120,7 @@ struct RejectedWriteTests {
     #expect(try store.pendingBatches().map(\.id) == [batch])
   }
 
-  @Test("Each can be dropped once, and all together")
+  @Test("A rejected write can be dropped once, and all can be dropped together")
   func dropped() throws {
     var store = try Place(.memory).open()
     var batches: [BatchID] = []

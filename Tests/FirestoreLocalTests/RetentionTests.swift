@@ -9,7 +9,7 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Pins and lifetimes of a cache")
+@Suite("Cache pins and lifetimes")
 struct RetentionTests {
   private static let done = collection("rooms", [field("state", .equal, .string("done"))])
 
@@ -32,7 +32,7 @@ struct RetentionTests {
   }
 
   @Test(
-    "They are kept in the order in which they were asked for, one of each kind for a query",
+    "Retentions keep their order, one of each kind per query",
     arguments: Storage.allCases)
   func stored(_ storage: Storage) throws {
     var store = try Place(storage).open()
@@ -51,7 +51,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("They hold when the cache is opened again, without anybody who listens")
+  @Test("Retentions survive a restart without any listener")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -71,7 +71,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("A pinned result keeps its token, so that a listener need not read it again")
+  @Test("A pinned result keeps its token, so a listener need not read it again")
   func target() throws {
     var store = try Place(.memory).open()
     for query in [Self.done, collection("halls")] {
@@ -87,7 +87,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("By hand nothing leaves that is pinned, as a document, a query or a group, until the pin is taken back")
+  @Test("Manual eviction keeps pinned documents, queries and groups until unpinned")
   func eviction() throws {
     var store = try Place(.memory).open()
     try fill(&store)
@@ -109,7 +109,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("An eager cache keeps what is pinned, and lets go of it with the pin")
+  @Test("An eager cache keeps pinned documents and evicts them when unpinned")
   func eager() throws {
     var store = try Place(.memory).open(.eager)
     try store.set(pin(Self.done))
@@ -123,7 +123,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("Only the documents of a query leave, in slices, also where few of many match")
+  @Test("Evicting a query removes only its documents, in slices, also for few matches")
   func query() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(
@@ -143,7 +143,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("Only the knowledge of documents that do not exist leaves, by its age, and none that somebody listens to")
+  @Test("Tombstones are evicted by age, unless a listener uses them")
   func tombstones() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(
@@ -163,7 +163,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("One that has changed on disk is damage, and no cache has more of them than it can look at")
+  @Test("A changed retention is damage, and their number is limited")
   func bounds() throws {
     var store = try Place(.memory).open()
     for number in 0..<RetentionTable.most { try store.set(pin(collection("c\(number)"))) }

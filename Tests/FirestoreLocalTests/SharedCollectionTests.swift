@@ -5,7 +5,7 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
-@Suite("Garbage collection of a cache that is shared")
+@Suite("Garbage collection in a shared cache")
 struct SharedCollectionTests {
   private let place = Place(.durable)
 
@@ -28,7 +28,7 @@ struct SharedCollectionTests {
     try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000)
   }
 
-  @Test("What another client's listeners to the cache show stays, with their targets, and nothing else")
+  @Test("Collection keeps another client's listened targets and documents")
   func shownElsewhere() throws {
     var primary = try openPrimary()
     var other = try open()
@@ -51,7 +51,7 @@ struct SharedCollectionTests {
     try close(primary)
   }
 
-  @Test("Of a query with a limit, all that matches stays")
+  @Test("All documents that match a limit query are kept")
   func limited() throws {
     var primary = try openPrimary()
     var other = try open()
@@ -67,7 +67,7 @@ struct SharedCollectionTests {
     try close(primary)
   }
 
-  @Test("Listening to the cache asks nothing of the backend, and takes nothing from whoever does")
+  @Test("A cache-only listener requests nothing and does not affect other listeners")
   func interests() throws {
     let primary = try openPrimary()
     var other = try open()

@@ -27,7 +27,7 @@ import Testing
 
   private static let time = Timestamp(seconds: 0)
 
-  @Test("Who may become primary")
+  @Test("Primary client eligibility")
   func candidates() {
     func client(_ alive: Int64, network: Bool, visible: Bool) -> SharingTables.Client {
       SharingTables.Client(id: 2, alive: alive, usesNetwork: network, isVisible: visible, heard: 0)
@@ -53,7 +53,7 @@ import Testing
     #expect(may(true, true, lease: (2, 20_000_001), []))
   }
 
-  @Test("What is told is read as it was told")
+  @Test("A notice reads back as written")
   func notices() throws {
     let response = CommitResponse(
       commitTime: SnapshotVersion(microseconds: 5),
@@ -74,7 +74,7 @@ import Testing
     #expect(throws: StoreError.self) { _ = try Notice(Notice.Kind.documents.rawValue, nil, [0xff]) }
   }
 
-  @Test("Numbers of batches and targets are unique among stores, and what one stores the other finds")
+  @Test("Batch and target numbers are unique across stores, and stores share their data")
   func numbers() throws {
     var first = try open()
     var second = try open()
@@ -97,7 +97,7 @@ import Testing
     second.close()
   }
 
-  @Test("What another user's pending write makes of a document follows the document (S9)")
+  @Test("Another user's pending write is applied to new versions of the document (S9)")
   func otherUsers() throws {
     var first = try open()
     var second = try open()
@@ -120,7 +120,7 @@ import Testing
     second.close()
   }
 
-  @Test("A client whose lease was taken stores nothing that only the primary stores")
+  @Test("A client that lost its lease cannot store primary-only changes")
   func lostLease() throws {
     var first = try open()
     var second = try open()
@@ -146,7 +146,7 @@ import Testing
     second.close()
   }
 
-  @Test("What all have heard is forgotten, also where only the primary has said anything")
+  @Test("Notices that every client has read are deleted")
   func forgotten() throws {
     var first = try open()
     var second = try open()
@@ -169,7 +169,7 @@ import Testing
     first.close()
   }
 
-  @Test("A store that is alone tells nothing; when it was shared, it opens for one alone, and for several again")
+  @Test("A single client writes no notices, and a cache can switch in and out of sharing")
   func alone() throws {
     var store = try open()
     try store.start(user: nil)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import FirestoreLocal
 
-@Suite("Slices of long work")
+@Suite("Long work in slices")
 struct SliceTests {
-  @Test("However the cost of a commit changes, slices soon take what they aim at and no more")
+  @Test("Slices adapt to the cost of a commit and reach their target duration")
   func pacing() {
     let clock = ManualClock()
     var pacer = SlicePacer { clock.now.offset }
@@ -29,7 +29,7 @@ struct SliceTests {
     }
   }
 
-  @Test("The log is brought back so often that it takes no longer than a slice", arguments: [1, 4] as [Int64])
+  @Test("Checkpoints are frequent enough that each takes no longer than a slice", arguments: [1, 4] as [Int64])
   func log(_ nanosecondsPerByte: Int64) {
     var log = LogPacer()
     var took = Duration.zero
@@ -41,7 +41,7 @@ struct SliceTests {
     #expect(log.dueBytes >= 1 << 20 && log.dueBytes <= 8 << 20)
   }
 
-  @Test("A slower machine collects the same in more slices", arguments: Storage.allCases)
+  @Test("A slower machine collects the same documents in more slices", arguments: Storage.allCases)
   func slower(_ storage: Storage) throws {
     var slices: [Int] = []
     for step in [Duration.microseconds(1), .milliseconds(5)] {
@@ -62,7 +62,7 @@ struct SliceTests {
     #expect(slices[0] <= 12 && slices[1] > 50, "\(slices)")
   }
 
-  @Test("A slower machine indexes the same in more slices", arguments: Storage.allCases)
+  @Test("A slower machine indexes the same documents in more slices", arguments: Storage.allCases)
   func slowerBackfill(_ storage: Storage) throws {
     var slices: [Int] = []
     for step in [Duration.microseconds(1), .milliseconds(5)] {
@@ -80,7 +80,7 @@ struct SliceTests {
     #expect(slices[0] <= 6 && slices[1] >= 60, "\(slices)")
   }
 
-  @Test("Numbers come back in order, from any place on")
+  @Test("A number set returns its numbers in order from any position")
   func numberSet() {
     var random = SeededGenerator(seed: 1)
     var set = NumberSet()
@@ -97,7 +97,7 @@ struct SliceTests {
     #expect(found == expected.sorted())
   }
 
-  @Test("The n-th lowest sequence number is that of all numbers sorted")
+  @Test("The n-th lowest sequence number equals the n-th of the sorted numbers")
   func counts() {
     var random = SeededGenerator(seed: 2)
     var counts = SequenceNumberCounts()

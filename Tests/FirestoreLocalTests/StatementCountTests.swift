@@ -7,7 +7,7 @@ import FirestoreTesting
 import Testing
 
 /// What the most frequent operations ask of SQLite, in statements.
-@Suite("Statements of a client that is alone")
+@Suite("SQL statement counts")
 struct StatementCountTests {
   private struct Counts: Equatable {
     var listen = 0
@@ -56,7 +56,7 @@ struct StatementCountTests {
     return counts
   }
 
-  @Test("One that shares its cache asks in each transaction whether others have changed it, and little else")
+  @Test("A shared cache adds few statements per transaction")
   func counts() throws {
     let single = try counts(isShared: false)
     let shared = try counts(isShared: true)

@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreLocal
 
 /// The files of a cache before SQLite opens them.
-@Suite("The directory of a cache") struct StoreDirectoryTests {
+@Suite("Cache directory") struct StoreDirectoryTests {
   /// A cache as a killed process leaves it: one write in the database, four more in its log.
   private func killed() throws -> Place {
     let place = Place(.durable)
@@ -36,7 +36,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test("A changed bit in the log loses only the writes from there on", arguments: 0..<12)
+  @Test("A flipped bit in the WAL loses only the writes after it", arguments: 0..<12)
   func bitInLog(_ number: Int) throws {
     let place = try killed()
     let log = place.databasePath + "-wal"
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("An empty cache is a damaged one: it is moved aside, and that is said")
+  @Test("An empty cache file is damage and is moved aside with a notice")
   func emptyFile() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -84,7 +84,7 @@ import Testing
     #expect(failure(place) == nil)
   }
 
-  @Test("A cache that is taken away while it is open takes no more writes, and still lets go of those that wait")
+  @Test("A cache whose files are removed rejects writes but releases pending ones")
   func takenAway() throws {
     for isShared in [false, true] {
       let place = Place(.durable)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("One bit anywhere in the file hides nothing: it is told, or nothing is different")
+  @Test("A flipped bit in the file is either detected or without effect")
   func bitInFile() throws {
     let whole = Place(.durable)
     var store = try whole.open()
@@ -144,7 +144,7 @@ import Testing
     #expect(told > 10)
   }
 
-  @Test("A log that was cut off keeps the writes before the cut")
+  @Test("A truncated WAL keeps the writes before the cut")
   func tornLog() throws {
     for missing in [1, 4000, 4097, 4119, 4120, 4121, 1 << 20] {
       let place = try killed()
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("A log without its database is damage: both are kept under one name", arguments: ["missing", "empty"])
+  @Test("A WAL without its database is damage, and both are kept under one name", arguments: ["missing", "empty"])
   func logAlone(_ state: String) throws {
     let place = try killed()
     try FileManager.default.removeItem(atPath: place.databasePath)
@@ -179,7 +179,7 @@ import Testing
     #expect(try contents(place.databasePath + ".damaged-1-wal") == log)
   }
 
-  @Test("A second damaged cache is kept beside the first")
+  @Test("A second damaged cache is kept next to the first")
   func damagedTwice() throws {
     let place = try killed()
     for number in 1...2 {
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("A cache that others could read is narrowed, and that is said")
+  @Test("A cache that others can read becomes private with a notice")
   func narrowed() throws {
     let place = try killed()
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path)
@@ -207,7 +207,7 @@ import Testing
     #expect(try mode(place.databasePath) == 0o600)
   }
 
-  @Test("A link in the place of a file is not followed: the store is in memory, and the file stays as it is")
+  @Test("A symbolic link in place of a file is not followed, and the store is in memory")
   func link() throws {
     let (place, victim) = (try killed(), try killed())
     let before = try contents(victim.databasePath)

@@ -6,7 +6,7 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
-@Suite("The stream's position")
+@Suite("Watch stream position")
 struct StreamPositionTests {
   private let rooms = collection("rooms").target
   private let halls = collection("halls").target
@@ -34,7 +34,7 @@ struct StreamPositionTests {
   }
 
   @Test(
-    "Targets that were named follow it; what was never named does not, nor what has left", arguments: Storage.allCases)
+    "Only active targets that the stream has named follow its position", arguments: Storage.allCases)
   func followers(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -58,7 +58,7 @@ struct StreamPositionTests {
     try close(store)
   }
 
-  @Test("A target that is named has its own position, also beside the stream's", arguments: Storage.allCases)
+  @Test("A target named by a message has its own position", arguments: Storage.allCases)
   func named(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let (first, second) = (try store.allocateTarget(rooms).id, try store.allocateTarget(halls).id)
@@ -78,7 +78,7 @@ struct StreamPositionTests {
     #expect(mismatched == ["d 4", nil])
   }
 
-  @Test("A new stream's position is not that of the targets of the one before")
+  @Test("A new stream's position does not apply to the previous stream's targets")
   func newStream() throws {
     var store = try Place(.memory).open()
     let (first, second) = (try store.allocateTarget(rooms).id, try store.allocateTarget(halls).id)
@@ -91,7 +91,7 @@ struct StreamPositionTests {
     #expect([first, second].map { text(store.activeTarget($0)) } == ["d 4", "b 2"])
   }
 
-  @Test("What a follower has stored stays behind for five minutes, or until it is released")
+  @Test("A follower's position is stored every five minutes and on release")
   func stored() throws {
     /// The position on disk, as a store opened after a crash would see it.
     func stored(after times: [Int64], released: Bool = false) throws -> String? {

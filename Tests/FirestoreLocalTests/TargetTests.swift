@@ -7,9 +7,9 @@ import FirestoreSQLite
 import FirestoreTesting
 import Testing
 
-@Suite("Targets")
+@Suite("Target allocation")
 struct TargetTests {
-  @Test("Targets get the even ids in order, known ones keep theirs", arguments: Storage.allCases)
+  @Test("New targets get even ids in order, and known targets keep theirs", arguments: Storage.allCases)
   func ids(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -26,7 +26,7 @@ struct TargetTests {
     #expect(returned.id == first.id)
   }
 
-  @Test("Mirror queries share a target", arguments: Storage.allCases)
+  @Test("Mirrored queries share a target", arguments: Storage.allCases)
   func mirrors(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -41,7 +41,7 @@ struct TargetTests {
     #expect(id == mirror)
   }
 
-  @Test("With eager collection a released target is forgotten and its id not used again")
+  @Test("With eager collection, a released target is removed and its id never reused")
   func eagerRelease() throws {
     let place = Place(.memory)
     var store = try place.open(.eager)
@@ -75,7 +75,7 @@ struct TargetTests {
     #expect(id == TargetID(2))
   }
 
-  @Test("Target ids continue after a restart, and a known target comes back with its token")
+  @Test("Target ids continue after a restart, and a known target keeps its token")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -96,7 +96,7 @@ struct TargetTests {
     #expect(keys == [key("rooms/a")])
   }
 
-  @Test("A released target is inactive even when releasing fails", arguments: Storage.allCases)
+  @Test("A released target is inactive even if releasing fails", arguments: Storage.allCases)
   func failedRelease(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -119,7 +119,7 @@ struct TargetTests {
     #expect(known?.resumeToken == token("stored"))
   }
 
-  @Test("The limbo-free version is that of the last view without documents in limbo")
+  @Test("The limbo-free version is the version of the last view without limbo documents")
   func limboFreeVersion() throws {
     let place = Place(.durable)
     var store = try place.open()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Remote events")
 struct WatchTests {
-  @Test("A document never goes back in version (S6)", arguments: Storage.allCases)
+  @Test("A document never returns to an older version (S6)", arguments: Storage.allCases)
   func versionsNeverGoBack(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -29,7 +29,7 @@ struct WatchTests {
     #expect(remote == doc("rooms/a", at: 8, nil))
   }
 
-  @Test("After a reset, documents go back to versions that the backend has", arguments: Storage.allCases)
+  @Test("After a reset, documents may return to the backend's older versions", arguments: Storage.allCases)
   func backendLostVersions(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -48,7 +48,7 @@ struct WatchTests {
     store.close()
   }
 
-  @Test("The backend's document of the same version replaces the committed one", arguments: Storage.allCases)
+  @Test("A remote document replaces a committed one of the same version", arguments: Storage.allCases)
   func committedIsReplaced(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -61,7 +61,7 @@ struct WatchTests {
     #expect(changes == [key("rooms/a"): echo])
   }
 
-  @Test("A missing document without a version is forgotten", arguments: Storage.allCases)
+  @Test("A missing document without a version is removed", arguments: Storage.allCases)
   func lostAccess(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct WatchTests {
     try close(store)
   }
 
-  @Test("Membership follows the target's changes", arguments: Storage.allCases)
+  @Test("Membership follows target changes", arguments: Storage.allCases)
   func membership(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -100,7 +100,7 @@ struct WatchTests {
     #expect(unseen == nil)
   }
 
-  @Test("A mismatch clears token and membership but keeps what the same event adds", arguments: Storage.allCases)
+  @Test("A mismatch clears token and membership but keeps the same event's additions", arguments: Storage.allCases)
   func mismatch(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -125,7 +125,7 @@ struct WatchTests {
     #expect(stored?.id == target)
   }
 
-  @Test("The last remote version only grows", arguments: Storage.allCases)
+  @Test("The last remote version never decreases", arguments: Storage.allCases)
   func lastVersion(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -140,7 +140,7 @@ struct WatchTests {
     #expect(last == version(5))
   }
 
-  @Test("A token alone is stored when there is none yet or after five minutes, and on release")
+  @Test("A token-only event is stored if there is none, every five minutes and on release")
   func tokenRule() throws {
     let fiveMinutes: Int64 = 5 * 60 * 1_000_000
     let query = collection("rooms").target
@@ -188,7 +188,7 @@ struct WatchTests {
     #expect(active?.resumeToken == token("b"))
   }
 
-  @Test("Several subcollections are found by group and by parent", arguments: Storage.allCases)
+  @Test("Subcollections are found by collection group and by parent", arguments: Storage.allCases)
   func groups(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

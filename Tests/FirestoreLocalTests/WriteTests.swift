@@ -6,9 +6,9 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
-@Suite("Writes")
+@Suite("Local writes")
 struct WriteTests {
-  @Test("A set is visible at once and pending", arguments: Storage.allCases)
+  @Test("A set is visible immediately and pending", arguments: Storage.allCases)
   func setIsVisible(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -42,7 +42,7 @@ struct WriteTests {
     #expect(next == nil)
   }
 
-  @Test("An acknowledged document is not pending for a later write that does nothing (S9)", arguments: Storage.allCases)
+  @Test("An acknowledged document is not pending for a later no-op write (S9)", arguments: Storage.allCases)
   func laterWriteDoesNothing(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -76,7 +76,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("A patch of an unknown document shows nothing until the document arrives", arguments: Storage.allCases)
+  @Test("A patch of an unknown document is invisible until the document arrives", arguments: Storage.allCases)
   func patchOfUnknown(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -91,7 +91,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("A pending patch on a document deleted elsewhere hides it", arguments: Storage.allCases)
+  @Test("A pending patch of a document deleted elsewhere hides it", arguments: Storage.allCases)
   func patchOfDeleted(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -105,7 +105,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("An increment keeps the value it saw when the backend's value changes first", arguments: Storage.allCases)
+  @Test("An increment keeps its base when the remote value changes first", arguments: Storage.allCases)
   func incrementIsPinned(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -138,7 +138,7 @@ struct WriteTests {
     #expect(afterThird[key("rooms/a")] == doc("rooms/a", at: 3, ["n": .integer(3)], pending: .committed))
   }
 
-  @Test("A patch without fields is pending until it is acknowledged", arguments: Storage.allCases)
+  @Test("A patch without fields is pending until acknowledged", arguments: Storage.allCases)
   func emptyPatch(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -153,7 +153,7 @@ struct WriteTests {
   }
 
   @Test(
-    "A patch acknowledged for a document that is not cached leaves an unknown document", arguments: Storage.allCases)
+    "An acknowledged patch of an uncached document leaves an unknown document", arguments: Storage.allCases)
   func unknownDocument(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -182,7 +182,7 @@ struct WriteTests {
     #expect(changes[key("rooms/a")] == newer)
   }
 
-  @Test("Batches are read in order and numbered beyond all earlier ones", arguments: Storage.allCases)
+  @Test("Batches are read in order and numbered after all earlier ones", arguments: Storage.allCases)
   func batchOrder(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -205,7 +205,7 @@ struct WriteTests {
     #expect(later > ids[2])
   }
 
-  @Test("One batch may change several documents, and one document twice", arguments: Storage.allCases)
+  @Test("A batch may change several documents, and one document twice", arguments: Storage.allCases)
   func severalMutations(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -222,7 +222,7 @@ struct WriteTests {
     #expect(changes[key("rooms/b")] == doc("rooms/b", at: 4, [:], pending: .committed))
   }
 
-  @Test("A user sees only their own pending writes, which wait for them", arguments: Storage.allCases)
+  @Test("Each user sees only their own pending writes, which remain when the user changes", arguments: Storage.allCases)
   func userChange(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -251,7 +251,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("No number is used twice, whichever write leaves the queue last", arguments: Storage.allCases)
+  @Test("No batch number is used twice, whichever write leaves the queue last", arguments: Storage.allCases)
   func numbers(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreSQLite
 
 /// The pages that the most frequent operations write to SQLite's log, which is what a write to the disk costs.
-@Suite("Pages of the log")
+@Suite("WAL pages")
 struct WrittenPageTests {
   private struct Pages: Equatable {
     var write = 0
@@ -21,7 +21,7 @@ struct WrittenPageTests {
     var hundred = 0
   }
 
-  @Test("Writes, answers and documents from the backend take so many pages")
+  @Test("Writes, acknowledgements and remote documents write a fixed number of pages")
   func pages() throws {
     // The counts of the present code: a change of them is a change of what each operation costs.
     let expected = Pages(write: 2, acknowledgement: 5, change: 4, hundred: 15)

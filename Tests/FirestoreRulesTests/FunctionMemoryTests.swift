@@ -5,7 +5,7 @@ import Testing
 
 /// The result of a function is taken from an earlier request where it must be the same. Decisions that remember nothing
 /// are the oracle.
-@Suite("Results of functions that rules remember")
+@Suite("Memoized rule functions")
 struct FunctionMemoryTests {
   private static let database = DatabaseID(project: "p")
   private static let users = "/databases/$(database)/documents/users/$(request.auth.uid)"
@@ -102,7 +102,7 @@ struct FunctionMemoryTests {
     }
   }
 
-  @Test("Each decision says, looks at and counts what one without memory does")
+  @Test("Decisions, lookups and counts are the same with and without memoization")
   func oracle() throws {
     let ruleset = try Self.ruleset()
     var (remembering, forgetful) = (RulesRoom(), RulesRoom())
@@ -129,7 +129,7 @@ struct FunctionMemoryTests {
     #expect(Self.told(ruleset.report(remembering.coverage)) == Self.told(ruleset.report(forgetful.coverage)))
   }
 
-  @Test("A function is not evaluated again for a user until a document changes")
+  @Test("A function is re-evaluated for a user only after a document changes")
   func remembered() throws {
     let ruleset = try Self.ruleset()
     var room = RulesRoom()

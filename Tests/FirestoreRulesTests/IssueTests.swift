@@ -4,14 +4,14 @@ import FirestoreTesting
 import SeededRandom
 import Testing
 
-@Suite("What is wrong with rules")
+@Suite("Rule issues")
 struct IssueTests {
   private static func issues(_ text: String) -> [RulesIssue] {
     Ruleset.compile([RulesFile(name: "r", content: text)]).issues
   }
 
   @Test(
-    "An issue is at its place",
+    "An issue has its position",
     arguments: [
       ("service cloud.firestore { match /x { allow read if; } }", 1, 49, "Missing ':' before 'if' condition."),
       ("service cloud.firestore {}", 1, 26, "The 'service' body must contain at least one declaration."),
@@ -50,7 +50,7 @@ struct IssueTests {
     #expect(Ruleset.compile([RulesFile(name: "r", content: text)]).ruleset == nil)
   }
 
-  @Test("Reading goes on behind an error, so that several are found")
+  @Test("Parsing continues after an error and finds several")
   func several() {
     let issues = Self.issues(
       "service cloud.firestore { match /a/b { allow read if true; allow write: true; match /c/ { } allow get: if (; } }"
@@ -58,7 +58,7 @@ struct IssueTests {
     #expect(issues.filter(\.isError).count >= 4, "\(issues)")
   }
 
-  @Test("What is probably not meant is a warning, and the rules can be used")
+  @Test("A probable mistake is a warning, and the rules remain usable")
   func warnings() throws {
     let text =
       "service cloud.firestore { function f(a) { return b; } match /a/{c} { allow foo: if g(f(1, 2)) || c.nope(); } }"
@@ -73,7 +73,7 @@ struct IssueTests {
     }
   }
 
-  @Test("The names of packages, methods in capitals, two rests beside each other and escapes in paths are fine")
+  @Test("Unusual but valid names, methods, wildcards and escapes give no warning")
   func noWarnings() {
     let issues = Self.issues(
       """
@@ -92,7 +92,7 @@ struct IssueTests {
     #expect(issues.isEmpty, "\(issues)")
   }
 
-  @Test("Rules that are too large, too deep or turn in circles are refused at once")
+  @Test("Oversized, deeply nested and recursive rules are rejected immediately")
   func extremes() {
     let inner = { (text: String) in
       "rules_version = '2'; service cloud.firestore { match /a/{b} { allow read: if \(text); } }"
@@ -116,7 +116,7 @@ struct IssueTests {
     }
   }
 
-  @Test("Mutated files are read or refused, and each issue lies in the file")
+  @Test("Mutated files are parsed or rejected, and each issue lies inside the file")
   func mutations() throws {
     var generator = SeededGenerator(seed: 15)
     let seeds = try VerdictTable("requests").lines.map(\.rules) + VerdictTable("conditions").lines.map(\.rules)

@@ -3,7 +3,7 @@ import FirestoreJSON
 import FirestoreRules
 import Testing
 
-@Suite("What follows from a query")
+@Suite("Conclusions from a query")
 struct QueryProofTests {
   /// Whether the condition allows a query of `e` with these filters to the user `me`.
   private static func allows(_ condition: String, _ filters: String) throws -> Bool {
@@ -25,7 +25,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "A query for a number finds integers and floats: what is true of only one of them does not follow",
+    "A numeric filter proves only conditions true for both integers and floats",
     arguments: [
       ("F is int", false), ("F is float", false), ("F is number", true), ("!(F is string)", true),
       ("F == 1", true), ("F == 1.0", true), ("F != 2", true), ("F < 2", true), ("!(F > 1)", true),
@@ -47,7 +47,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "The same holds inside lists and maps, of both zeros, and of what lists contain",
+    "Numeric equality is the same inside lists and maps and for both zeros",
     arguments: [
       ("F == [1]", #"[["n", "==", [1]]]"#, false),
       ("F[0] == 1", #"[["n", "==", [1]]]"#, true),
@@ -78,7 +78,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "What a query leaves open proves nothing: other names before one, other entries of a map, whether there is a map",
+    "Properties that a query does not constrain are not proven",
     arguments: [
       ("resource.data.keys()[0] == 'n'", #"[["n", "==", "a"]]"#),
       ("resource.data.keys()[0:1] == ['n']", #"[["n", "==", "a"]]"#),
@@ -91,7 +91,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "Whatever is found is there, and its data are a map",
+    "A found document exists, and its data is a map",
     arguments: [
       "resource != null", "resource.data != null", "null != resource", "!(resource == null)",
       "!(null == resource.data)",
@@ -103,14 +103,14 @@ struct QueryProofTests {
     #expect(try !Self.allows("\(condition) && resource.data.o == 'you'", filters))
   }
 
-  @Test("A default proves something where the query says that the field is there")
+  @Test("A default value is provable if the query requires the field")
   func defaults() throws {
     #expect(try Self.allows("resource.data.get('deleted', false) == false", #"[["deleted", "==", false]]"#))
     #expect(try Self.allows("resource.data.get('deleted', false) != true", #"[["deleted", "!=", true]]"#))
     #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
   }
 
-  @Test("A query that can find nothing is asked for what else it says")
+  @Test("A query that cannot match is checked by its other filters")
   func nothing() throws {
     #expect(try Self.allows("true", #"[{"or": []}]"#))
     #expect(try Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}, ["o", "==", "me"]]"#))

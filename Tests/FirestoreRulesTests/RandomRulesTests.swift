@@ -6,7 +6,7 @@ import FirestoreTesting
 import SeededRandom
 import Testing
 
-@Suite("Rules at random")
+@Suite("Random rules")
 struct RandomRulesTests {
   private static let rounds = TestSize.count(800, full: 10_000)
 
@@ -16,7 +16,7 @@ struct RandomRulesTests {
       state: .found(DocumentData(fields)))
   }
 
-  @Test("Mutated rules that can be used decide on random documents, twice the same")
+  @Test("Mutated usable rules decide random documents the same way twice")
   func mutations() throws {
     var generator = SeededGenerator(seed: 16)
     let lines = try VerdictTable("conditions").lines + VerdictTable("queries").lines
@@ -60,7 +60,7 @@ struct RandomRulesTests {
     }
   }
 
-  @Test("Whatever a query is allowed to find may be got: random conditions, queries and documents")
+  @Test("Every document in an allowed query's result can also be read by get")
   func soundness() throws {
     var generator = SeededGenerator(seed: 17)
     let stored = KnownDocuments()

@@ -5,9 +5,9 @@ import Foundation
 import SeededRandom
 import Testing
 
-@Suite("Cases for rules")
+@Suite("Rule test cases")
 struct RulesCaseTests {
-  @Test("Ten thousand mutated cases are read or refused at a place in their line")
+  @Test("10,000 mutated cases are read or rejected at a position in their line")
   func mutations() throws {
     let seeds = [
       #"{"method": "get", "path": "rooms/a", "user": {"uid": "ada", "claims": {"admin": true}}, "expect": "allow"}"#,

@@ -33,7 +33,7 @@ struct RulesetTests {
 
   private static var none: KnownDocuments { KnownDocuments() }
 
-  @Test("A verdict says which statements were tried, what came of them, and which decided")
+  @Test("A verdict lists the evaluated statements with results and the deciding one")
   func outcomes() throws {
     let ruleset = try Self.compile(
       """
@@ -56,7 +56,7 @@ struct RulesetTests {
     #expect(unmatched.denial == "No matching allow statements")
   }
 
-  @Test("A denial is told in the emulator's words")
+  @Test("A denial has the emulator's text")
   func denial() throws {
     let ruleset = try Self.compile("match /a/{id} {\n allow get: if resource.data.x == 1;\n allow get: if false;\n}")
     let verdict = ruleset.decide(Self.get("a/b", try Self.document("a/b", ["x": .integer(2)])), Self.none)
@@ -65,7 +65,7 @@ struct RulesetTests {
     #expect(verdict.denial == "\nevaluation error at L3:16 for 'get' @ L3, false for 'get' @ L4, false for 'get' @ L3")
   }
 
-  @Test("A document that is looked at several times counts once, and is named; the eleventh is refused")
+  @Test("A document looked up repeatedly counts once, and the eleventh is denied")
   func accesses() throws {
     let path = { (id: String) in "/databases/$(database)/documents/roles/\(id)" }
     let ruleset = try Self.compile(
@@ -87,7 +87,7 @@ struct RulesetTests {
   }
 
   @Test(
-    "At their edges values are as in the emulator",
+    "Edge values behave as in the emulator",
     arguments: [
       ("'abc'[0:0] == ''", false), ("'abc'[1:1] == ''", true), ("'abc'[2:2] == ''", true), ("'abc'[3:3] == ''", false),
       ("''[0:0] == ''", false), ("''[:] == ''", false), ("'abc'[3:] == ''", false), ("'abc'[:] == 'abc'", true),
@@ -110,7 +110,7 @@ struct RulesetTests {
     #expect(ruleset.decide(request, Self.none).isAllowed == isAllowed)
   }
 
-  @Test("Coverage counts what each expression came to, and adds up")
+  @Test("Coverage counts and accumulates the result of each expression")
   func coverage() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if id == 'b' || resource.data.x > 1; }")
     var room = RulesRoom()
@@ -127,7 +127,7 @@ struct RulesetTests {
     #expect(condition.children[1].values.map(\.value) == [.undefined])
   }
 
-  @Test("A path in another database is refused, and named")
+  @Test("A path in another database is rejected and named")
   func otherDatabase() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if exists(/databases/other/documents/a/b); }")
     let verdict = ruleset.decide(Self.get("a/b"), Self.none)
@@ -135,7 +135,7 @@ struct RulesetTests {
     #expect(verdict.denial.contains("/databases/other/documents/a/b"), "\(verdict.denial)")
   }
 
-  @Test("A condition that handles large values again and again is given up, not waited for")
+  @Test("A condition that repeatedly processes large values is stopped early")
   func work() throws {
     let list = Value.array((0..<20_000).map { .integer($0) })
     let text = Value.string(String(repeating: "a", count: 200_000))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FirestoreRules
 
-@Suite("The values that a condition saw")
+@Suite("Values reported by a condition")
 struct SeenValueTests {
   private static let database = DatabaseID(project: "p")
 
@@ -30,7 +30,7 @@ struct SeenValueTests {
     outcome.values.map { "\($0.expression) \($0.isFailure ? "!" : "=") \($0.value)" }
   }
 
-  @Test("A denial tells the parts of each statement that was tried, with the text of the statement")
+  @Test("A denial lists the values in each evaluated statement with their source text")
   func denied() throws {
     let ruleset = try Self.compile(
       """
@@ -55,7 +55,7 @@ struct SeenValueTests {
       ruleset.statement(of: verdict.outcomes[1]) == "allow update: if request.auth != null && owns(resource.data)")
   }
 
-  @Test("A part without a value says how far it came")
+  @Test("An expression without a value reports how far it was evaluated")
   func failed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if request.auth.uid == resource.data.owner; }")
     let verdict = ruleset.decide(try Self.update([:], uid: nil), KnownDocuments())
@@ -66,7 +66,7 @@ struct SeenValueTests {
       ])
   }
 
-  @Test("What is allowed is told where it is asked for")
+  @Test("Values of allowed requests are reported only on request")
   func allowed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if resource.data.owner == 'bob'; }")
     let request = SharedRequest(try Self.update([:]))
@@ -77,7 +77,7 @@ struct SeenValueTests {
     #expect(verdict.isAllowed && verdict.outcomes.map(\.values) == [[SeenValue("resource.data.owner", "\"bob\"")]])
   }
 
-  @Test("No more than 16 values are told, the last ones, and each in 200 characters")
+  @Test("At most the last 16 values are reported, each with 200 characters")
   func bounds() throws {
     let long = String(repeating: "long ", count: 100)
     let numbers = (0..<500).map { Value.integer($0) }

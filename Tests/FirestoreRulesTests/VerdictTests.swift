@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreRules
 import Testing
 
-@Suite("Verdicts of Google's emulator")
+@Suite("Google's emulator verdicts")
 struct VerdictTests {
   /// Rules and requests of a table that the emulator refuses, with what it says and what is said here.
   private static func denials(_ name: String) throws -> [(line: VerdictTable.Line, verdict: RulesVerdict)] {
@@ -16,7 +16,7 @@ struct VerdictTests {
   }
 
   @Test(
-    "Every denial is told as the emulator does, with its lines, but for words that differ on purpose",
+    "Every denial matches the emulator's text and lines, except intended differences",
     arguments: [("conditions", 220), ("queries", 450), ("requests", 150)])
   func denials(_ name: String, _ least: Int) throws {
     let denials = try Self.denials(name)
@@ -33,7 +33,7 @@ struct VerdictTests {
   }
 
   @Test(
-    "Every verdict is the emulator's, but for those that differ on purpose",
+    "Every verdict matches the emulator's, except intended differences",
     arguments: [("conditions", 700), ("queries", 800), ("requests", 1100)])
   func verdicts(_ name: String, _ least: Int) throws {
     let table = try VerdictTable(name)

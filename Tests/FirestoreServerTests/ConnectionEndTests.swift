@@ -22,7 +22,7 @@ import Testing
     for frame in frames where frame.kind == .ping { try connection.send(TestFrame.bytes(.ping, flags: 1, frame.bytes)) }
   }
 
-  @Test("A server that shuts down announces it, serves what was begun before that was heard, and closes behind it")
+  @Test("A shutdown is announced, finishes earlier calls and closes the connection")
   func quiesce() throws {
     try begin(1)
     #expect(try connection.summaries() == ["HEADERS"])
@@ -42,7 +42,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("Without a call it closes with the answer; another PING's is none")
+  @Test("Without calls it closes on the matching PING acknowledgement only")
   func answers() throws {
     connection.quiesce()
     let announcement = try connection.frames()
@@ -52,7 +52,7 @@ import Testing
     #expect(try connection.summaries() == ["GOAWAY 0"] && !connection.channel.isActive)
   }
 
-  @Test("A client that does not answer is gone")
+  @Test("A client that does not acknowledge is disconnected")
   func silence() throws {
     try begin(1)
     connection.quiesce()
@@ -60,7 +60,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("A connection without a call is ended in order after some minutes, at once if nobody answers there")
+  @Test("An idle connection closes cleanly after minutes, or immediately if unresponsive")
   func idle() throws {
     try begin(1)
     loop.advanceTime(by: .hours(1))
@@ -73,7 +73,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("Nothing is left of a connection that breaks while calls of each kind are under way")
+  @Test("A broken connection with calls of each kind is released completely")
   func broken() throws {
     let backend = try makeBackend()
     weak var frames: FrameConnection?
@@ -94,7 +94,7 @@ import Testing
     #expect(frames == nil && budget == nil && backend.openWatches == 0)
   }
 
-  @Test("A client that does not begin to speak HTTP/2 behind its preface is gone")
+  @Test("A client that sends no HTTP/2 after the preface is disconnected")
   func handshake() throws {
     let channel = EmbeddedChannel(loop: loop)
     let pipeline = CallPipeline(try makeService(), on: loop)
@@ -107,7 +107,7 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test("The end of a response that waits for the client is not overtaken by the word that no more is wanted")
+  @Test("A RESET does not overtake the end of a response that waits for the client")
   func order() throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop, window: 10)
     try connection.send(1, .headers(.call("Listen")), .data(ListenCallTests.addTarget, isLast: false))

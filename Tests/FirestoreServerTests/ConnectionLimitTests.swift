@@ -32,7 +32,7 @@ import Testing
     return try TestConnection(pipeline, on: loop, window: window)
   }
 
-  @Test("A call whose request is more than there is room for is reset; what others sent stays")
+  @Test("A request over the memory limit is reset, and other calls' data is kept")
   func requests() throws {
     let connection = try connect()
     try connection.send(1, .headers(.call("RunQuery")), .data(Self.part(8_000), isLast: false))
@@ -43,7 +43,7 @@ import Testing
     #expect(connection.budget.held.requests == 0)
   }
 
-  @Test("What a stream that goes on has been answered does not count any more")
+  @Test("Answered messages of an open stream no longer count")
   func answered() throws {
     let connection = try connect()
     func request(_ target: UInt64) -> [UInt8] {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("Responses count until the client has room for them; then there is room again, and requests that waited go on")
+  @Test("Responses count until the client accepts them, then waiting requests continue")
   func responses() throws {
     try backend.set("c/a", String(repeating: "x", count: 30_000))
     let connection = try connect(window: 0)
@@ -86,7 +86,7 @@ import Testing
     #expect(connection.budget.held.responses == 0)
   }
 
-  @Test("When all together hold too much, the connection that holds most is ended")
+  @Test("If all connections exceed the limit, the one that uses most is closed")
   func total() throws {
     let pipeline = CallPipeline(FirestoreService(backend: backend), on: loop, Self.limits, total: 25_000)
     let (modest, greedy) = (try connect(pipeline, window: 0), try connect(pipeline, window: 0))
@@ -101,7 +101,7 @@ import Testing
     #expect(pipeline.budget.total == 0)
   }
 
-  @Test("When all together hold too much, connections are ended until the rest fits")
+  @Test("If all connections exceed the limit, they are closed until the rest fits")
   func totalOfMany() {
     final class Member {}
     let budget = ServerBudget(on: loop, limit: 100)
@@ -123,7 +123,7 @@ import Testing
     #expect(budget.total == 0)
   }
 
-  @Test("The end of a flood is reported once, and only after most of the memory was released")
+  @Test("A flood's end is reported once, after most of the memory is released")
   func flood() {
     final class Member {}
     let calls = Mutex(0)
@@ -144,7 +144,7 @@ import Testing
     #expect(calls.withLock { $0 } == 1)
   }
 
-  @Test("Calls that begin at the same time wait for each other; no connection is ended")
+  @Test("Simultaneous calls wait for each other without closing a connection")
   func manyBeginnings() async throws {
     let group = ServerThread.loop
     let server = ServerBudget(on: group, limit: 1_000)
@@ -169,7 +169,7 @@ import Testing
     #expect(try await group.submit { server.total + budgets.reduce(0) { $0 + $1.held.responses } }.get() == 0)
   }
 
-  @Test("Small responses count while the client has no room for them")
+  @Test("Small responses count while the client's window is full")
   func smallResponses() throws {
     try backend.set("c/a", "x")
     let connection = try connect(window: 0)
@@ -181,7 +181,7 @@ import Testing
     #expect(connection.budget.held.responses == 0)
   }
 
-  @Test("Heads count as long as their streams; a stream whose head has no room is reset")
+  @Test("Headers count while their stream is open, and excess streams are reset")
   func heads() throws {
     let connection = try connect()
     var headers = HPACKHeaders.call("Commit")
@@ -194,7 +194,7 @@ import Testing
     #expect(connection.budget.held.requests == 0)
   }
 
-  @Test("A call is cancelled after 30 seconds without a byte of its request")
+  @Test("A call is canceled after 30 seconds without request data")
   func halfOpen() throws {
     let connection = try connect()
     for (stream, method) in [(1, "GetDocument"), (3, "RunQuery"), (5, "GetDocument"), (7, "Listen")] {
@@ -209,7 +209,7 @@ import Testing
     #expect(said.filter { !$0.hasSuffix("RESET") }.sorted() == ["1 END 1", "3 END 1", "7 HEADERS"])
   }
 
-  @Test("A prompt call ends at its deadline although its request is not whole")
+  @Test("A prompt call ends at its deadline even if its request is incomplete")
   func halfOpenDeadline() throws {
     let connection = try connect()
     var headers = HPACKHeaders.call("GetDocument")
@@ -221,7 +221,7 @@ import Testing
     #expect(try connection.summaries().first == "END 4")
   }
 
-  @Test("A client that widens windows and does nothing else is ended; one that reads what it asked for is not")
+  @Test("A client that only widens windows is disconnected, but an active reader is not")
   func windowUpdates() throws {
     try backend.set("c/a", String(repeating: "x", count: 100 << 10))
     let connection = try connect()
@@ -234,7 +234,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("Only a port that nobody else reaches is generous")
+  @Test("Only the loopback port has generous limits")
   func network() throws {
     let network = ConnectionLimits.network.frames
     #expect(network.streams == 100 && network.controlFrames == 200 && network.brokenStreams == 200)

@@ -28,7 +28,7 @@ import Testing
     return Array(block.readableBytesView)
   }
 
-  @Test("Calls that are begun and taken back again and again end the connection; two hundred in half a minute do not")
+  @Test("Endless opening and resetting of calls closes the connection, but 200 do not")
   func rapidReset() throws {
     for number in 0..<200 { try connection.send(2 * number + 1, .headers(.call("RunQuery")), .reset) }
     #expect(connection.channel.isActive)
@@ -39,7 +39,7 @@ import Testing
     #expect(try hasEnded(11))
   }
 
-  @Test("Calls that the client has the server take back are counted too")
+  @Test("Calls that the client makes the server reset count too")
   func inducedReset() throws {
     var malformed = HPACKHeaders.call("GetDocument")
     malformed.add(name: "connection", value: "close")
@@ -49,7 +49,7 @@ import Testing
     #expect(try hasEnded(11))
   }
 
-  @Test("More calls at a time than there may be are refused, and in the end the connection is")
+  @Test("Calls above the concurrency limit are refused and finally close the connection")
   func tooMany() throws {
     for number in 0..<100 { try connection.send(2 * number + 1, .headers(.call("Listen"))) }
     #expect(try connection.frames().count == 100)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "Pings, settings and priorities without end end the connection",
+    "Endless PING, SETTINGS and PRIORITY frames close the connection",
     arguments: [TestFrame.Kind.ping, .settings, .priority])
   func control(kind: TestFrame.Kind) throws {
     let content = [UInt8](repeating: 0, count: kind == .ping ? 8 : kind == .priority ? 5 : 0)
@@ -72,7 +72,7 @@ import Testing
     #expect(try hasEnded(11))
   }
 
-  @Test("Headers that do not end, and headers that are too much, end the connection", arguments: [1, 1_000])
+  @Test("Endless or oversized headers close the connection", arguments: [1, 1_000])
   func continuations(size: Int) throws {
     try connection.send(TestFrame.bytes(.headers, stream: 1, [0x82]))
     let part = TestFrame.bytes(.continuation, stream: 1, [UInt8](repeating: 0x82, count: size))
@@ -80,7 +80,7 @@ import Testing
     #expect(try hasEnded(11))
   }
 
-  @Test("Few bytes that stand for many headers end the connection")
+  @Test("A compressed header bomb closes the connection")
   func bomb() throws {
     var block: [UInt8] = try headers(["a": String(repeating: "x", count: 3_000)])
     block += [UInt8](repeating: 0xbe, count: 4_000)
@@ -88,14 +88,14 @@ import Testing
     #expect(try hasEnded(9))
   }
 
-  @Test("Windows that grow beyond what there is end the connection")
+  @Test("A window overflow closes the connection")
   func windows() throws {
     try connection.send(1, .headers(.call("Listen")))
     try connection.widen(stream: 1, by: 0x7fff_ffff)
     #expect(try hasEnded(3))
   }
 
-  @Test("A setting that widens a stream beyond what there is ends the connection; thousands in one frame do nothing")
+  @Test("A window overflow by a setting closes the connection, and repeats do nothing")
   func settings() throws {
     try connection.send(1, .headers(.call("Listen")))
     let window = [0, 4] + TestFrame.bigEndian(70_000)
@@ -106,7 +106,7 @@ import Testing
     #expect(try hasEnded(3))
   }
 
-  @Test("More data than there is room for, and data without content, end the connection")
+  @Test("Data over the window and endless empty data close the connection")
   func data() throws {
     try connection.send(1, .headers(.call("RunQuery")))
     for _ in 0..<64 { try connection.send(1, .data([], isLast: false)) }
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(
-    "What is no request is broken off alone",
+    "An invalid request resets only its stream",
     arguments: [
       HPACKHeaders([(":method", "POST"), (":scheme", "http")]),
       HPACKHeaders([(":method", "POST"), (":scheme", "http"), (":path", "")]),
@@ -133,7 +133,7 @@ import Testing
     #expect(try connection.summaries() == ["END 5"])
   }
 
-  @Test("A name in capitals is no field's")
+  @Test("An uppercase field name is invalid")
   func capitals() throws {
     let block =
       try headers([":method": "POST", ":scheme": "http", ":path": "/"]) + [0, 1] + Array("A".utf8) + [1, 0x62]
@@ -141,7 +141,7 @@ import Testing
     #expect(try connection.frames().map(\.code) == [1])
   }
 
-  @Test("A body of another length than the head says is broken off", arguments: [[UInt8](), [1, 2], [1, 2, 3, 4]])
+  @Test("A body that differs from its content-length is reset", arguments: [[UInt8](), [1, 2], [1, 2, 3, 4]])
   func length(_ body: [UInt8]) throws {
     var headers = HPACKHeaders.call("RunQuery")
     headers.add(name: "content-length", value: "3")
@@ -149,13 +149,13 @@ import Testing
     #expect(try connection.frames().map(\.code) == [1])
   }
 
-  @Test("Headers in the middle of a request break it off")
+  @Test("Headers in the middle of a request reset it")
   func middle() throws {
     try connection.send(1, .headers(.call("RunQuery")), .data([0], isLast: false), .headers(["x": "y"]))
     #expect(try connection.frames().map(\.code) == [1])
   }
 
-  @Test("A PING after a frame of a stream is no flood")
+  @Test("A PING after a stream frame does not count as a flood")
   func measuringPings() throws {
     let ping = TestFrame.bytes(.ping, [UInt8](repeating: 0, count: 8))
     for number in 0..<5_000 {

@@ -159,7 +159,7 @@ import Testing
       .connectionError(.compressionError)),
   ]
 
-  @Test("The server reacts to each frame as RFC 9113 says", arguments: frames + ConformanceRow.ofEitherEnd)
+  @Test("The server reacts to each frame as RFC 9113 specifies", arguments: frames + ConformanceRow.ofEitherEnd)
   func frame(_ row: ConformanceRow) throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
     try connection.send(row.bytes)
@@ -317,7 +317,7 @@ import Testing
     try expectService(on: connection)
   }
 
-  @Test("A PING is answered with its content, an acknowledgement is not")
+  @Test("A PING is acknowledged with its content, and an acknowledgement is not answered")
   func pings() throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
     try connection.send(Self.ping + TestFrame.bytes(.ping, flags: 1, [8, 7, 6, 5, 4, 3, 2, 1]))

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "What is no call is refused in the words of HTTP or gRPC",
+    "A request that is not a call is rejected with an HTTP or gRPC error",
     arguments: [
       (":method", "GET", [":status: 405", "allow: POST"]),
       ("content-type", "application/json", [":status: 415"]),
@@ -68,7 +68,7 @@ import Testing
     #expect(frames.last?.kind == .reset && frames.last?.code == 0)
   }
 
-  @Test("A listener is greeted, and told at the next turn what a commit means to it")
+  @Test("A listener gets its initial state and each commit's changes on the next turn")
   func changes() throws {
     let connection = try open()
     try connection.send(1, .headers(.call("Listen")))
@@ -86,7 +86,7 @@ import Testing
     #expect(backend.openWatches == 0)
   }
 
-  @Test("A listener that does not read is told the newest state once it does, not every change")
+  @Test("A listener that stops reading gets the newest state when it resumes")
   func slow() throws {
     let connection = try open()
     try connection.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
@@ -103,14 +103,14 @@ import Testing
     #expect(backend.openWatches == 0)
   }
 
-  @Test("A Listen call that ends badly ends at once, and tells a client that is still speaking")
+  @Test("A failed Listen call ends immediately and resets an open request")
   func failure() throws {
     let connection = try open()
     try connection.send(1, .headers(.call("Listen")), .data(framed { $0.field(1, string: "x") }, isLast: false))
     #expect(try connection.summaries() == ["HEADERS", "END 3", "RESET"])
   }
 
-  @Test("A Listen call ends when its caller would wait no longer, is gone, or the server shuts down")
+  @Test("A Listen call ends at its deadline, on disconnect and on shutdown")
   func ends() throws {
     var headers = HPACKHeaders.call("Listen")
     headers.add(name: "grpc-timeout", value: "20m")

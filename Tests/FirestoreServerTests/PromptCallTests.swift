@@ -31,7 +31,7 @@ import Testing
   /// What is said by the time at which tasks have done their work.
   private func answers() throws -> [String] { summary(try connection.frames()) }
 
-  @Test("A request in any number of frames gets the same response")
+  @Test("A request split into any number of frames gets the same response")
   func frames() throws {
     let request = Self.getRequest
     let splits: [[ArraySlice<UInt8>]] = [
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("What is refused is said in the headers, and the connection goes on")
+  @Test("An error is sent in the headers, and the connection stays open")
   func refused() throws {
     try connection.send(1, .headers(.call("GetDocument")), .data(framed { $0.field(1, string: "projects/p") }))
     #expect(try answers() == ["1 END 3"])
@@ -58,7 +58,7 @@ import Testing
     #expect(try answers().last == "3 END 0")
   }
 
-  @Test("Responses look the same the third time, when their headers are known by number")
+  @Test("Repeated responses with indexed headers decode the same")
   func repeated() throws {
     for stream in [1, 3, 5] {
       try connection.send(stream, .headers(.call("GetDocument")), .data(Self.getRequest))
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("A request that is large, or is no one message, is a task's to answer", arguments: [40_000, 20_000, 7])
+  @Test("A large or malformed request is handed to a task", arguments: [40_000, 20_000, 7])
   func handedOn(size: Int) throws {
     let path = "projects/p/databases/(default)/documents/c/a"
     let large = framed { writer in
@@ -87,14 +87,14 @@ import Testing
     #expect(try answers() == ["7 END 3"])
   }
 
-  @Test("A request may end in trailers")
+  @Test("A request may end with trailers")
   func trailers() throws {
     try connection.send(
       1, .headers(.call("GetDocument")), .data(Self.getRequest, isLast: false), .headers(["x": "y"], isLast: true))
     #expect(try answers() == ["1 HEADERS", "1 DATA", "1 END 0"])
   }
 
-  @Test("While the client leaves too much unread requests wait in order; those whose callers are gone are passed over")
+  @Test("While responses are unread, requests wait in order, without canceled ones")
   func waiting() throws {
     let limits = ConnectionLimits(
       streams: 10, windowBytes: 65_535, requestBytes: 1 << 20, responseBytes: 20_000, windowUpdates: 100)
@@ -113,7 +113,7 @@ import Testing
     #expect(try connection.frames().filter { $0.kind == .headers }.map(\.stream).sorted() == [1, 3, 3, 7, 7])
   }
 
-  @Test("A request that its caller takes back is forgotten")
+  @Test("A request that its caller cancels is dropped")
   func reset() throws {
     try connection.send(1, .headers(.call("GetDocument")), .reset)
     #expect(try connection.frames().isEmpty)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("Commits of one turn are done at its end, also those of other connections, and answered each by itself")
+  @Test("Commits of one turn run together at its end and get separate responses")
   func commits() throws {
     let pipeline = CallPipeline(FirestoreService(backend: backend), on: loop)
     let connections = try (0..<2).map { _ in try TestConnection(pipeline, on: loop) }

@@ -25,7 +25,7 @@ import Testing
     return pieces
   }
 
-  @Test("Small writes leave as one piece at the next turn, and each of their promises is kept then")
+  @Test("Small writes are sent together on the next turn, fulfilling their promises")
   func gathered() throws {
     let written = ["a", "b", "c"].map(write)
     channel.flush()
@@ -36,7 +36,7 @@ import Testing
     #expect(written.allSatisfy { !$0.isPending })
   }
 
-  @Test("A large write leaves as it is, in its place")
+  @Test("A large write is sent unchanged and in order")
   func large() throws {
     let long = String(repeating: "x", count: 9_000)
     for text in ["a", "b", long, "c"] { _ = write(text) }
@@ -45,7 +45,7 @@ import Testing
     #expect(try pieces() == ["ab", long, "c"])
   }
 
-  @Test("What was flushed leaves before the connection closes")
+  @Test("Flushed data is sent before the connection closes")
   func closed() throws {
     let flushed = write("a")
     channel.flush()

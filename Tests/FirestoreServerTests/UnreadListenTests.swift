@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A hundred listeners that nobody reads take what a connection may hold, not their results; read, they get all")
+  @Test("100 unread listeners stay within the connection's limit and later get everything")
   func unread() throws {
     let streams = (0..<100).map { 2 * $0 + 1 }
     for stream in streams {
@@ -67,7 +67,7 @@ import Testing
     #expect(connection.budget.held.responses == 0)
   }
 
-  @Test("What changed while nobody read is told in pieces too, and kept by name")
+  @Test("Changes during a pause are stored by name and sent in parts")
   func changed() throws {
     try connection.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
     for _ in 0..<20 {
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A turn serves all that a commit wakes at once, and no more than fits when each takes long")
+  @Test("A turn serves every listener of a commit, or as many as fit if each is slow")
   func turns() {
     let loop = EmbeddedEventLoop()
     let clock = NIOLoopBoundBox(NIODeadline.uptimeNanoseconds(0), eventLoop: loop)

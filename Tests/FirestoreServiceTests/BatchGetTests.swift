@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Batches of documents")
+@Suite("Batch reads")
 struct BatchGetTests {
   private static let count = 30
 
@@ -18,7 +18,7 @@ struct BatchGetTests {
   }
 
   @Test(
-    "A batch is of one time, whatever is written while its client reads it, and existing documents come first",
+    "A batch reads one version and returns existing documents first",
     arguments: [10, 40_000])
   func oneTime(size: Int) async throws {
     let service = try makeService()

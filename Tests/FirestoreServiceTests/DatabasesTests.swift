@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Which databases there are")
+@Suite("Listing databases")
 struct DatabasesTests {
   private func names(_ service: FirestoreService, below parent: String) async throws -> [String] {
     let answer = try await service.answer(.listDatabases, WireWriter.message { $0.field(1, string: parent) })
@@ -19,7 +19,7 @@ struct DatabasesTests {
     _ = try await service.backend.commit([mutation], in: database)
   }
 
-  @Test("A database is there as long as it holds documents, in its project or in all of them")
+  @Test("A database is listed while it has documents, by project or across projects")
   func occupied() async throws {
     let service = try makeService()
     let databases = [("p", "(default)"), ("p", "other"), ("q", "(default)")].map {

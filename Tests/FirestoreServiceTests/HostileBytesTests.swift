@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Bytes that are no requests")
+@Suite("Invalid request bytes")
 struct HostileBytesTests {
   /// Requests that are fine, to be cut and bent.
   private var samples: [[UInt8]] {
@@ -52,7 +52,7 @@ struct HostileBytesTests {
     return bytes
   }
 
-  @Test("Ten thousand bent, cut and random requests are answered or refused with a code")
+  @Test("10,000 mutated, truncated and random requests get a response or an error")
   func randomRequests() async throws {
     let service = try makeService()
     var generator = SeededGenerator(seed: 7)
@@ -82,7 +82,7 @@ struct HostileBytesTests {
     }
   }
 
-  @Test("Values and filters nested too deep are refused, not recursed into")
+  @Test("Values and filters nested too deeply are rejected without recursion")
   func nesting() async throws {
     let service = try makeService()
     var value = bytes { $0.field(2, varint: 1) }

@@ -15,7 +15,7 @@ import Testing
       state: exists ? .found(DocumentData(["v": 1])) : .missing)
   }
 
-  @Test("Whatever was told before, a message is the one of its change")
+  @Test("A message depends only on its change, not on earlier messages")
   func same() throws {
     let other = DatabaseID(project: "p", database: "other")
     let later = SnapshotVersion(microseconds: 8)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Pipelines over the wire")
+@Suite("Pipelines on the wire")
 struct PipelineTests {
   private static let all = PipelineMessage.Stage("collection", [.path("/c")])
 
@@ -34,7 +34,7 @@ struct PipelineTests {
     return service
   }
 
-  @Test("Results have names and times; no results are one message with the time")
+  @Test("Results have names and times, and an empty result is one message with a time")
   func messages() async throws {
     let service = try await service()
     let messages = try await service.messages(.executePipeline, request([Self.all]))
@@ -45,7 +45,7 @@ struct PipelineTests {
     #expect(none.count == 1 && none[0].all(2).isEmpty && none[0][3] != nil)
   }
 
-  @Test("Large results go in several messages")
+  @Test("Large results are sent in several messages")
   func pieces() async throws {
     let service = try await service()
     for number in 4...9 { try await service.set("c/\(number)", ["t": .string(String(repeating: "x", count: 30_000))]) }
@@ -53,7 +53,7 @@ struct PipelineTests {
     #expect(messages.map { $0.all(2).count } == [6, 3])
   }
 
-  @Test("All that one pipeline reads is of its time, which may lie in the past")
+  @Test("A pipeline reads one version, which may be in the past")
   func readTime() async throws {
     let service = try await service()
     let before = try #require(try await service.messages(.executePipeline, request([Self.all]))[0].bytes(3))
@@ -67,7 +67,7 @@ struct PipelineTests {
     #expect(now.flatMap { $0.all(2) }.count == 8)
   }
 
-  @Test("A new transaction is named first; what it read must not change before its commit")
+  @Test("A new transaction's id is sent first, and changes to its reads abort it")
   func transactions() async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -87,7 +87,7 @@ struct PipelineTests {
     #expect(status?.code == .aborted)
   }
 
-  @Test("Writes are for requests without a transaction")
+  @Test("Pipelines that write are rejected in a transaction")
   func writes() async throws {
     let service = try await service()
     let deletion = [Self.all, PipelineMessage.Stage("delete")]
@@ -100,7 +100,7 @@ struct PipelineTests {
     #expect(try await service.messages(.executePipeline, request([Self.all]))[0].all(2).isEmpty)
   }
 
-  @Test("Explained, a pipeline is run or not; other options are refused")
+  @Test("An explained pipeline runs or not as requested; other options are rejected")
   func explain() async throws {
     let service = try await service()
     func text(_ message: Message?) -> String? { message?[4]?[1].flatMap { $0[2]?.text(1) } }
@@ -120,7 +120,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("A request without a pipeline, or of no database, is refused")
+  @Test("A request without a pipeline or without a database is rejected")
   func refusals() async throws {
     let service = try makeService()
     for request in [bytes { $0.field(1, string: database) }, bytes { _ in }, [0x0a, 0x7f]] {

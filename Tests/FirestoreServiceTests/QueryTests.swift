@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Queries over the wire")
+@Suite("Queries on the wire")
 struct QueryTests {
   private func run(_ service: FirestoreService, _ query: (inout WireWriter) -> Void) async throws -> [Message] {
     try await service.messages(
@@ -35,7 +35,7 @@ struct QueryTests {
     return service
   }
 
-  @Test("One message per document, the last one says done; no documents are one message")
+  @Test("One message per document, done in the last; an empty result is one message")
   func messages() async throws {
     let service = try await service()
     let all = try await run(service) { _ in }
@@ -45,7 +45,7 @@ struct QueryTests {
     #expect(none.count == 1 && none[0][1] == nil && none[0].integer(6) == 1)
   }
 
-  @Test("Of a result of many pieces only the first message tells what was left out, and only the last says done")
+  @Test("In a chunked result the first message has the skip count and the last has done")
   func pieces() async throws {
     let service = try makeService()
     for index in 0..<40 {
@@ -57,7 +57,7 @@ struct QueryTests {
     #expect(all.map { $0.integer(6) } == Array(repeating: nil, count: 36) + [1])
   }
 
-  @Test("A filter that nothing satisfies beside NOT_IN gives an empty result; NOT_IN in an OR of one is refused")
+  @Test("An unsatisfiable filter with NOT_IN is empty, and NOT_IN within OR is rejected")
   func notIn() async throws {
     let service = try await service()
     func composite(_ writer: inout WireWriter, _ op: UInt64, _ filters: [(op: UInt64, value: Value)]) {
@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("A name may be equal to something beside inequalities only where it has one itself")
+  @Test("A name equality with inequalities needs an inequality on the name too")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {
@@ -126,7 +126,7 @@ struct QueryTests {
     #expect(try await paths([isFirst, ("__name__", 4, name("1"))]) == ["c/1"])
   }
 
-  @Test("A query of a hundred filters and orders is run, one of more is refused at once")
+  @Test("A query with 100 filters and orders runs, and a larger one is rejected")
   func parts() async throws {
     let service = try await service()
     func run(_ count: Int) async throws -> [Message] {
@@ -152,7 +152,7 @@ struct QueryTests {
     #expect(refusal?.code == .invalidArgument && refusal?.message.contains("at most 100") == true)
   }
 
-  @Test("An explanation names the index that Cloud Firestore would use, and what it counts")
+  @Test("An explanation names the index of Cloud Firestore and its counts")
   func index() async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -175,7 +175,7 @@ struct QueryTests {
     #expect(names == ["documents_scanned", "index_entries_scanned", "billing_details"])
   }
 
-  @Test("A query is explained without being run, or after its results", arguments: [false, true])
+  @Test("A query is explained without running it or after its results", arguments: [false, true])
   func explanation(isRun: Bool) async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -195,7 +195,7 @@ struct QueryTests {
     #expect(metrics.has(2) == isRun)
   }
 
-  @Test("A collection group below a document is paged by name and nothing else")
+  @Test("A collection group below a document is paged only by name")
   func groupBelowDocument() async throws {
     let service = try makeService()
     for id in ["a", "b", "c"] { try await service.set("root/r/children/\(id)", ["n": .integer(1)]) }
@@ -240,7 +240,7 @@ struct QueryTests {
     #expect(descending?.code == .failedPrecondition)
   }
 
-  @Test("A page of large documents ends early, and the next page goes on after it")
+  @Test("A page of large documents ends early, and the next page continues")
   func largePages() async throws {
     let service = try makeService()
     let text = Value.string(String(repeating: "x", count: 900_000))
@@ -274,7 +274,7 @@ struct QueryTests {
   }
 
   @Test(
-    "Numbers compare by value; null and NaN match as unary filters only",
+    "Numbers compare by value, and null and NaN match only in unary filters",
     arguments: [
       (5, Value.integer(1), ["c/1", "c/2"]), (5, .null, []), (5, .double(.nan), []), (4, .null, []), (6, .null, []),
       (6, .double(.nan), ["c/4", "c/1", "c/2"]), (8, .array([.integer(1), .null, .double(.nan)]), ["c/1", "c/2"]),
@@ -285,7 +285,7 @@ struct QueryTests {
   }
 
   @Test(
-    "Queries that the service does not run are refused in its words",
+    "Unsupported queries are rejected with the service's message",
     arguments: [
       (8, Value.array([]), "'IN' requires an non-empty ArrayValue."),
       (8, .integer(1), "'IN' requires an ArrayValue."),
@@ -300,7 +300,7 @@ struct QueryTests {
     }
   }
 
-  @Test("Unnamed figures are numbered, and a document without the summed field counts nowhere")
+  @Test("Unnamed aggregates are numbered and skip documents without the summed field")
   func aggregation() async throws {
     let service = try await service()
     try await service.set("c/5", ["other": .integer(1)])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Composite indexes that a server asks for")
+@Suite("Required composite indexes")
 struct RequiredIndexTests {
   private typealias Field = CompositeIndex.Field
 
@@ -24,7 +24,7 @@ struct RequiredIndexTests {
   ).target
 
   @Test(
-    "An index serves by what is fixed, in any order, and the order as it is asked for; several are merged",
+    "An index serves equality fields in any order, then its order; indexes merge",
     arguments: [
       ([], false),
       ([index([("a", .ascending), ("b", .ascending), ("d", .descending)])], true),
@@ -44,7 +44,7 @@ struct RequiredIndexTests {
     #expect(needs.count == 1 && needs.allSatisfy { $0.isMet(by: indexes) == isMet })
   }
 
-  @Test("The last ones of an order need an index of the other direction, which is also suggested")
+  @Test("Limit-to-last needs an index in the reverse direction and suggests it")
   func limitToLast() {
     var query = Query(
       path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("a"), .equal, .integer(1)))],
@@ -75,7 +75,7 @@ struct RequiredIndexTests {
     }
   }
 
-  @Test("A query without its index fails with the definition, which then serves it; what was seen is suggested")
+  @Test("A query without its index fails with the definition, which then serves it")
   func required() async throws {
     let indexes = ServedIndexes(required: [])
     let service = FirestoreService(backend: try makeService().backend, indexes: indexes)
@@ -90,7 +90,7 @@ struct RequiredIndexTests {
     #expect(try await service.messages(.runQuery, request).count == 1)
   }
 
-  @Test("Without a requirement every query is answered, and noted once")
+  @Test("Without required indexes every query runs and its index is recorded once")
   func notRequired() async throws {
     let indexes = ServedIndexes()
     let service = FirestoreService(backend: try makeService().backend, indexes: indexes)

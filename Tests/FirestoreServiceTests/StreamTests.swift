@@ -65,7 +65,7 @@ struct StreamTests {
     return heard
   }
 
-  @Test("A target is added, read, current and then told exactly what changes")
+  @Test("A target is added, read, marked current and then receives exactly the changes")
   func preciseChanges() async throws {
     let service = try makeService()
     try await service.set("c/a", ["n": .integer(1)])
@@ -81,7 +81,7 @@ struct StreamTests {
     }
   }
 
-  @Test("Several targets share a stream; one message says what a document means to both")
+  @Test("Targets on one stream share one message per document")
   func severalTargets() async throws {
     let service = try makeService()
     try await listen(service) { conversation in
@@ -100,7 +100,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A reset names the version up to which all is said, as what carries a position does")
+  @Test("A reset carries the version that has been sent completely")
   func resetTime() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])
@@ -116,7 +116,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target of several documents is told about each of them, and nothing else")
+  @Test("A target of several documents receives messages for exactly those documents")
   func severalDocuments() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])
@@ -143,7 +143,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A query that cannot be watched ends its target only")
+  @Test("A query that cannot be listened to ends only its target")
   func invalidTarget() async throws {
     let service = try makeService()
     try await listen(service) { conversation in
@@ -156,7 +156,7 @@ struct StreamTests {
     }
   }
 
-  @Test("With a token only what changed since is told, and a filter if the number may be wrong")
+  @Test("A token sends only later changes, and a filter if the count may be wrong")
   func resume() async throws {
     let service = try makeService()
     for path in ["c/a", "c/b", "c/c"] { try await service.set(path, [:]) }
@@ -196,7 +196,7 @@ struct StreamTests {
 
   private let handshake = bytes { $0.field(1, string: database) }
 
-  @Test("A write stream answers the handshake and each batch, in order")
+  @Test("A write stream answers the handshake and each batch in order")
   func writeStream() async throws {
     let service = try makeService()
     let answers = try await write(
@@ -206,7 +206,7 @@ struct StreamTests {
     #expect(answers.allSatisfy { $0.has(2) })
   }
 
-  @Test("A batch sent again on a resumed stream is answered, not applied twice")
+  @Test("A batch resent on a resumed stream is answered but not applied twice")
   func writeResumption() async throws {
     let service = try makeService()
     let increment = bytes { writer in
@@ -232,7 +232,7 @@ struct StreamTests {
     #expect(document.fields["n"] == .integer(2))
   }
 
-  @Test("A failing batch ends the stream; those behind it are not applied")
+  @Test("A failing batch ends the stream, and later batches are not applied")
   func failingBatch() async throws {
     let service = try makeService()
     let failing = bytes { writer in

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("A time that Firestore does not know is refused wherever a request holds one", arguments: impossible)
+  @Test("A time outside Firestore's range is rejected anywhere in a request", arguments: impossible)
   func refused(_ time: Timestamp) async throws {
     let service = try makeService()
     let value = bytes { $0.field(10, timestamp: time) }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("The first and the last time there is are taken", arguments: [Timestamp.earliest, .latest])
+  @Test("The earliest and latest valid times are accepted", arguments: [Timestamp.earliest, .latest])
   func limits(_ time: Timestamp) async throws {
     let service = try makeService()
     try await service.answer(.commit, Self.write(bytes { $0.field(10, timestamp: time) }))

@@ -5,11 +5,11 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("Requests with one answer")
+@Suite("Unary requests")
 struct UnaryTests {
   private func name(_ path: String) -> [UInt8] { bytes { $0.field(1, string: root + "/" + path) } }
 
-  @Test("A document that was set is got with its fields and times; a missing one is not found")
+  @Test("A stored document is returned with fields and times, a missing one as not found")
   func getDocument() async throws {
     let service = try makeService()
     try await service.set("c/a", ["n": .integer(1), "m": .map(["k": .string("v")])])
@@ -24,7 +24,7 @@ struct UnaryTests {
     }
   }
 
-  @Test("A mask picks fields; an empty one leaves the name")
+  @Test("A mask selects fields, and an empty mask leaves only the name")
   func masks() async throws {
     let service = try makeService()
     try await service.set("c/a", ["n": .integer(1), "m": .map(["k": .string("v"), "l": .null])])
@@ -37,7 +37,7 @@ struct UnaryTests {
     #expect(try await get().isEmpty)
   }
 
-  @Test("A document is made under an id of twenty letters and digits when none is given")
+  @Test("A document without an id gets one of twenty letters and digits")
   func createDocument() async throws {
     let service = try makeService()
     let request = bytes { writer in
@@ -54,7 +54,7 @@ struct UnaryTests {
     }
   }
 
-  @Test("Documents are listed page by page, with the missing ones among them when asked")
+  @Test("Documents are listed in pages, including missing ones on request")
   func listDocuments() async throws {
     let service = try makeService()
     for path in ["c/a", "c/b/d/x", "c/c", "c/d"] { try await service.set(path, [:]) }
@@ -80,7 +80,7 @@ struct UnaryTests {
     #expect(try await list(missing: true) == ["c/a", "c/b", "c/c", "c/d"])
   }
 
-  @Test("Collection ids come sorted and in pages")
+  @Test("Collection ids are sorted and paged")
   func listCollectionIDs() async throws {
     let service = try makeService()
     for path in ["b/1", "a/1", "c/1/d/1"] { try await service.set(path, [:]) }
@@ -103,7 +103,7 @@ struct UnaryTests {
     #expect(second.text(2) == nil)
   }
 
-  @Test("A delete has a result without a version, every other write one with it")
+  @Test("A delete result has no version, and every other write result has one")
   func commitResults() async throws {
     let service = try makeService()
     let response = try Message(
@@ -119,7 +119,7 @@ struct UnaryTests {
     #expect(response.has(2))
   }
 
-  @Test("Partitions are cut at 128 documents or more")
+  @Test("Partitions are split at 128 or more documents")
   func splitPoints() {
     let keys = (0..<1000).map { DocumentKey(unchecked: ResourcePath("c/\($0)")) }
     #expect(FirestoreService.splitPoints(of: keys, partitions: 3).map(\.documentID) == ["250", "500", "750"])
@@ -128,7 +128,7 @@ struct UnaryTests {
   }
 
   @Test(
-    "Names that are none are refused in the real service's words",
+    "Invalid names are rejected with the real service's message",
     arguments: [
       ("c/a", "Document name \"c/a\" lacks \"projects\" at index 0."),
       (root, "Document name \"\(root)\" lacks \"/\" at index \(root.count)."),

@@ -5,9 +5,9 @@ import Testing
 
 @testable import FirestoreService
 
-@Suite("What a request may carry besides")
+@Suite("Unknown request fields")
 struct UnknownFieldTests {
-  @Test("Fields that nobody knows are passed over, of whatever type and wherever they are")
+  @Test("Unknown fields of any type are skipped in any position")
   func unknownFields() async throws {
     let service = try makeService()
     func unknown(_ writer: inout WireWriter) {
@@ -39,7 +39,7 @@ struct UnknownFieldTests {
     #expect(try Message(answer).fields == ["n": .integer(1)])
   }
 
-  @Test("A write request that names itself is applied once, on whatever stream it comes")
+  @Test("A write request with an id is applied once on any stream")
   func labelledWrites() async throws {
     let service = try makeService()
     func increment(label: String) -> [UInt8] {
@@ -72,7 +72,7 @@ struct UnknownFieldTests {
     #expect(document.fields["n"] == .integer(5))
   }
 
-  @Test("A token that no stream can have reached is refused")
+  @Test("A token from beyond the stream's position is rejected")
   func impossibleToken() async throws {
     let service = try makeService()
     for token in [[UInt8](repeating: 0xFF, count: 8), [0x7F] + [UInt8](repeating: 0xFF, count: 7)] {

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FirestoreSharing
 
-@Suite("News of commits between processes", .timeLimit(.minutes(5)))
+@Suite("Commit notifications between processes", .timeLimit(.minutes(5)))
 struct FollowTests {
-  @Test("Each user of the data hears of the commits of all, and goes on hearing under the next owner")
+  @Test("Every process receives all commits and keeps receiving under a new owner")
   func shared() async throws {
     let folder = try Folder()
     var first: SharedData? = try SharedData.open(folder.path, as: "first")

@@ -13,9 +13,9 @@ import Testing
 
 @testable import FirestoreSharing
 
-@Suite("Data that several use together", .timeLimit(.minutes(5)))
+@Suite("Shared data directory", .timeLimit(.minutes(5)))
 struct SharedDataTests {
-  @Test("The second to open data is attached: both read and write the same, and each knows of the other")
+  @Test("A second opener attaches, and both use the same data and see each other")
   func attaches() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, as: "first")
@@ -33,7 +33,7 @@ struct SharedDataTests {
     #expect(try await attached.listCollectionIDs(below: .root) == ["c"])
   }
 
-  @Test("Who is attached has the data itself when the owner lets it go, and nothing is lost")
+  @Test("An attached process takes over when the owner closes, without data loss")
   func takesOver() async throws {
     let folder = try Folder()
     var first: SharedData? = try SharedData.open(folder.path)
@@ -49,7 +49,7 @@ struct SharedDataTests {
     await second.wait { $0.standing == .owner || third.company.standing == .owner }
   }
 
-  @Test("An owner that is about to be stopped hands the data over, and is attached to who has it when it goes on")
+  @Test("A suspended owner hands the data over and attaches to the new owner later")
   func handsOver() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, patience: .seconds(60))
@@ -77,7 +77,7 @@ struct SharedDataTests {
     await stream.value
   }
 
-  @Test("Who hands data over that nobody wants has it again when it goes on")
+  @Test("A handed-over directory without takers returns to its owner")
   func handsOverAlone() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path, patience: .seconds(60))
@@ -91,7 +91,7 @@ struct SharedDataTests {
     #expect(data.company.standing == .owner)
   }
 
-  @Test("Who has to have the data open gets it from who has it, again and again; nobody loses anything")
+  @Test("A process can repeatedly claim the data from its owner without losses")
   func claims() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, patience: .seconds(60))
@@ -111,7 +111,7 @@ struct SharedDataTests {
     }
   }
 
-  @Test("Who serves the data on a port keeps it, and says so")
+  @Test("A process that serves the data on a port keeps it and reports itself")
   func keepsClaimed() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, as: "the server", pausesForPort: true)
@@ -122,7 +122,7 @@ struct SharedDataTests {
     #expect(first.company.standing == .owner)
   }
 
-  @Test("Who uses the data can be asked without using it")
+  @Test("The users of the data can be listed without opening it")
   func users() async throws {
     let folder = try Folder()
     #expect(SharedData.users(of: folder.path).isEmpty)
@@ -131,14 +131,14 @@ struct SharedDataTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("Two apps of one process that name one directory open it once")
+  @Test("Two apps of one process open one directory once")
   func oneProcess() throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path)
     #expect(try SharedData.open(folder.path + "/../data/") === first)
   }
 
-  @Test("Data that this process has let go can be opened again, however long closing it takes")
+  @Test("Data closed by this process can be reopened, however long closing takes")
   func again() async throws {
     let folder = try Folder()
     var first: SharedData? = try SharedData.open(folder.path)
@@ -155,7 +155,7 @@ struct SharedDataTests {
     #expect(second.company.standing == .owner)
   }
 
-  @Test("A commit that comes again under its name, for want of an answer, is applied once")
+  @Test("A commit retried with its name after a lost response is applied once")
   func named() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path)
@@ -171,7 +171,7 @@ struct SharedDataTests {
     await remote.close()
   }
 
-  @Test("The path of a directory may be longer than the address of a socket")
+  @Test("A directory path may be longer than a socket address")
   func longPath() async throws {
     let folder = try Folder(String(repeating: "d", count: 120) + "/" + String(repeating: "e", count: 120))
     let first = try SharedData.open(folder.path)

@@ -14,14 +14,14 @@ import Testing
 
 @testable import FirestoreSharing
 
-@Suite("The socket beside the data", .timeLimit(.minutes(5)))
+@Suite("Data socket", .timeLimit(.minutes(5)))
 struct SocketTests {
   private func mode(_ path: String) -> mode_t {
     var information = stat()
     return lstat(path, &information) == 0 ? information.st_mode & 0o7777 : 0
   }
 
-  @Test("It is its user's alone, and gone when the data is let go")
+  @Test("The socket is private to its user and removed when the data closes")
   func isPrivate() throws {
     let folder = try Folder()
     var data: SharedData? = try SharedData.open(folder.path)
@@ -30,14 +30,14 @@ struct SocketTests {
     #expect(data == nil && access(folder.socket, F_OK) != 0)
   }
 
-  @Test("Its peers are its user and root; to root the owner of the directory, too, and nobody else")
+  @Test("Trusted peers are the user and root, and for root also the directory's owner")
   func trusted() {
     #expect(SocketPeer.trustedUsers(of: 1_000, owner: 2_000) == [1_000, 0])
     #expect(SocketPeer.trustedUsers(of: 0, owner: 1_000) == [0, 1_000])
     #expect(SocketPeer.trustedUsers(of: 0, owner: 0) == [0] && SocketPeer.trustedUsers(of: 0) == [0])
   }
 
-  @Test("One that a killed process left behind is replaced")
+  @Test("A socket left by a killed process is replaced")
   func stale() async throws {
     let folder = try Folder()
     close(try DataSocket(in: folder.path).listen())
@@ -48,7 +48,7 @@ struct SocketTests {
     #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
   }
 
-  @Test("A file in its place is left there: the data can be used, is not shared, and that is said")
+  @Test("A file in the socket's place stays, and the data is unshared with a notice")
   func inTheWay() async throws {
     let folder = try Folder()
     try Data("mine".utf8).write(to: URL(filePath: folder.socket))
@@ -61,7 +61,7 @@ struct SocketTests {
     #expect(error.kind == .locked && error.message.contains("process \(getpid())"))
   }
 
-  @Test("A directory that others may write to is not used")
+  @Test("A directory that others can write to is rejected")
   func openToOthers() throws {
     let folder = try Folder()
     try Data().write(to: URL(filePath: folder.path + "/something else"))
@@ -70,7 +70,7 @@ struct SocketTests {
     #expect(error.kind == .notPrivate && error.message.contains("chmod"))
   }
 
-  @Test("An owner of another version is named with the way out, and so is a guest of another version")
+  @Test("An owner or guest of another version is reported with instructions")
   func versions() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
@@ -96,7 +96,7 @@ struct SocketTests {
     #expect(data.company.others.isEmpty)
   }
 
-  @Test("Whoever must not wait opens data whose holder does not answer at once, and reaches it when that is gone")
+  @Test("A non-waiting opener gets data with a silent owner and connects once it is gone")
   func withoutWaiting() async throws {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
@@ -114,7 +114,7 @@ struct SocketTests {
     _ = try await store.commit([increment("c/a")])
   }
 
-  @Test("A holder that does not answer is named; who waits for it is told the reason, and goes on when it is gone")
+  @Test("A silent owner is reported to waiting callers, which continue once it is gone")
   func silent() async throws {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
@@ -136,7 +136,7 @@ struct SocketTests {
     #expect(try await store.count("c/a") == .integer(1))
   }
 
-  @Test("A peer that asks and does not read, or says nothing that is understood, costs the owner nothing")
+  @Test("A peer that does not read or sends invalid data does not affect the owner")
   func hostile() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path)
@@ -158,7 +158,7 @@ struct SocketTests {
     #expect(try await data.datastore(for: database).count("c/a") == .integer(1))
   }
 
-  @Test("Between processes gRPC is spoken and nothing else: a request of HTTP/1 is not answered")
+  @Test("Processes accept only gRPC, and HTTP/1 requests get no response")
   func grpcAlone() throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path)
@@ -178,7 +178,7 @@ struct SocketTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("An owner that says nothing to who asks for the data is named as the one that keeps it")
+  @Test("An owner that ignores a claim is reported as the holder of the data")
   func claimFromSilent() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
@@ -192,7 +192,7 @@ struct SocketTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("A line says what was meant, whatever the name of a program")
+  @Test("A protocol line reads back for any program name")
   func lines() {
     let member = DataMember(process: 7, name: "a b\tc\nd\u{1B}[31m")
     let plain = DataMember(process: 7, name: "a bcd[31m")

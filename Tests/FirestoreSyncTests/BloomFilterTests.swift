@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct BloomFilterTests {
   @Test(
-    "MD5 digests are those of RFC 1321",
+    "MD5 digests match RFC 1321",
     arguments: [
       ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
       ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -26,7 +26,7 @@ import Testing
     #expect(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() == expected)
   }
 
-  @Test("A filter contains the name whose bits are set, and not one whose bits are not")
+  @Test("A filter contains a name only if all of its bits are set")
   func membership() throws {
     let filter = try BloomFilter(BloomFilterBits(bitmap: [1, 1, 1, 0], padding: 3, hashCount: 5))
     let root = "projects/test-project/databases/(default)/documents/"
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "Bits that contradict each other are refused",
+    "Inconsistent filter parameters are rejected",
     arguments: [
       BloomFilterBits(bitmap: [1], padding: 8, hashCount: 1), BloomFilterBits(bitmap: [1], padding: -1, hashCount: 1),
       BloomFilterBits(bitmap: [1], padding: 0, hashCount: -1), BloomFilterBits(bitmap: [1], padding: 0, hashCount: 0),
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "The backend's golden filters answer as published",
+    "The backend's golden filters give the published results",
     .enabled(if: SpecFiles.areThere(for: "bloom filters of the backend")),
     arguments: ["1", "500", "5000"], ["1", "01", "0001"])
   func golden(count: String, rate: String) throws {

@@ -18,7 +18,7 @@ struct BundleLoadingTests {
     return Bundle(id: "b", createTime: at(seconds), entries: entries)
   }
 
-  @Test("Between the slices of a bundle the engine serves others")
+  @Test("The engine serves other work between the slices of a bundle")
   func interleaving() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()
@@ -45,7 +45,7 @@ struct BundleLoadingTests {
     }
   }
 
-  @Test("A bundle that was only partly stored is loaded again; one that was stored whole is not")
+  @Test("A partly stored bundle is loaded again, and a completely stored one is not")
   func again() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()

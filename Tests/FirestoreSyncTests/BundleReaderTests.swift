@@ -9,7 +9,7 @@ import FirestoreTesting
 import SeededRandom
 import Testing
 
-@Suite("Bundles are read")
+@Suite("Reading bundles")
 struct BundleReaderTests {
   private let root = "projects/p/databases/(default)/documents"
 
@@ -29,7 +29,7 @@ struct BundleReaderTests {
     ).queries.first?.query
   }
 
-  @Test("Documents of every value come back as they were written")
+  @Test("Documents with every type of value are read as written")
   func documents() throws {
     for seed in 0..<200 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -50,7 +50,7 @@ struct BundleReaderTests {
     }
   }
 
-  @Test("A query has its collection, conditions, order, cursors and limit")
+  @Test("A query keeps its collection, conditions, order, cursors and limit")
   func queries() throws {
     let read = try query(
       #"""
@@ -73,7 +73,7 @@ struct BundleReaderTests {
   }
 
   @Test(
-    "Times may be spelled out, as Node's server library writes them, and members that are not known are passed over")
+    "Timestamps in Node's verbose form are read, and unknown members are skipped")
   func otherWriters() throws {
     let read = try bundle(
       #"{"documentMetadata": {"name": "\#(root)/rooms/a", "readTime": {"seconds": "5", "nanos": 0}, "color": {"x": 1}}}"#,
@@ -84,7 +84,7 @@ struct BundleReaderTests {
   }
 
   @Test(
-    "What is wrong with an element is said",
+    "An invalid element is reported with its problem",
     arguments: [
       (#"{"namedQuery": {"name": "q"}}"#, "named query"), (#"{"color": {}}"#, "Unknown element"),
       (#"{"documentMetadata": {"name": "rooms/a", "readTime": "2026-01-01T00:00:00Z"}}"#, "does not begin with"),
@@ -99,7 +99,7 @@ struct BundleReaderTests {
     }
   }
 
-  @Test("Two thousand mutated bundles are read or refused")
+  @Test("2,000 mutated bundles are read or rejected without a crash")
   func mutations() throws {
     let metadata = #"{"metadata":{"id":"b","createTime":"2026-01-01T00:00:00Z"}}"#
     let name = #"{"documentMetadata":{"name":"\#(root)/r/a","readTime":"2026-01-01T00:00:00Z","exists":true}}"#

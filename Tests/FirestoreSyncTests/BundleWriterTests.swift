@@ -8,7 +8,7 @@ import FirestoreTesting
 import SeededRandom
 import Testing
 
-@Suite("Bundles are written")
+@Suite("Writing bundles")
 struct BundleWriterTests {
   private let time = SnapshotVersion(microseconds: 1_772_453_040_000_001)
 
@@ -16,7 +16,7 @@ struct BundleWriterTests {
     try BundleReader.read(try writer.bytes(id: "b", createTime: time), database: database)
   }
 
-  @Test("Documents of every value are read back as they were, and missing ones as missing")
+  @Test("Documents with every type of value read back, and missing ones as missing")
   func documents() throws {
     for seed in 0..<100 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -34,7 +34,7 @@ struct BundleWriterTests {
     }
   }
 
-  @Test("Queries are read back: conditions, order, cursors, a limit from either end, a group, a collection below")
+  @Test("Queries read back with conditions, order, cursors, limits and groups")
   func queries() throws {
     var conditions = Query(
       path: ResourcePath("rooms"),
@@ -55,7 +55,7 @@ struct BundleWriterTests {
     }
   }
 
-  @Test("Its length and count are those of the metadata: what is cut short is refused")
+  @Test("A bundle shorter than its metadata states is rejected")
   func cut() throws {
     var writer = BundleWriter(database)
     for id in ["a", "b"] {

@@ -14,7 +14,7 @@ import Testing
 struct EngineStatusTests {
   private let gone = RPCStatus(.unavailable, "gone")
 
-  @Test("A write's attempts grow with each sending, and its last error is that of the stream")
+  @Test("Each send increments a write's attempts, and its error is the stream's last")
   func attempts() async throws {
     try await EngineHarness.run { test in
       let handle = test.engine.write([set("rooms/a", ["text": .string("hello")])])
@@ -51,7 +51,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A write in flight cannot be cancelled, and says what to do; one behind it can")
+  @Test("A write in flight cannot be canceled, but a later write can")
   func cancelInFlight() async throws {
     try await EngineHarness.run { test in
       let batch = try await test.engine.write([set("rooms/a")]).local
@@ -70,7 +70,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("What the backend refuses is in the status until it is sent again")
+  @Test("A rejected write is in the status until it is sent again")
   func rejected() async throws {
     try await EngineHarness.run { test in
       let handle = test.engine.write([set("rooms/a")])
@@ -97,7 +97,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A long queue is told by its ends, and how much it is, and only what is new is measured")
+  @Test("A long queue is reported by its ends and total, and measured incrementally")
   func longQueue() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()
@@ -123,7 +123,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("The connection's reason and next attempt follow what happens to it")
+  @Test("The connection status follows its failures and retries")
   func connection() async throws {
     try await EngineHarness.run { test in
       let idle = try await test.status { _ in true }
@@ -162,7 +162,7 @@ struct EngineStatusTests {
   }
 
   @Test(
-    "A client counts as offline after the first failed attempt, also when it only writes, or wants nothing any more")
+    "A client is offline after its first failed attempt, even if it only writes")
   func offlineWithoutListeners() async throws {
     try await EngineHarness.run { test in
       let outages = Inbox<ConnectionReason?>()
@@ -197,7 +197,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A backend that says nothing for ten seconds is told from one that cannot be reached")
+  @Test("A backend that is silent for ten seconds differs from an unreachable one")
   func silence() async throws {
     try await EngineHarness.run { test in
       _ = test.listen("rooms")

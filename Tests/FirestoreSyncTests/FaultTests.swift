@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "After calm the queue is empty, each increment was applied once, and the listener has what the backend has",
+    "After faults end, each increment is applied once and the listener is in sync",
     arguments: [
       [FaultChange.latency(.milliseconds(200), jitter: .milliseconds(100), on: nil)],
       [.bandwidth(2000, on: .watch)], [.slowReader(1000)], [.loss(100, before: true)], [.loss(60, before: false)],
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("A refused listener fails with the code; the one beside it, and the next, go on")
+  @Test("A rejected listener fails with its code, and other listeners continue")
   func refusedListener() async throws {
     try await run { engine in
       let first = listen(engine)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("While writing is down listeners go on, and the other way round")
+  @Test("Listeners work while writing is down, and writing works while listening is down")
   func lanes() async throws {
     try await run { engine in
       let mailbox = listen(engine)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("A network that flaps goes at once, comes after its time and goes again")
+  @Test("A flapping network switches immediately and then at each interval")
   func flap() async throws {
     try await run { engine in
       let mailbox = listen(engine)

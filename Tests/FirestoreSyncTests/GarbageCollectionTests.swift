@@ -6,7 +6,7 @@ import FirestoreSync
 import FirestoreTesting
 import Testing
 
-@Suite("Garbage collection of the cache")
+@Suite("Cache garbage collection")
 struct GarbageCollectionTests {
   private func core(thresholdBytes: Int64) throws -> SyncCore {
     let store = try LocalStore(
@@ -20,7 +20,7 @@ struct GarbageCollectionTests {
     return core
   }
 
-  @Test("The first garbage collection comes after a minute, the next five minutes after one that was not necessary")
+  @Test("Garbage collection runs after a minute, then every five minutes if not needed")
   func schedule() throws {
     var core = try core(thresholdBytes: 1_000_000_000)
     let starting = core.takeEffects()
@@ -32,7 +32,7 @@ struct GarbageCollectionTests {
     #expect(effects.garbageCollectionDelay == .seconds(300))
   }
 
-  @Test("A garbage collection that is necessary takes turns with everything else until it is done")
+  @Test("A needed garbage collection alternates with other work until it is done")
   func turns() throws {
     var core = try core(thresholdBytes: 0)
     _ = core.takeEffects()

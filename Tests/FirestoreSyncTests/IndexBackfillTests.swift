@@ -18,7 +18,7 @@ import Testing
     _ = try harness.core.store.apply(event)
   }
 
-  @Test("A slice is asked for once at a time, until the index is complete")
+  @Test("One index slice is requested at a time until the index is complete")
   func slices() throws {
     var harness = try CoreHarness()
     harness.core.store.backfillPacer = .pieces(10)
@@ -40,7 +40,7 @@ import Testing
     #expect(indexes.map(\.backfill) == [nil])
   }
 
-  @Test("An explanation tells the plan, the cost and what would help")
+  @Test("An explanation reports the plan, the cost and a useful index")
   func explanation() throws {
     var harness = try CoreHarness()
     try filled(&harness, 1000)

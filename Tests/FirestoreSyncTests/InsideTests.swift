@@ -8,9 +8,9 @@ import Testing
 
 @testable import FirestoreSync
 
-@Suite("The inside of a client", .timeLimit(.minutes(5)))
+@Suite("Client inspection", .timeLimit(.minutes(5)))
 struct InsideTests {
-  @Test("A target is told with its way on the stream, what it read, and how old its token is")
+  @Test("A target reports its stream state, its reads and its token's age")
   func targets() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -37,7 +37,7 @@ struct InsideTests {
     }
   }
 
-  @Test("A document that the server did not list is told while it is asked for")
+  @Test("A limbo document is reported while its lookup runs")
   func lookups() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -63,7 +63,7 @@ struct InsideTests {
     }
   }
 
-  @Test("The first snapshot is timed from the first listener on, and the first in sync with the server")
+  @Test("The first and the first server snapshot are timed from the first listener")
   func beginning() async throws {
     try await EngineHarness.run { test in
       #expect(try await test.engine.inside().beginning.firstSnapshot == nil)
@@ -81,7 +81,7 @@ struct InsideTests {
     }
   }
 
-  @Test("Messages are counted both ways, and the silence is the time since the last")
+  @Test("Messages are counted in both directions, and silence runs since the last one")
   func meters() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -101,7 +101,7 @@ struct InsideTests {
     }
   }
 
-  @Test("A watch stream that is begun anew resumes from its token, and its listener sees nothing of it")
+  @Test("A restarted watch stream resumes from its token without a listener event")
   func watchRestarted() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -125,7 +125,7 @@ struct InsideTests {
     }
   }
 
-  @Test("A write in flight is sent again on the stream that takes the place of the one given up")
+  @Test("A write in flight is sent again after a stream restart")
   func writeRestarted() async throws {
     try await EngineHarness.run { test in
       let handle = test.engine.write([set("rooms/a")])
@@ -141,7 +141,7 @@ struct InsideTests {
     }
   }
 
-  @Test("The connection is told with the reason why it is not there, and the time of the next attempt")
+  @Test("The connection reports why it is down and when it retries")
   func connection() async throws {
     try await EngineHarness.run { test in
       let idle = try await test.engine.inside().connection
@@ -166,7 +166,7 @@ struct InsideTests {
     }
   }
 
-  @Test("Pins are told by the status and by the inside until they are taken back")
+  @Test("The status and the inspection report pins until they are removed")
   func retentions() async throws {
     try await EngineHarness.run { test in
       let pin = Retention(query("rooms").target, .pinned, since: Timestamp(seconds: 1))
@@ -179,7 +179,7 @@ struct InsideTests {
     }
   }
 
-  @Test("A closed stream is not begun anew, and the reason is told")
+  @Test("A closed stream cannot be restarted, and the error gives the reason")
   func closed() async throws {
     try await EngineHarness.run { test in
       await #expect(throws: RPCStatus(.failedPrecondition, "The write stream is closed: nothing waits to be sent.")) {

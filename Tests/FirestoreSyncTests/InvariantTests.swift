@@ -22,7 +22,7 @@ import Testing
     return harness
   }
 
-  @Test("A snapshot of the backend reaches the listeners of all targets in one delivery, whole (S1)")
+  @Test("A backend snapshot reaches the listeners of all targets in one delivery (S1)")
   func snapshotTogether() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -45,7 +45,7 @@ import Testing
     #expect(delivered.allSatisfy { !$0.snapshot.isFromCache })
   }
 
-  @Test("An existence filter counts the keys of the last snapshot and what came since (S2)")
+  @Test("An existence filter counts the last snapshot's keys and later changes (S2)")
   func filterCounts() throws {
     var harness = try synced("rooms/a")
 
@@ -62,7 +62,7 @@ import Testing
     #expect(afterRemoval, "the target is asked for again although its one document adds up")
   }
 
-  @Test("A look-up that found its document does not take it for deleted at the next snapshot (S2)")
+  @Test("A lookup that found its document does not later report it as deleted (S2)")
   func lookupFound() throws {
     var harness = try synced("rooms/a")
     _ = harness.receive(.documentRemoved(key("rooms/a"), removed: [rooms]), .snapshot(at(6), nil))
@@ -78,7 +78,7 @@ import Testing
     #expect(try harness.core.store.document(key("rooms/a")) == doc("rooms/a", at: 5))
   }
 
-  @Test("Whoever waits for a write's result is called before the snapshot that shows it can be read (S3)")
+  @Test("A write's result is reported before the snapshot that shows it (S3)")
   func resultFirst() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("The queue of a user who comes back leaves in the order in which it was written (S4)")
+  @Test("A returning user's queue is sent in its original order (S4)")
   func queueOfUser() throws {
     var harness = try CoreHarness()
     let batches = try (0..<12).map { try harness.write(set("rooms/\($0)")).batch }
@@ -117,7 +117,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
   }
 
-  @Test("A wait for pending writes ends with cancelled when the user changes, and not when the same one stays")
+  @Test("Waiting for pending writes ends with cancelled only if the user changes")
   func userChangeEndsWait() throws {
     var harness = try CoreHarness()
     _ = try harness.write(set("rooms/a"))
@@ -135,7 +135,7 @@ import Testing
     #expect(ends(ended) == [.cancelled])
   }
 
-  @Test("The confirmation of a removal is owed from the moment the request is handed out (S5)")
+  @Test("A removal awaits confirmation as soon as its request is handed out (S5)")
   func removalOwed() throws {
     var harness = try synced()
     _ = harness.effects { core in core.stopListening(ListenerID(1)) }
@@ -152,7 +152,7 @@ import Testing
     #expect(harness.core.watching.responsesOwed(rooms) == 0)
   }
 
-  @Test("A snapshot of the backend that is older than the last one is not applied (S6)")
+  @Test("A backend snapshot older than the last one is not applied (S6)")
   func olderSnapshot() throws {
     var harness = try synced("rooms/a")
 
@@ -165,7 +165,7 @@ import Testing
     #expect(try harness.core.store.document(key("rooms/b")) == nil)
   }
 
-  @Test("A first snapshot that was held back comes with those that turn from-cache, in one delivery (S7)")
+  @Test("A delayed first snapshot joins the delivery that turns views from-cache (S7)")
   func offlineReleases() throws {
     var harness = try synced()
     harness.listen(2, to: "halls")
@@ -178,7 +178,7 @@ import Testing
     #expect(delivered.allSatisfy { $0.snapshot.isFromCache })
   }
 
-  @Test("What a write stream says after it was given up settles no write and takes none (S8)")
+  @Test("Messages of an abandoned write stream resolve and remove no write (S8)")
   func oldWriteStream() throws {
     var harness = try CoreHarness()
     let batch = try harness.write(set("rooms/a")).batch
@@ -206,7 +206,7 @@ import Testing
     #expect(harness.core.writes.queue.isInFlight(batch))
   }
 
-  @Test("A timer that runs out although it was cancelled changes nothing (S8)", arguments: SyncTimer.allCases)
+  @Test("A canceled timer that still fires changes nothing (S8)", arguments: SyncTimer.allCases)
   func cancelledTimer(_ timer: SyncTimer) throws {
     var harness = try synced("rooms/a")
     _ = try harness.write(set("rooms/b"))

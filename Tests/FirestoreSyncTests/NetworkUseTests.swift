@@ -4,9 +4,9 @@ import Testing
 
 @testable import FirestoreSync
 
-@Suite("The use of the network, and waits for writes, as values")
+@Suite("Network use and waits for pending writes")
 struct NetworkUseTests {
-  @Test("The network is used when no reason is left, and each reason counts once")
+  @Test("The network is used only without any reason to stop, and each counts once")
   func causes() {
     var network = NetworkUse()
     #expect(network.isAllowed)
@@ -21,7 +21,7 @@ struct NetworkUseTests {
     #expect(network.isAllowed)
   }
 
-  @Test("Writes are held for every reason but that another client has the streams")
+  @Test("Writes are held for every stop reason except being a secondary client")
   func held() {
     var network = NetworkUse()
     network.stop(by: .secondary)
@@ -30,7 +30,7 @@ struct NetworkUseTests {
     #expect(network.holdsWrites)
   }
 
-  @Test("A wait ends when all that was pending at its beginning is done, whatever came later")
+  @Test("A wait ends when all writes pending at its start are done")
   func waits() {
     var waits = WriteWaits()
     waits.add(PendingWritesWait(1), until: BatchID(4))

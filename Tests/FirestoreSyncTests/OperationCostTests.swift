@@ -14,7 +14,7 @@ import Testing
 
 /// The messages, bytes and hops of the most frequent operations. Client and backend are on one virtual loop, so that the
 /// counts are the same each time and on every machine; a change of them is a change of what each operation costs.
-@Suite("Cost of operations", .timeLimit(.minutes(15)))
+@Suite("Operation cost", .timeLimit(.minutes(15)))
 struct OperationCostTests {
   private struct Cost: Equatable {
     /// The messages of the streams.
@@ -25,7 +25,7 @@ struct OperationCostTests {
     var engine = 0, backend = 0, reader = 0
   }
 
-  @Test("A listen of three documents")
+  @Test("Listening to three documents")
   func listen() async throws {
     try await run { world in
       let cost = try await world.cost { world.listen("rooms") }
@@ -35,7 +35,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("A write with a listener, until it is acknowledged and shown as the backend's")
+  @Test("Writing with a listener until the acknowledged document is shown")
   func write() async throws {
     try await run { world in
       world.listen("rooms")
@@ -47,7 +47,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("A write with a listener, until it is shown, without the network")
+  @Test("Writing with a listener offline until the document is shown")
   func offlineWrite() async throws {
     try await run { world in
       world.listen("rooms")
@@ -59,7 +59,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("A change by another client, until a listener has it")
+  @Test("A remote change until a listener receives it")
   func change() async throws {
     try await run { world in
       world.listen("rooms")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FirestoreSync
 
-@Suite("The pipelines of both streams, and the client's connection, as values")
+@Suite("Stream pipelines and connectivity")
 struct PipelineTests {
   private static let now = Timestamp(seconds: 5)
   private static let denied = RPCStatus(.permissionDenied, "no")
@@ -30,7 +30,7 @@ struct PipelineTests {
     return writes
   }
 
-  @Test("A permanent error is about the oldest batch in flight, any other about none, and all are sent again")
+  @Test("A permanent error rejects the oldest batch in flight, and all others are resent")
   func failedWriteStream() {
     var refusing = Self.writes()
     var losing = Self.writes()
@@ -46,7 +46,7 @@ struct PipelineTests {
     #expect(losing.queue.pipeline.map { $0.lastError?.code } == [.unavailable, .unavailable])
   }
 
-  @Test("S8: What an old stream brings changes nothing in the write pipeline")
+  @Test("S8: An old stream does not affect the write pipeline")
   func oldWriteStream() {
     var writes = Self.writes()
     let old = writes.stream.epoch
@@ -60,7 +60,7 @@ struct PipelineTests {
     #expect(writes.isDue && writes.stream.lastError == nil)
   }
 
-  @Test("S4: An answer with another number of results than the oldest batch has writes is taken for none")
+  @Test("S4: A response with the wrong number of results is rejected")
   func misfit() {
     var writes = Self.writes()
     let version = SnapshotVersion(microseconds: 9)
@@ -72,7 +72,7 @@ struct PipelineTests {
     #expect(misfit == nil && fitting?.id == BatchID(1))
   }
 
-  @Test("S5: A target is only heard of when its request was taken, and requests are forgotten with the stream")
+  @Test("S5: Only requested targets receive messages, and a new stream resets them")
   func watchedTarget() throws {
     var watching = WatchPipeline(database: database)
     let target = TargetData(id: TargetID(2), target: query("rooms").target, sequenceNumber: 1)
@@ -97,7 +97,7 @@ struct PipelineTests {
     #expect(closed == 1 && !watching.isDue && !watching.plan.hasRequests)
   }
 
-  @Test("A stream that cannot be opened tells that the client is offline, though the watch stream knows nothing")
+  @Test("A stream that cannot open reports offline even if the watch state is unknown")
   func connectivity() {
     var network = Connectivity()
     network.failed(Self.gone)

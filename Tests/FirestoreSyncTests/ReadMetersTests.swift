@@ -15,7 +15,7 @@ import Testing
 
   private func figures(_ meters: ReadMeters) -> [Int] { meters.meters(of: [data]).flatMap { [$0.sent, $0.kept] } }
 
-  @Test("Documents count as often as they are sent, deletions do not")
+  @Test("Documents count each time they are sent, and deletions do not count")
   func sent() {
     var meters = ReadMeters()
     #expect(figures(meters) == [])
@@ -30,7 +30,7 @@ import Testing
     #expect(figures(meters) == [])
   }
 
-  @Test("What a resumed target need not send again was kept, once it is current")
+  @Test("A current resumed target counts the unsent documents as saved")
   func kept() {
     var meters = ReadMeters()
     meters.requested(id, resumingWith: 10)

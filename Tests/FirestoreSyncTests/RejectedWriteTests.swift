@@ -25,7 +25,7 @@ struct RejectedWriteTests {
     return harness
   }
 
-  @Test("What the backend refuses is kept with its answer; what it cannot take now is not")
+  @Test("A rejected write is stored with its error, and a temporary failure is not")
   func kept() throws {
     var harness = try rejected()
     let batch = BatchID(1)
@@ -42,7 +42,7 @@ struct RejectedWriteTests {
     #expect(writes.first?.rejection == Rejection(status: denied, time: Timestamp(seconds: 77), attempts: 1))
   }
 
-  @Test("A write that was cancelled is not among the rejected ones")
+  @Test("A canceled write is not among the rejected writes")
   func cancelled() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -54,7 +54,7 @@ struct RejectedWriteTests {
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.cancelled(batch)])
   }
 
-  @Test("Sent again it is a new write: shown at once, last in the queue, and no longer rejected")
+  @Test("A resent write is new: visible immediately and last in the queue")
   func resent() throws {
     var harness = try rejected()
     let batch = BatchID(1)
@@ -73,7 +73,7 @@ struct RejectedWriteTests {
     #expect(try harness.core.store.pendingBatches().last?.mutations == [set("rooms/a")])
   }
 
-  @Test("It can be changed before it is sent again")
+  @Test("A rejected write can be changed before it is sent again")
   func edited() throws {
     var harness = try rejected()
     let batch = BatchID(1)
@@ -86,7 +86,7 @@ struct RejectedWriteTests {
     #expect(try harness.core.rejectedWrites().isEmpty)
   }
 
-  @Test("What is not there cannot be sent again or dropped")
+  @Test("An unknown write cannot be sent again or dropped")
   func unknown() throws {
     var harness = try rejected()
     let batch = BatchID(1)
@@ -106,7 +106,7 @@ struct RejectedWriteTests {
     #expect(try harness.core.store.pendingBatches().isEmpty)
   }
 
-  @Test("A rejection that the store cannot keep is kept when it works again, once")
+  @Test("A rejection that the store failed to save is saved once after recovery")
   func storeFails() throws {
     var harness = try CoreHarness()
     let (batch, _) = try harness.write(set("rooms/a"))
@@ -124,7 +124,7 @@ struct RejectedWriteTests {
     #expect(try harness.core.rejectedWrites().map(\.id) == [batch])
   }
 
-  @Test("Cancelling a write under later ones recomputes what is shown, with nothing of it left (S9)")
+  @Test("Canceling an earlier write recomputes later ones without it (S9)")
   func cancelUnderLater() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -12,7 +12,7 @@ import Testing
 @testable import FirestoreSync
 
 /// Clients of one cache in one process, beside what the spec tests say of several.
-@Suite("Clients that share a cache", .timeLimit(.minutes(5)))
+@Suite("Shared cache clients", .timeLimit(.minutes(5)))
 struct SharedCacheTests {
   private let folder = TemporaryFolder()
 
@@ -31,7 +31,7 @@ struct SharedCacheTests {
     return core
   }
 
-  @Test("What a listener to the cache shows is not collected by another client as long as it listens")
+  @Test("Another client does not evict a cache listener's documents")
   func listenerToTheCache() throws {
     var primary = try core()
     var other = try core()
@@ -52,7 +52,7 @@ struct SharedCacheTests {
     #expect(during == 0 && after == 1)
   }
 
-  @Test("What one client pins another does not collect, also after the first is gone, and it is told of it")
+  @Test("Pins survive the client that set them, and every client sees them")
   func pinned() throws {
     var primary = try core()
     let documents = ["a", "b"].map { doc("rooms/\($0)", at: 1, ["name": .string($0)]) }
@@ -74,7 +74,7 @@ struct SharedCacheTests {
     #expect(try primary.store.remoteDocument(key("rooms/a")) != nil)
   }
 
-  @Test("What another user's write moves up into the limit of a listener is not collected")
+  @Test("A document that another user's write moves into a limit is not evicted")
   func otherUsersLimit() throws {
     var primary = try core()
     var other = try core()
@@ -95,7 +95,7 @@ struct SharedCacheTests {
     #expect(during == 0 && after == 2)
   }
 
-  @Test("A write is taken back by the client that sends it, when another one of the cache asks for that")
+  @Test("The sending client cancels a write at another client's request")
   func cancelElsewhere() throws {
     var primary = try core()
     var other = try core()
@@ -126,7 +126,7 @@ struct SharedCacheTests {
     #expect(try primary.store.pendingBatches().map(\.id) == [first])
   }
 
-  @Test("A client that was asked to take a write back and is gone is followed by one that does it")
+  @Test("A new primary client completes a cancellation that its predecessor missed")
   func cancelAfterSuccession() throws {
     var primary = try core()
     var other = try core()
@@ -142,7 +142,7 @@ struct SharedCacheTests {
     primary.hear()
   }
 
-  @Test("What one client has stopped to listen to, another hears of again")
+  @Test("A client receives updates for a query that another client stopped listening to")
   func listenedToBefore() async throws {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: Self.now))
     _ = try await backend.commit([set("rooms/a")], in: database)
@@ -161,7 +161,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("What the next client with the streams says before the last one knows of it counts all the same")
+  @Test("Messages of a new primary count before the old primary learns of it")
   func lateSuccession() throws {
     var last = try core()
     var next = try core()
@@ -217,7 +217,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("Clients on threads of their own agree in the end, also when the one with the streams has gone")
+  @Test("Clients on separate threads converge even after the primary leaves")
   func agreement() async throws {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: Self.now))
     let engines = (0..<3).map { _ in engine(backend) }

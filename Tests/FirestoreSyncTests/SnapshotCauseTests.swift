@@ -11,7 +11,7 @@ import Testing
 /// Causes that no listener of the public API can bring about by itself.
 @Suite("Snapshot causes")
 struct SnapshotCauseTests {
-  @Test("Another user's queue changes what is shown, and the snapshot says so")
+  @Test("A user change is the cause of the snapshot that shows it")
   func userChanged() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -36,7 +36,7 @@ struct SnapshotCauseTests {
     return batch
   }
 
-  @Test("The snapshot that shows an acknowledged write says so, also when the backend's version comes later")
+  @Test("The snapshot of an acknowledged write has it as cause, even if it is delayed")
   func acknowledged() throws {
     var harness = try CoreHarness()
     let batch = try update(&harness)
@@ -55,7 +55,7 @@ struct SnapshotCauseTests {
     #expect(later.deliveries.first?.first?.snapshot.causes == [.server(at(7))])
   }
 
-  @Test("A document that is deleted while an update of it waits was not changed by that update")
+  @Test("A pending update is not the cause of a remote deletion")
   func deletedMeanwhile() throws {
     var harness = try CoreHarness()
     let batch = try update(&harness)

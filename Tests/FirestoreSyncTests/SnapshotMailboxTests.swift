@@ -19,7 +19,7 @@ import Testing
       syncStateChanged: false, hasCachedResults: false, causes: [cause])
   }
 
-  @Test("Unread snapshots arrive as one that takes the reader all the way")
+  @Test("Unread snapshots merge into one with all changes")
   func merged() async throws {
     let (a, b, b2) = (doc("rooms/a", at: 1), doc("rooms/b", at: 1), doc("rooms/b", at: 2, ["n": .integer(2)]))
     let mailbox = SnapshotMailbox()
@@ -36,7 +36,7 @@ import Testing
     #expect(read.causes == [.listenerAdded, .server(at(1)), .server(at(2))])
   }
 
-  @Test("A mailbox of several keeps snapshots apart, merges when it is full, and gives the error last")
+  @Test("A larger mailbox separates snapshots, merges when full and ends with the error")
   func severalUnread() async throws {
     let (a, b, c) = (doc("rooms/a", at: 1), doc("rooms/b", at: 1), doc("rooms/c", at: 1))
     let mailbox = SnapshotMailbox(capacity: 2)
@@ -53,7 +53,7 @@ import Testing
     #expect(await mailbox.next() == nil)
   }
 
-  @Test("Causes are kept once each, and only the newest of many")
+  @Test("Causes are unique, and only the newest are kept")
   func causes() async throws {
     let mailbox = SnapshotMailbox()
     for version in 0..<100 { mailbox.put(snapshot(from: [], to: [], [], .server(at(Int64(version / 2))))) }
@@ -65,7 +65,7 @@ import Testing
     #expect(read.causes.last == .server(at(49)))
   }
 
-  @Test("An error comes after the unread snapshot and ends the mailbox")
+  @Test("An error follows the unread snapshot and closes the mailbox")
   func failure() async throws {
     let mailbox = SnapshotMailbox()
     let denied = RPCStatus(.permissionDenied, "no")
@@ -79,7 +79,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A waiting reader gets a snapshot at once, and nothing after finish")
+  @Test("A waiting reader receives a snapshot immediately, and none after finish")
   func waiting() async throws {
     let mailbox = SnapshotMailbox()
     async let read = mailbox.snapshot()
@@ -92,7 +92,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A cancelled reader stops waiting")
+  @Test("A canceled reader stops waiting")
   func cancelled() async {
     let mailbox = SnapshotMailbox()
     let reader = Task { await mailbox.next() == nil }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct SpecFilesTests {
-  @Test("HEARTH_SPEC wins over what lies beside the clone")
+  @Test("HEARTH_SPEC has priority over data next to the clone")
   func named() throws {
     try withClone { clone, _ in
       let found = SpecFiles.find(environment: ["HEARTH_SPEC": "/elsewhere"], above: clone)
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "The data are found beside the clone, from any file in it", arguments: [[String: String](), ["HEARTH_SPEC": ""]])
+    "The data is found next to the clone from any file in it", arguments: [[String: String](), ["HEARTH_SPEC": ""]])
   func beside(environment: [String: String]) throws {
     try withClone { clone, specs in
       let file = clone.appendingPathComponent("Tests/Deep/File.swift")
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("Absent data are told with what is not tested and the way out")
+  @Test("Missing data is reported with the skipped tests and how to get it")
   func notice() {
     let notice = SpecFiles.notice(for: "ordered code", isRequired: false)
     #expect(notice.contains("ordered code is not tested") && notice.contains("HEARTH_SPEC"))

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "A queue that cannot be opened at the start is tried again; until then nothing is written, then listeners see it")
+    "A queue that cannot be opened is retried, and writes wait until then")
   func retriedStart() throws {
     var core = try Self.core()
     core.store.faults = [.start]
@@ -48,7 +48,7 @@ import Testing
     #expect(try core.store.pendingBatches().map(\.id).last == batch)
   }
 
-  @Test("A store that can be read but not written is tried again after growing pauses, until something is stored")
+  @Test("A store that cannot be written is retried with growing delays until it recovers")
   func growingPauses() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -69,7 +69,7 @@ import Testing
     #expect(harness.deliver(version: 8).retryPauses == [.zero])
   }
 
-  @Test("However long the disk was full, room on it is noticed within 15 seconds")
+  @Test("Free disk space is detected within 15 seconds")
   func longPauses() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -14,7 +14,7 @@ import Testing
 
   private static let time = Timestamp(seconds: 5)
 
-  @Test("S4: Batches leave in order, at most ten at once, and answers match them in order")
+  @Test("S4: Batches are sent in order, ten at most, and responses match in order")
   func order() {
     var writes = PendingWrites()
     for id in 1...12 { writes.append(Self.batch(Int64(id))) }
@@ -33,7 +33,7 @@ import Testing
     #expect(writes.count == 10 && writes.isInFlight(BatchID(12)) && !writes.contains(BatchID(1)))
   }
 
-  @Test("Requests carry the newest token, and what was in flight is sent again on the next stream")
+  @Test("Requests carry the newest token, and unanswered ones are resent on a new stream")
   func again() {
     var writes = PendingWrites([Self.batch(1), Self.batch(2)])
     writes.streamOpened(token: [1])
@@ -53,7 +53,7 @@ import Testing
     #expect(writes.attempts(of: BatchID(2)) == 2)
   }
 
-  @Test("A batch that is cancelled among those that wait is neither sent nor counted")
+  @Test("A canceled pending batch is neither sent nor counted")
   func cancelled() {
     var writes = PendingWrites((1...200).map { Self.batch($0) })
     writes.streamOpened(token: [1])
@@ -70,7 +70,7 @@ import Testing
     #expect(writes.measured(ends: 2).map(\.batch.id.rawValue) == [151, 152, 199, 200])
   }
 
-  @Test("A batch that has left is not new when it is named again, also when nothing waits any more")
+  @Test("A sent batch is not new when it is reported again, even with an empty queue")
   func newest() {
     var writes = PendingWrites((1...200).map { Self.batch($0) })
     for id in 1...200 { writes.remove(BatchID(Int64(id))) }
@@ -79,7 +79,7 @@ import Testing
     #expect(!writes.isNew(BatchID(200)) && writes.isNew(BatchID(201)))
   }
 
-  @Test("The first attempt is immediate, later ones wait longer, never more than a minute and a half")
+  @Test("The first attempt is immediate, and later delays grow up to 90 seconds")
   func backoff() {
     var backoff = Backoff()
     var generator = CountingGenerator()
@@ -107,7 +107,7 @@ import Testing
     #expect(delay >= .seconds(30))
   }
 
-  @Test("S8: A stream does not open for an epoch that was given up")
+  @Test("S8: A stream does not open for an abandoned epoch")
   func oldEpoch() {
     var stream = ClientStream()
     var generator = CountingGenerator()
@@ -122,7 +122,7 @@ import Testing
     #expect(opensNew)
   }
 
-  @Test("One failed attempt means offline, a failure after having been online only unknown")
+  @Test("One failed attempt means offline, but a failure after being online means unknown")
   func onlineState() {
     var tracker = OnlineStateTracker()
     let started = tracker.watchStreamStarted()
@@ -138,7 +138,7 @@ import Testing
     #expect(tracker.state == .unknown)
   }
 
-  @Test("Silence means offline after the timeout, unless the timer was cancelled")
+  @Test("Silence means offline after the timeout unless the timer was canceled")
   func silence() {
     var tracker = OnlineStateTracker()
     tracker.timedOut()

@@ -26,7 +26,7 @@ import Testing
     #expect(delivered.allSatisfy { $0.snapshot.causes.last == .localWrite(batch) })
   }
 
-  @Test("S3: A rejection is signalled before the snapshot that takes the write back")
+  @Test("S3: A rejection is reported before the snapshot that reverts the write")
   func rejectionFirst() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -46,7 +46,7 @@ import Testing
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.rejected(batch, status)])
   }
 
-  @Test("The documents of a batch stand beside its outcome: twenty by name, the rest by number")
+  @Test("A batch outcome lists up to twenty documents and counts the rest")
   func outcomes() throws {
     var harness = try CoreHarness()
     let (_, _) = try harness.write(set("rooms/a", ["n": 1], .exists(false)))
@@ -67,7 +67,7 @@ import Testing
     #expect(outcomes.last?.first.prefix(2).map(\.effect) == [.deleted, .changed])
   }
 
-  @Test("S4: An answer belongs to the oldest write in flight")
+  @Test("S4: A response belongs to the oldest write in flight")
   func oldestAnswered() throws {
     var harness = try CoreHarness()
     let first = try harness.write(set("rooms/a")).batch
@@ -83,7 +83,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [second])
   }
 
-  @Test("An answer nobody waits for ends the stream and not the process")
+  @Test("An unexpected response ends the stream but not the process")
   func unaskedAnswer() throws {
     var harness = try CoreHarness()
     let batch = try harness.write(set("rooms/a")).batch
@@ -98,7 +98,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [batch])
   }
 
-  @Test("S5: A confirmation is owed from the moment the request is handed out")
+  @Test("S5: A confirmation is expected as soon as the request is handed out")
   func owedWhenHandedOut() throws {
     var harness = try CoreHarness()
     _ = harness.effects { core in
@@ -112,7 +112,7 @@ import Testing
     #expect(harness.core.watching.responsesOwed(TargetID(2)) == 1)
   }
 
-  @Test("Between unlisten and listen again, what the old listen still brings is ignored")
+  @Test("After a repeated listen, messages of the first one are ignored")
   func relistened() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -140,7 +140,7 @@ import Testing
     #expect(rest)
   }
 
-  @Test("A listen that was never sent is not taken back")
+  @Test("An unsent listen request needs no removal request")
   func neverSent() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -153,7 +153,7 @@ import Testing
     #expect(isQuiet)
   }
 
-  @Test("S6: Documents and token of a snapshot that the store refused are not half there")
+  @Test("S6: A snapshot that the store rejects changes neither documents nor token")
   func refusedSnapshot() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -172,7 +172,7 @@ import Testing
     #expect(harness.core.watchStream.isStarted)
   }
 
-  @Test("S7: Going offline turns all views from-cache in one delivery")
+  @Test("S7: Going offline turns all views to from-cache in one delivery")
   func offlineTogether() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -211,7 +211,7 @@ import Testing
     #expect(isQuiet)
   }
 
-  @Test("A change wakes no view whose collection cannot match")
+  @Test("A change updates only views whose collection can match")
   func untouchedViews() throws {
     var harness = try CoreHarness()
     for id in 1...50 { harness.listen(id, to: "halls\(id)") }
@@ -221,7 +221,7 @@ import Testing
     #expect(effects.deliveries.isEmpty)
   }
 
-  @Test("A large result that comes bit by bit tells each bit, and what was there before it")
+  @Test("A large result in parts reports each part's changes and the previous documents")
   func largeResult() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -259,7 +259,7 @@ import Testing
     #expect(all.previous(key("rooms/1")) == doc("rooms/1", at: 1))
   }
 
-  @Test("A write that is not in flight can be taken back")
+  @Test("A write that is not in flight can be canceled")
   func cancel() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -277,7 +277,7 @@ import Testing
     #expect(harness.core.writes.queue.isEmpty)
   }
 
-  @Test("A write in the middle of the queue can be taken back, the others stay and leave in order (S4)")
+  @Test("A write in mid-queue can be canceled, and the others keep their order (S4)")
   func cancelMiddle() throws {
     var harness = try CoreHarness()
     let batches = try (0..<3).map { try harness.write(set("rooms/\($0)")).batch }
@@ -288,7 +288,7 @@ import Testing
     #expect(sent == [batches[0], batches[2]])
   }
 
-  @Test("A write in flight cannot be taken back, nor one that is not there")
+  @Test("A write that is in flight or unknown cannot be canceled")
   func cancelRefused() throws {
     var harness = try CoreHarness()
     let (batch, _) = try harness.write(set("rooms/a"))
@@ -305,7 +305,8 @@ import Testing
     #expect(codes == [.failedPrecondition, .notFound])
   }
 
-  @Test("A bundle that cannot be read says where", arguments: ["", "x", "5{}", "2{}", "13{\"document\":1}"])
+  @Test(
+    "An unreadable bundle reports the position of the error", arguments: ["", "x", "5{}", "2{}", "13{\"document\":1}"])
   func brokenBundle(text: String) {
     #expect {
       try BundleReader.read(Array(text.utf8), database: database)

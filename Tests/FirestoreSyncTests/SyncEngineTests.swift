@@ -8,7 +8,7 @@ import FirestoreTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SyncEngineTests {
-  @Test("A listener hears of the backend's documents, and nothing after it stopped")
+  @Test("A listener receives the backend's documents and nothing after it stops")
   func listen() async throws {
     try await EngineHarness.run { test in
       let (id, mailbox) = test.listen("rooms")
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("get() waits for the backend while there may be one, and takes the cache after 10 s of silence")
+  @Test("get() waits for a reachable backend and uses the cache after 10 s of silence")
   func getOffline() async throws {
     try await EngineHarness.run { test in
       var options = ListenerOptions()
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A write is visible at once and acknowledged when the backend answers")
+  @Test("A write is visible immediately and acknowledged when the backend responds")
   func write() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("Calls from synchronous code take effect in the order in which they were made")
+  @Test("Calls from synchronous code take effect in call order")
   func order() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("S7, S8: Disabling the network ends the streams before it returns; enabling it sends what waited")
+  @Test("S7, S8: Disabling the network ends the streams, and enabling resends writes")
   func network() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("A stream that fails is opened again with the newest token: at once, then after a pause that can be skipped")
+  @Test("A failed stream reopens with the newest token, immediately and then after delays")
   func reconnect() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("A refused listen fails its listener for good")
+  @Test("A rejected listen fails its listener permanently")
   func refused() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("waitForPendingWrites waits for the writes before it and not for those after")
+  @Test("waitForPendingWrites waits for earlier writes but not for later ones")
   func pendingWrites() async throws {
     try await EngineHarness.run { test in
       try await test.engine.waitForPendingWrites()
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("A cancelled write fails with cancelled and disappears")
+  @Test("A canceled write fails with cancelled and disappears")
   func cancelWrite() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("After terminate everything fails with failed-precondition and nothing hangs")
+  @Test("After terminate every call fails with failed-precondition and none hangs")
   func terminate() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test("A task that waits for an acknowledgement can be cancelled")
+  @Test("A task that waits for an acknowledgement can be canceled")
   func cancelledWait() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirestoreSync
 
-@Suite("Turns of transactions", .timeLimit(.minutes(15)))
+@Suite("Transaction ordering", .timeLimit(.minutes(15)))
 struct TransactionTurnsTests {
   private let turns = TransactionTurns()
   private let a = DocumentKey(unchecked: ResourcePath("c/a"))
@@ -21,7 +21,7 @@ struct TransactionTurnsTests {
     return loser
   }
 
-  @Test("The cause of a failure is another transaction that has committed, or is committing, what this one read")
+  @Test("A failure's cause is a transaction that commits documents this one read")
   func causes() async {
     let (one, other) = (turns.begin(), turns.begin())
     await turns.reads([a], one)
@@ -41,7 +41,7 @@ struct TransactionTurnsTests {
     #expect(turns.count == 0)
   }
 
-  @Test("Those that failed go in their order, a new one behind them, and others are not held up")
+  @Test("Failed transactions retry in order before new ones, and others are not delayed")
   func order() async {
     let first = await overtaken([a])
     let second = await overtaken([a])
@@ -72,7 +72,7 @@ struct TransactionTurnsTests {
     turns.end(number, isCommitted: false)
   }
 
-  @Test("A transaction that the block of another one runs does not wait for that one")
+  @Test("A nested transaction does not wait for its enclosing transaction")
   func nested() async {
     let first = await overtaken([a])
     await turns.turn(first, [a], atMost: .seconds(600))
@@ -86,7 +86,7 @@ struct TransactionTurnsTests {
     #expect(turns.count == 0)
   }
 
-  @Test("A wait ends with its limit, and with its task")
+  @Test("A wait ends at its limit and when its task is canceled")
   func limits() async {
     let first = await overtaken([a])
     let second = await overtaken([a])

@@ -22,7 +22,7 @@ import Testing
     try aggregator.receive(.added([target]), targets: targets)
   }
 
-  @Test("S5: Until every confirmation has come, nothing about a target counts")
+  @Test("S5: A target's messages count only after all confirmations")
   mutating func owedResponses() throws {
     let targets = holding()
     aggregator.requestHandedOut(target)
@@ -41,7 +41,7 @@ import Testing
     #expect(event.targetChanges[target]?.added == [key("rooms/a")])
   }
 
-  @Test("S2: Whether a document is new to a target follows from the keys of the last snapshot")
+  @Test("S2: A document is new to a target if the last snapshot's keys lack it")
   mutating func addedOrModified() throws {
     let targets = holding("rooms/a")
     try confirm(targets)
@@ -54,7 +54,7 @@ import Testing
     #expect(change?.added == [key("rooms/b")])
   }
 
-  @Test("A document that comes and goes between two snapshots changes no target")
+  @Test("A document added and removed between two snapshots changes no target")
   mutating func cameAndWent() throws {
     let targets = holding()
     try confirm(targets)
@@ -67,7 +67,7 @@ import Testing
     #expect(change?.removed == [])
   }
 
-  @Test("A reset removes what is not sent again")
+  @Test("A reset removes documents that are not sent again")
   mutating func reset() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)
@@ -81,7 +81,7 @@ import Testing
     #expect(change?.isCurrent == false)
   }
 
-  @Test("Of a query that was asked for as a whole, what is not sent again is no longer part")
+  @Test("A full read removes documents that are not sent again")
   mutating func wholeAgain() throws {
     let targets = holding("rooms/a", "rooms/b")
     aggregator.requestHandedOut(target)
@@ -96,7 +96,7 @@ import Testing
     #expect(change?.removed == [key("rooms/b")])
   }
 
-  @Test("A query that goes on where it was keeps what is not sent again")
+  @Test("A resumed query keeps documents that are not sent again")
   mutating func resumed() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)
@@ -106,7 +106,7 @@ import Testing
     #expect(aggregator.takeEvent(at: at(2), targets: targets).targetChanges[target]?.removed == [])
   }
 
-  @Test("A token for no target in particular is for all of them")
+  @Test("A token without target ids applies to all targets")
   mutating func tokenForAll() throws {
     let targets = holding()
     try confirm(targets)
@@ -133,7 +133,7 @@ import Testing
     WatchedTarget(target: query(id == TargetID(2) ? "rooms" : "halls").target, purpose: .listen, syncedKeys: [[]])
   }
 
-  @Test("A snapshot names the targets that messages were about; the others follow its position")
+  @Test("A snapshot names the targets with messages, and the others follow its position")
   mutating func followers() throws {
     try follow(both)
 
@@ -149,7 +149,7 @@ import Testing
     #expect(silent.targetChanges.isEmpty && silent.position.token == nil)
   }
 
-  @Test("A target has the last token that was for it, whether it was named or not")
+  @Test("A target has the last token that applied to it, named or not")
   mutating func lastToken() throws {
     try follow(both)
     try aggregator.receive(.snapshot(at(2), token("two")), targets: both)
@@ -166,7 +166,7 @@ import Testing
     #expect(own?.resumeToken == token("mine") && later?.resumeToken == token("mine"))
   }
 
-  @Test("A target for which a request goes out follows no longer, and is named when it is confirmed anew")
+  @Test("A target with a new request stops following until it is confirmed")
   mutating func leaving() throws {
     try follow(both)
 
@@ -183,7 +183,7 @@ import Testing
     #expect(again.targetChanges[other]?.isCurrent == false)
   }
 
-  @Test("A lookup's position is told by name each time")
+  @Test("A lookup's position is always reported by name")
   mutating func lookups() throws {
     let known = WatchedTarget(
       target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[key("rooms/a")]])
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("A document that is missing is told once")
+  @Test("A missing document is reported once")
   mutating func missingOnce() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(2) ? known : nil }
@@ -213,7 +213,7 @@ import Testing
     #expect(second.documents.isEmpty && second.targetChanges.isEmpty)
   }
 
-  @Test("A document that left its target between two snapshots is missing at the next one")
+  @Test("A document that left its target between two snapshots is missing at the next")
   mutating func missingLater() throws {
     let holding = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[key("rooms/a")]])
     let empty = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
@@ -231,7 +231,7 @@ import Testing
     #expect(next.documents[key("rooms/a")] == doc("rooms/a", at: 2, nil))
   }
 
-  @Test("An existence filter that fits changes nothing")
+  @Test("A matching existence filter changes nothing")
   mutating func fittingFilter() throws {
     let targets = holding("rooms/a")
     try confirm(targets)
@@ -243,7 +243,7 @@ import Testing
     #expect(event.filteredTargets.isEmpty)
   }
 
-  @Test("An existence filter that does not fit and explains nothing starts the target over")
+  @Test("A mismatched existence filter without names restarts the target")
   mutating func mismatch() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)
@@ -255,7 +255,7 @@ import Testing
     #expect(event.targetChanges[target]?.removed == [key("rooms/a"), key("rooms/b")])
   }
 
-  @Test("A document target that is current without its document says that there is none")
+  @Test("A current document target without a document reports it as missing")
   mutating func missingDocument() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(1) ? known : nil }
@@ -269,7 +269,7 @@ import Testing
     #expect(event.resolvedLimboDocuments == [key("rooms/a")])
   }
 
-  @Test("A filter that counts two documents for one name breaks the protocol")
+  @Test("A filter that counts two documents for one name is a protocol error")
   mutating func impossibleCount() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(2) ? known : nil }

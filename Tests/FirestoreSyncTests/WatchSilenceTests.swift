@@ -7,9 +7,9 @@ import FirestoreTesting
 import Testing
 
 /// A watch stream that is alive and says nothing.
-@Suite("A silent watch stream", .timeLimit(.minutes(5)))
+@Suite("Silent watch stream", .timeLimit(.minutes(5)))
 struct WatchSilenceTests {
-  @Test("After two silent minutes the stream is opened anew from where it was, and the status says why meanwhile")
+  @Test("After two silent minutes the stream reopens and resumes, and the status says why")
   func reopened() async throws {
     try await EngineHarness.run { test in
       func pass(_ duration: Duration) async {
@@ -45,7 +45,7 @@ struct WatchSilenceTests {
     }
   }
 
-  @Test("A stream without anything to watch is closed when it is idle, and not opened anew")
+  @Test("A stream without targets closes when idle and does not reopen")
   func idle() async throws {
     try await EngineHarness.run { test in
       let (listener, mailbox) = test.listen("rooms")

@@ -8,7 +8,7 @@ import FirestoreSync
 import FirestoreTesting
 import Testing
 
-@Suite("Writes under conditions, and writes that are set aside")
+@Suite("Conditional and set-aside writes")
 struct WriteConditionTests {
   private func write(
     _ path: String, _ conditions: WriteConditions, at seconds: Int64, _ harness: inout CoreHarness
@@ -24,7 +24,7 @@ struct WriteConditionTests {
     effects.compactMap { if case .schedule(.writeDeadline, let delay) = $0 { delay } else { nil } }
   }
 
-  @Test("The timer goes by the earliest deadline; a write is taken back when its own has passed, not before")
+  @Test("Each write is canceled at its deadline, and the timer uses the earliest")
   func expires() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -45,7 +45,7 @@ struct WriteConditionTests {
     #expect(try harness.core.rejectedWrites().isEmpty)
   }
 
-  @Test("A write that was sent is never taken back, also when it waits to be sent again")
+  @Test("A sent write is never canceled, even while it waits to be resent")
   func sent() throws {
     var harness = try CoreHarness()
     let (batch, _) = try write("rooms/a", WriteConditions(deadline: .seconds(10)), at: 100, &harness)
@@ -59,7 +59,7 @@ struct WriteConditionTests {
     #expect(delays(effects).isEmpty)
   }
 
-  @Test("A write that is not to be made offline leaves no trace")
+  @Test("A write that fails when offline leaves no trace")
   func offline() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -73,7 +73,7 @@ struct WriteConditionTests {
     #expect(try harness.core.store.pendingBatches().count == 1)
   }
 
-  @Test("What is set aside is undone and not sent, waits among the rejected ones, and can be sent again")
+  @Test("A set-aside write is reverted, is listed as rejected and can be sent again")
   func aside() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -95,7 +95,7 @@ struct WriteConditionTests {
     #expect(try harness.core.store.pendingBatches().map(\.id) == [later, again])
   }
 
-  @Test("What is in flight, or not there, cannot be set aside")
+  @Test("A write that is in flight or unknown cannot be set aside")
   func refused() throws {
     var harness = try CoreHarness()
     let (batch, _) = try harness.write(set("rooms/a"))
