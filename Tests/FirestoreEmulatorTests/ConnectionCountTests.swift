@@ -17,7 +17,7 @@ import Testing
     return channel
   }
 
-  @Test("A connection that says nothing makes room for a new one, the oldest first; those that have spoken stay")
+  @Test("A new connection replaces the oldest silent one, and active ones stay")
   func silent() throws {
     let connections = ServedConnections(on: loop, limit: 3)
     let channels = try (0..<6).map { _ in try connect() }
@@ -39,7 +39,7 @@ import Testing
     #expect(connections.add(channels[5]) != nil)
   }
 
-  @Test("Ten thousand that only connect keep nobody out")
+  @Test("10,000 silent connections do not block others")
   func flood() throws {
     let connections = ServedConnections(on: loop, limit: 50)
     for _ in 0..<10_000 { #expect(connections.add(try connect()) != nil) }
@@ -50,7 +50,7 @@ import Testing
     #expect(browser.isActive)
   }
 
-  @Test("One too many is told so in what it speaks, in however many pieces it comes", arguments: [1, 3, 100])
+  @Test("A connection over the limit is rejected in its own protocol, however it is split", arguments: [1, 3, 100])
   func refusal(piece: Int) throws {
     for (request, answer) in [
       ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 503 Service Unavailable\r\n"),
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("One too many that says nothing is told nothing, and not waited for")
+  @Test("A silent connection over the limit is closed without a message")
   func silentRefusal() throws {
     let channel = try connect(ConnectionRefusalHandler())
     loop.advanceTime(by: ConnectionRefusalHandler.patience)
@@ -79,7 +79,7 @@ import Testing
     #expect(try channel.sentText() == "")
   }
 
-  @Test("A port is for this machine alone where its address is")
+  @Test("A loopback address makes a port local")
   func loopback() throws {
     for host in ["127.0.0.1", "127.3.2.1", "::1"] {
       #expect(try EmulatorServer.Configuration(host: host, port: 0).isLoopback)

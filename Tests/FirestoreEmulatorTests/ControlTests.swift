@@ -16,7 +16,7 @@ import Testing
 
 @testable import FirestoreEmulator
 
-@Suite("What controls an emulator")
+@Suite("Emulator control requests")
 struct ControlTests {
   private let backend: LocalBackend
   private let folder = TemporaryFolder()
@@ -40,7 +40,7 @@ struct ControlTests {
     try await ask("/emulator/v1/projects/p:export", "{\(members)}")
   }
 
-  @Test("A database is exported as it is at one moment, and replaced by the next export of the name")
+  @Test("An export contains one moment of a database, and the next one replaces it")
   func export() async throws {
     for number in 0..<1_200 { try backend.set("c/\(number)/below/x", "\(number)") }
     try backend.set("other/x", "😀")
@@ -58,7 +58,7 @@ struct ControlTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["e"])
   }
 
-  @Test("An export without a name has one, in either spelling of its request")
+  @Test("An export without a name gets one, in either notation of the request")
   func names() async throws {
     let answer = try await export("\"database\": \"\(database.name)\", \"exportDirectory\": \"\(folder.path)\"")
 
@@ -67,7 +67,7 @@ struct ControlTests {
     #expect(names.count == 1 && names[0].hasPrefix("firestore_export_"))
   }
 
-  @Test("What cannot be exported is refused, and nothing is written")
+  @Test("An invalid export is rejected without writing anything")
   func refused() async throws {
     let database = "\"database\": \"\(database.name)\""
     let directory = "\"export_directory\": \"\(folder.path)\""
@@ -100,7 +100,7 @@ struct ControlTests {
     for database in [database, other] { #expect(try await backend.collectionIDs(below: .root, in: database) == []) }
   }
 
-  @Test("A server ends when it is asked to, unless who asks reaches another process or is another machine's")
+  @Test("Only a direct local request can shut down the server")
   func shutDown() async throws {
     let stops = Atomic(0)
     func stop() { stops.add(1, ordering: .relaxed) }
@@ -143,7 +143,7 @@ struct ControlTests {
     ("POST", "/emulator/v1/projects/p:export", "EXPORT"), ("POST", "/shutdown", ""),
   ]
 
-  @Test("With keys it takes the secret to control the server, on this machine too", arguments: [true, false])
+  @Test("With keys, controlling the server needs the secret, even locally", arguments: [true, false])
   func guarded(isLoopback: Bool) async throws {
     let stops = Atomic(0)
     let service = FirestoreService(backend: backend, rules: try guardedRules(owner: Self.secret))
@@ -170,7 +170,7 @@ struct ControlTests {
     #expect(work.refusal(of: "Bearer \(Self.secret)") == nil)
   }
 
-  @Test("With keys and no secret nobody controls the server; without keys whoever is on this machine does")
+  @Test("With keys and no secret, control is denied; without keys, it is local only")
   func nobody() throws {
     let loopback = ControlOrigins(isLoopback: true)
     let locked = ControlWork(FirestoreService(backend: backend, rules: try guardedRules(owner: nil)), loopback)
@@ -186,7 +186,7 @@ struct ControlTests {
     #expect(ControlWork(FirestoreService(backend: backend, rules: rules), loopback).refusal(of: nil) == nil)
   }
 
-  @Test("Without rules others than this machine do not get to lock everybody else out with some")
+  @Test("On a server without rules, remote callers cannot set any")
   func openRules() async throws {
     let rules = AccessRules()
     let work = ControlWork(FirestoreService(backend: backend, rules: rules), ControlOrigins(isLoopback: false))
@@ -199,7 +199,7 @@ struct ControlTests {
     #expect(answer.status.code == 403 && !rules.isActive)
   }
 
-  @Test("Only POST resets and ends", arguments: ["GET", "DELETE", "HEAD"])
+  @Test("Only POST resets and shuts down", arguments: ["GET", "DELETE", "HEAD"])
   func methods(method: String) {
     for target in ["/reset", "/shutdown", "/emulator/v1/projects/p:export"] {
       #expect(ControlRequest(method, target) == nil)
@@ -207,7 +207,7 @@ struct ControlTests {
     }
   }
 
-  @Test("What is wrong with rules has its place up to its last character, and is told as long as they are held")
+  @Test("A rule issue has a start and end position and is reported while the rules apply")
   func issues() throws {
     let control = RulesControl(AccessRules(), of: "p")
     let rules = "service cloud.firestore { match /a/{b} { allow read if true; } }"
@@ -222,7 +222,7 @@ struct ControlTests {
     #expect(text(control.current()).contains(place))
   }
 
-  @Test("Coverage is a page, too: the text of the rules, whole, with what each expression came to")
+  @Test("The coverage page contains the full rules text and the result of each expression")
   func coveragePage() async throws {
     let text = """
       rules_version = '2';
@@ -264,7 +264,7 @@ struct ControlTests {
     #expect(String(buffer: none.body).contains("allow read, write: if true"))
   }
 
-  @Test("A request is told with what its rules saw; one that was allowed too, once somebody asks")
+  @Test("Requests are reported with the rules' values, and allowed ones on demand")
   func requests() async throws {
     let text = """
       service cloud.firestore { match /databases/{d}/documents {
@@ -318,7 +318,7 @@ struct ControlTests {
     }
   }
 
-  @Test("What concerns rules as a whole has no place in them")
+  @Test("An issue with the rules as a whole has no position")
   func noPlace() throws {
     let control = RulesControl(AccessRules(), of: "p")
     let rules = "service cloud.firestore { match /a/{b} { allow read; } }"

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "Any method gets an HTTP answer, in however many pieces the request comes",
+    "Any method gets an HTTP response, however the request is split",
     arguments: ["GET /", "PATCH /v1/x", "TRACE /", "CONNECT a:1", "PRI /", "P /", "post /"], [1, 3, 100])
   func methods(request: String, piece: Int) throws {
     let channel = try open()
@@ -55,7 +55,7 @@ import Testing
     #expect(!answer.contains("SETTINGS"))
   }
 
-  @Test("HTTP/2 begins when its whole preface is there, and not one byte is lost", arguments: [1, 5, 24, 30])
+  @Test("HTTP/2 starts after the complete preface without losing a byte", arguments: [1, 5, 24, 30])
   func preface(piece: Int) throws {
     let channel = try open()
     var rest = Substring(Self.preface + "frames")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "What is no HTTP is told so at once",
+    "Invalid HTTP gets an error immediately",
     arguments: ["\u{16}\u{3}\u{1}", "GET /\r\n\r\n", "{\"a\": 1}", "A B C\r\n\r\n"])
   func garbage(bytes: String) throws {
     let channel = try open()
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "A page that is let use the data may, whatever it is, and controls nothing; it is no other page",
+    "An allowed page may use the data but not control the emulator",
     arguments: ["null", "chrome-extension://abcdef", "http://app.test:3000", "https://my.example"], [true, false])
   func allowed(page: String, isLoopback: Bool) throws {
     let channel = try open(isLoopback: isLoopback, allowed: [page])
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("A page of the internet that may use the data gets to this machine, as browsers ask for it")
+  @Test("An allowed internet page passes the browser's private network check")
   func privateNetwork() throws {
     for (page, isAllowed) in [("https://my.example", true), ("https://other.example", false)] {
       let channel = try open(allowed: ["https://my.example"])
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("Each page that is refused is told of once, with the way to let it")
+  @Test("Each rejected page is reported once with the option to allow it")
   func reported() throws {
     let told = Mutex<[String]>([])
     let channel = try open(allowed: ["null"]) { line in told.withLock { $0.append(line) } }
@@ -133,14 +133,14 @@ import Testing
     #expect(told.withLock { $0.count } == 100)
   }
 
-  @Test("A request for two hosts is for nobody", arguments: ["localhost", "evil.example"])
+  @Test("A request with two Host headers is rejected", arguments: ["localhost", "evil.example"])
   func hosts(second: String) throws {
     let channel = try open()
     try channel.receive("GET / HTTP/1.1\r\nHost: localhost\r\nhost: \(second)\r\n\r\n")
     #expect(try channel.sentText().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
   }
 
-  @Test("A request of HTTP/1.1 without a host is rejected, one of HTTP/1.0 is served")
+  @Test("An HTTP/1.1 request without a host is rejected, and HTTP/1.0 is accepted")
   func missingHost() throws {
     for (version, status) in [("1.1", "400"), ("1.0", "200")] {
       let channel = try open()
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(
-    "The host of an absolute target takes the place of the Host field",
+    "The host of an absolute target overrides the Host header",
     arguments: [("http://localhost:1", "evil.example", false), ("HTTP://evil.example", "localhost", true)])
   func absoluteTarget(root: String, host: String, isForbidden: Bool) throws {
     let channel = try open()
@@ -158,7 +158,7 @@ import Testing
     #expect(try channel.sentText().hasPrefix("HTTP/1.1 403 ") == isForbidden)
   }
 
-  @Test("A connection serves one request after the other, also those that came together")
+  @Test("A connection serves consecutive requests, including pipelined ones")
   func persistent() throws {
     let channel = try open()
     try channel.receive("GET / HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /?x=1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET")
@@ -172,7 +172,7 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test("A client that does not say what it wants is not waited for")
+  @Test("A client that sends no request is disconnected")
   func deadlines() throws {
     let silent = try open()
     silent.embeddedEventLoop.advanceTime(by: .seconds(9))
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test(
-    "A page of another site cannot delete anything, whatever its name resolves to",
+    "A page of another site cannot delete anything, even with DNS rebinding",
     arguments: [
       ("evil.example:8080", nil), ("evil.example", "http://evil.example"), ("127.0.0.1:80", "http://evil.example"),
       ("localhost", "null"), ("127.0.0.1.evil.example", nil),
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test(
-    "Only pages of this machine may ask for what controls the emulator",
+    "Only local pages pass the preflight for control requests",
     arguments: [("http://localhost:5000", "200 OK"), ("http://evil.example", "403 Forbidden")])
   func preflight(page: String, code: String) throws {
     let channel = try open()
@@ -225,7 +225,7 @@ import Testing
     #expect(answer.contains("PUT") == code.hasPrefix("200"))
   }
 
-  @Test("What a request of this machine names is deleted with all below it, and answered when that is done")
+  @Test("A local delete removes everything below its path before it is answered")
   func deletes() async throws {
     let backend = try LocalBackend(
       BackendConfiguration(location: .memory, now: { Timestamp(microseconds: 1_000_000_000) }))
@@ -281,7 +281,7 @@ import Testing
     #expect(objection(.POST, ["Origin": "http://localhost:8080"]) == nil)
   }
 
-  @Test("This machine's own names and pages may, and without a browser any name of a port that others reach")
+  @Test("Local names and pages are allowed, and any host without a browser on open ports")
   func own() {
     let local = ControlOrigins(isLoopback: true)
     for host in ["localhost:8080", "127.0.0.1:1", "127.1.2.3", "[::1]:8080", "LOCALHOST", "ui.localhost", nil] {
@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(
-    "A control path may end in a slash or a query, and may name a collection or a document",
+    "A control path may have a trailing slash or query and name any path",
     arguments: [
       ("documents", ""), ("documents/", ""), ("documents?x=1", ""), ("documents/c", "c"), ("documents/c/a", "c/a"),
       ("documents/c/a/?x", "c/a"), ("documents/%c3%a9/b", "é/b"),
@@ -307,7 +307,7 @@ import Testing
   }
 
   @Test(
-    "Other paths are not for control", arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
+    "Other paths are not control paths", arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
   func otherPaths(suffix: String) {
     let target = "/emulator/v1/projects/p/databases/(default)/\(suffix)"
     #expect(PlainRequest(HTTPRequestHead(version: .http1_1, method: .DELETE, uri: target)).wish == .unknown)

@@ -33,7 +33,7 @@ import Testing
 
   private func status(_ answer: String) -> String { String(answer.prefix { $0 != "\r\n" }.dropFirst(9)) }
 
-  @Test("A document that one request writes is read by the next of the same packet", arguments: [7, 100_000])
+  @Test("A pipelined request reads the document that the previous one wrote", arguments: [7, 100_000])
   func pipelined(piece: Int) throws {
     let channel = try open()
     let body = #"{"fields": {"a": {"stringValue": "é"}}}"#
@@ -55,7 +55,7 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test("Small chunks are served, and chunks that are next to nothing but extensions are not", arguments: [50, 20_000])
+  @Test("Small chunks are accepted, but chunks that are mostly extensions are rejected", arguments: [50, 20_000])
   func extensions(piece: Int) throws {
     let body = #"{"fields": {"a": {"stringValue": "\#(String(repeating: "x", count: 5_000))"}}}"#
     let head = request("PATCH", "/c/a", "Transfer-Encoding: chunked")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("A body may come in chunks, and a client that asks first is told to go on")
+  @Test("A chunked body is accepted, and Expect: 100-continue is answered")
   func chunks() throws {
     let channel = try open()
     try channel.receive(request("POST", "/c?documentId=a", "Transfer-Encoding: chunked", "Expect: 100-continue"))
@@ -86,7 +86,7 @@ import Testing
     _ = try channel.finish()
   }
 
-  @Test("A body that is too large is refused before it has come, and the connection ends")
+  @Test("An oversized body is rejected early, and the connection closes")
   func large() throws {
     for opening in ["Content-Length: 11534337", "Transfer-Encoding: chunked"] {
       let channel = try open()
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("A body that stops coming, and a head that is too long, are told so")
+  @Test("A stalled body and an oversized head get an error")
   func unfinished() throws {
     let stopped = try open()
     try stopped.receive(request("POST", ":commit", "Content-Length: 10", body: "{"))
@@ -120,7 +120,7 @@ import Testing
     #expect(status(try long.sentText()) == "431 Request Header Fields Too Large")
   }
 
-  @Test("Pages of this machine may ask, and read the answer; others may not")
+  @Test("Only local pages may send requests and read responses")
   func origins() throws {
     let channel = try open()
     let page = "http://localhost:3000"
@@ -150,7 +150,7 @@ import Testing
     _ = try channel.finish()
   }
 
-  @Test("A server that shuts down ends idle connections, and others behind what they are being answered")
+  @Test("A shutdown closes idle connections, and others after their response")
   func quiesce() throws {
     let idle = try open()
     idle.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())

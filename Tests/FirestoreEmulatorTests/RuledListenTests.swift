@@ -86,7 +86,7 @@ import Testing
     return try connection.frames().flatMap(\.bytes)
   }
 
-  @Test("Over gRPC a listener that comes back is not told of others' documents, nor what its own hold that left it")
+  @Test("A gRPC listener that resumes under rules learns nothing of others' documents")
   func grpc() throws {
     let (backend, rules) = (try makeBackend(), try makeRules())
     try note(backend, "mine", "mallory", "hello")
@@ -113,7 +113,7 @@ import Testing
     _ = try second.channel.finish()
   }
 
-  @Test("Over WebChannel neither")
+  @Test("A WebChannel listener that resumes learns nothing of others' documents")
   func webChannel() throws {
     let server = try BrowserFixture(rules: try makeRules())
     let headers = "headers=Authorization%3A\(Self.mallory.replacing(" ", with: "%20"))%0D%0A&"
@@ -148,7 +148,7 @@ import Testing
 
   private static let claims = #"{"sub":"mallory","aud":"p","iss":"https://securetoken.google.com/p","exp":1500}"#
 
-  @Test("A listener ends as its token expires, at the time at which calls with it are refused, on either transport")
+  @Test("A listener ends when its token expires, on either transport")
   func expiry() throws {
     let (backend, rules, token) = (try makeBackend(), try makeRules(signed: true), Self.token(Self.claims))
     let connection = try listen(backend, rules, as: token)

@@ -3,10 +3,10 @@ import FirestoreGRPC
 import FirestoreModel
 import Testing
 
-@Suite("Addresses of backends")
+@Suite("Backend addresses")
 struct EndpointTests {
   @Test(
-    "Every usual spelling is understood",
+    "Every common notation is parsed",
     arguments: [
       ("127.0.0.1:8080", "127.0.0.1", 8080), ("localhost:1", "localhost", 1),
       ("http://localhost:8080/", "localhost", 8080),
@@ -18,7 +18,7 @@ struct EndpointTests {
   }
 
   @Test(
-    "Anything else is refused, naming where it came from and how it should look",
+    "An invalid address is rejected with its origin and the expected form",
     arguments: [
       "", ":8080", "localhost", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "::1:80", "[::1:80",
       "[::1]80", "a b:80", "a/b:80", "a\u{301}:80",
@@ -31,7 +31,7 @@ struct EndpointTests {
     #expect(error?.message.contains("HOST:PORT") == true)
   }
 
-  @Test("A scheme that asks for what is not spoken is refused instead of left out, naming the way out")
+  @Test("A scheme that conflicts with the connection's security is rejected with a hint")
   func schemes() throws {
     for (text, security, remedy) in [
       ("https://h:1", Endpoint.Security.plaintext, "--host"), ("HTTPS://h:1/", .plaintext, "--host"),
@@ -43,7 +43,7 @@ struct EndpointTests {
     #expect(try Endpoint("https://h:1", security: .tls(trustRoots: nil), from: "--host").text == "h:1")
   }
 
-  @Test("An address is shown as it is typed")
+  @Test("An address is displayed as typed")
   func text() {
     #expect(Endpoint(host: "::1", port: 80, security: .plaintext).text == "[::1]:80")
     #expect(Endpoint.cloudFirestore.text == "firestore.googleapis.com:443")

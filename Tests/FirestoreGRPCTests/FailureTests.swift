@@ -8,7 +8,7 @@ import NIOPosix
 import Testing
 
 /// The message for a user who got an address, a port or a key wrong: one line that says what and how to mend it.
-@Suite("Failures to reach a backend", .timeLimit(.minutes(5)))
+@Suite("Connection failures", .timeLimit(.minutes(5)))
 struct FailureTests {
   private func failure(at endpoint: Endpoint) async throws -> RPCStatus {
     let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
@@ -29,7 +29,7 @@ struct FailureTests {
     return (channel, try #require(channel.localAddress?.port))
   }
 
-  @Test("A port on which nobody listens is named, with what to check")
+  @Test("A port without a listener is reported with advice")
   func refused() async throws {
     let reserved = try ReservedPort()
     let status = try await failure(at: Endpoint(host: "127.0.0.1", port: reserved.number, security: .plaintext))
@@ -39,7 +39,7 @@ struct FailureTests {
     #expect(status.message.contains("port"))
   }
 
-  @Test("A host that does not exist is named")
+  @Test("A host that does not exist is reported by name")
   func unknownHost() async throws {
     let status = try await failure(at: Endpoint(host: "no-such-host.invalid", port: 443, security: .plaintext))
     #expect(status.code == .unavailable)
@@ -47,7 +47,7 @@ struct FailureTests {
   }
 
   #if HEARTH_ORACLES
-    @Test("TLS to a port without it says so")
+    @Test("TLS to a plain-text port is reported")
     func tlsToPlaintext() async throws {
       try await ScriptedServer().run { endpoint in
         let status = try await failure(
@@ -58,7 +58,7 @@ struct FailureTests {
     }
   #endif
 
-  @Test("A server that closes the line, as one does that expects TLS, is described")
+  @Test("A server that closes the connection because it expects TLS is reported")
   func plaintextToTLS() async throws {
     // The answer of a TLS server to what is not TLS: an alert, and the end.
     let (channel, port) = try await listener { channel in
@@ -72,7 +72,7 @@ struct FailureTests {
     try await channel.close()
   }
 
-  @Test("A connection that is cut while it is set up is not said to be another protocol")
+  @Test("A connection closed during setup is not reported as another protocol")
   func cut() async throws {
     let (channel, port) = try await listener { $0.close() }
     let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
@@ -82,7 +82,7 @@ struct FailureTests {
     try await channel.close()
   }
 
-  @Test("A server that accepts connections and says nothing is given up")
+  @Test("A silent server fails the connection")
   func silence() async throws {
     let (channel, port) = try await listener { $0.eventLoop.makeSucceededVoidFuture() }
     let endpoint = Endpoint(host: "127.0.0.1", port: port, security: .plaintext)
@@ -95,7 +95,7 @@ struct FailureTests {
     try await channel.close()
   }
 
-  @Test("A server that speaks something else is described")
+  @Test("A server with another protocol is reported")
   func notHTTP2() async throws {
     let (channel, port) = try await listener { channel in
       channel.eventLoop.makeCompletedFuture {
@@ -109,7 +109,7 @@ struct FailureTests {
     try await channel.close()
   }
 
-  @Test("A proxy that answers in HTTP and not in gRPC is out of reach, and named with its answer")
+  @Test("A proxy that answers with plain HTTP is unavailable and quoted")
   func httpAnswer() async throws {
     let (channel, port) = try await listener { channel in
       channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(NotFoundHandler()) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreGRPC
 
-@Suite("Requests over HTTP/1", .timeLimit(.minutes(2))) struct HTTPRequestTests {
+@Suite("HTTP/1 requests", .timeLimit(.minutes(2))) struct HTTPRequestTests {
   /// Runs the first job of its task, and the others when it is told.
   private final class HeldExecutor: TaskExecutor {
     private struct State {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("A request is sent and answered while its own task does not run")
+  @Test("A request completes while its own task is blocked")
   func heldTask() async throws {
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
     let server = try await TokenServer { _ in
@@ -60,7 +60,7 @@ import Testing
     try await server.close()
   }
 
-  @Test("A server that answers and closes at once is heard; one that closes is unavailable, and a cancelled call ends")
+  @Test("A response before a close is read, and a close without a response is unavailable")
   func ends() async throws {
     let server = try await TokenServer { _ in (HTTPResponseStatus.ok, "{}") }
     let url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/token"))

@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreGRPC
 
 /// What a peer may do to a call on HTTP/2, and what becomes of the call.
-@Suite("Calls on HTTP/2", .timeLimit(.minutes(15)))
+@Suite("HTTP/2 calls", .timeLimit(.minutes(15)))
 struct TransportTests {
   /// The collections that a peer with this script lists, or why it lists none.
   private func collections(
@@ -35,7 +35,7 @@ struct TransportTests {
     [.begin(stream), .data(stream, answer), .end(stream)]
   }
 
-  @Test("A message that comes byte by byte is one message")
+  @Test("A message that arrives byte by byte is one message")
   func pieces() async throws {
     let result = try await collections { _, stream in
       [.begin(stream)] + Self.answer.map { .data(stream, [$0]) } + [.end(stream)]
@@ -43,7 +43,7 @@ struct TransportTests {
     #expect(result == .success(["c"]))
   }
 
-  @Test("A call that the peer has not looked at is made again, on a new connection where this one takes no more")
+  @Test("An unprocessed call is retried, on a new connection if needed")
   func repetition() async throws {
     let refused = try await collections { call, stream in
       call == 0 ? [.reset(stream, .refusedStream)] : Self.answered(stream)
@@ -55,7 +55,7 @@ struct TransportTests {
     #expect(farewell == .success(["c"]))
   }
 
-  @Test("Calls that end well break nothing off, of which a server takes a few hundred for an attack")
+  @Test("Completed calls send no RESET, which servers could count as an attack")
   func manyCalls() async throws {
     try await ScriptedPeer.run { _, stream in
       Self.answered(stream)
@@ -77,7 +77,7 @@ struct TransportTests {
     }
   }
 
-  @Test("A write that was sent and not answered may have been applied, which is said; one that was not taken has not")
+  @Test("An unanswered write is reported as possibly applied, and a refused one is not")
   func unansweredWrite() async throws {
     for (code, isKnown) in [(HTTP2ErrorCode.internalError, false), (.refusedStream, true)] {
       try await ScriptedPeer.run { _, stream in
@@ -93,7 +93,7 @@ struct TransportTests {
     }
   }
 
-  @Test("Who refuses each time is out of reach; nobody asks for ever")
+  @Test("A server that refuses every attempt is unavailable after limited retries")
   func refusal() async throws {
     guard case .failure(let status) = try await collections({ _, stream in [.reset(stream, .refusedStream)] }) else {
       return #expect(Bool(false), "An answer came.")
@@ -101,7 +101,7 @@ struct TransportTests {
     #expect(status.code == .unavailable)
   }
 
-  @Test("Calls under way end as they will after the peer's farewell, and the next goes over a new connection")
+  @Test("After GOAWAY open calls finish, and the next call uses a new connection")
   func farewell() async throws {
     try await ScriptedPeer.run { call, stream in
       call == 0 ? [.goAway(after: stream)] + Self.answered(stream) : Self.answered(stream)
@@ -117,7 +117,7 @@ struct TransportTests {
   }
 
   @Test(
-    "A call that the peer breaks off has the code that gRPC gives it",
+    "A reset call has the status code that gRPC specifies",
     arguments: [
       (HTTP2ErrorCode.cancel, StatusCode.cancelled), (.enhanceYourCalm, .resourceExhausted),
       (.inadequateSecurity, .permissionDenied), (.internalError, .internal),
@@ -129,7 +129,7 @@ struct TransportTests {
   }
 
   @Test(
-    "An answer that is not gRPC's ends the call, and says what is wrong with it",
+    "An invalid gRPC response ends the call with the reason",
     arguments: [
       ("compressed", [1, 0, 0, 0, 1, 7], StatusCode.internal),
       ("bytes: too many", [0, 2, 0, 0, 0], .resourceExhausted),
@@ -143,7 +143,7 @@ struct TransportTests {
     #expect(status.code == code && status.message.contains(words), "\(status)")
   }
 
-  @Test("A call whose time is over ends, though the peer is silent")
+  @Test("A call ends at its deadline even if the peer is silent")
   func deadline() async throws {
     try await ScriptedPeer.run({ _, _ in [] }) { endpoint, _ in
       let connection = Connection(to: endpoint, database: Samples.database)
@@ -154,7 +154,7 @@ struct TransportTests {
     }
   }
 
-  @Test("What is said of an error is read as it was written", arguments: ["because 100 % of ü", "a\nb", "%", "%4", ""])
+  @Test("An error message decodes as written", arguments: ["because 100 % of ü", "a\nb", "%", "%4", ""])
   func messages(_ text: String) {
     let encoded = text.utf8.map { 0x20...0x7e ~= $0 && $0 != 0x25 ? String(UnicodeScalar($0)) : "%" + hex($0) }
     #expect(ResponseHead.percentDecoded(encoded.joined()) == text)
@@ -167,7 +167,7 @@ struct TransportTests {
     return digits.count == 1 ? "0" + digits : digits
   }
 
-  @Test("An inbox that is full is not read into, and owes a read to whom takes from it")
+  @Test("A full inbox stops reading until its consumer takes a message")
   func pressure() async throws {
     let inbox = ResponseInbox()
     var count = 0

@@ -16,7 +16,7 @@ struct AggregationTests {
     try await batch.commit()
   }
 
-  @Test("The backend counts the documents of a query")
+  @Test("The backend counts a query's documents")
   func count() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -30,7 +30,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Sums keep integers, averages are doubles; documents without a field count for nothing")
+  @Test("Sums stay integers, averages are doubles, and missing fields do not count")
   func figures() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -52,7 +52,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Offline the cache answers, local writes included, and says so; the server source is unavailable")
+  @Test("Offline aggregates use the cache with local writes; the server is unavailable")
   func offline() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -78,7 +78,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Cache and backend give the same figures, with limits from either end and with cursors")
+  @Test("Cache and backend return equal aggregates for all limits and cursors")
   func sameOnBothSides() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -103,7 +103,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Figures follow their query, offline too, and are silent while they stay the same")
+  @Test("Aggregate listeners follow their query, also offline, and report only changes")
   func live() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -141,7 +141,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("No field, too many, a wrong name and the document id are refused, with a completion too")
+  @Test("Missing, excessive and invalid aggregate fields fail, also with a completion")
   func wrongFields() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")

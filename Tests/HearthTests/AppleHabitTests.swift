@@ -10,7 +10,7 @@ struct AppleHabitTests {
     .firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
   }
 
-  @Test("Cache sizes are given as NSNumber, and as any integer")
+  @Test("Cache sizes accept NSNumber and any integer")
   func sizes() {
     let settings = FirestoreSettings()
     settings.cacheSettings = PersistentCacheSettings(sizeBytes: 100 * 1024 * 1024 as NSNumber)
@@ -25,7 +25,7 @@ struct AppleHabitTests {
     #expect(PersistentCacheSettings(sizeBytes: UInt64.max).sizeBytes == .max)
   }
 
-  @Test("An error is caught by its code, as FirestoreErrorCode, and as an NSError of Firestore's domain")
+  @Test("An error is caught by code, as FirestoreErrorCode, and as NSError of its domain")
   func errors() async throws {
     let db = database()
     func update() async throws { try await db.document("cities/none").updateData(["a": 1]) }
@@ -67,7 +67,7 @@ struct AppleHabitTests {
     try await db.terminate()
   }
 
-  @Test("An error that went through an NSError is Firestore's again, another domain's is not")
+  @Test("An NSError of Firestore's domain converts back, and other domains do not")
   func bridgedBack() {
     let error: any Error = NSError(
       domain: FirestoreErrorDomain, code: 5, userInfo: [NSLocalizedDescriptionKey: "no such document"])
@@ -76,7 +76,7 @@ struct AppleHabitTests {
     #expect(NSError(domain: FirestoreErrorDomain, code: 99) as any Error as? FirestoreError == nil)
   }
 
-  @Test("FirebaseApp is configured, or need not be")
+  @Test("Configuring FirebaseApp is optional")
   func app() throws {
     FirebaseApp.configure()
     let db = Firestore.firestore()
@@ -84,7 +84,7 @@ struct AppleHabitTests {
     #expect(FirebaseApp.app() == .default)
   }
 
-  @Test("Queries are elements of sets and keys, by what they ask")
+  @Test("Queries in sets and dictionaries are equal if they ask the same")
   func sets() {
     let (db, other) = (database(), database())
     let cities = db.collection("cities")
@@ -100,7 +100,7 @@ struct AppleHabitTests {
     #expect(query == large)
   }
 
-  @Test("Timestamps are compared with compare(_:)")
+  @Test("Timestamps compare with compare(_:)")
   func timestamps() {
     let (early, late) = (Timestamp(seconds: 1, nanoseconds: 5), Timestamp(seconds: 1, nanoseconds: 6))
     #expect(early.compare(late) == .orderedAscending)
@@ -108,7 +108,7 @@ struct AppleHabitTests {
     #expect(early.compare(Timestamp(seconds: 1, nanoseconds: 5)) == .orderedSame)
   }
 
-  @Test("What is an object there has isEqual(_:) and copy()")
+  @Test("Types that are objects in Apple's SDK have isEqual(_:) and copy()")
   func objects() throws {
     let db = database()
     let city = db.document("cities/SF")
@@ -132,7 +132,7 @@ struct AppleHabitTests {
     #expect(options.isEqual(options.copy()) && !options.isEqual(TransactionOptions()))
   }
 
-  @Test("What can be observed is also to be had now, without a loop")
+  @Test("The current value of every observable is available without a loop")
   func current() async throws {
     let db = database()
     #expect(try await db.onlineState.current.isNetworkEnabled)

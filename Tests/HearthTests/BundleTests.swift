@@ -17,7 +17,7 @@ struct BundleTests {
     return bundle
   }
 
-  @Test("Documents and named queries of a bundle are there offline")
+  @Test("A bundle's documents and named queries are available offline")
   func loading() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -44,7 +44,7 @@ struct BundleTests {
     }
   }
 
-  @Test("A large bundle is stored in slices, each of which observers and listeners see, and the completion comes last")
+  @Test("A large bundle is stored in slices that observers see before the completion")
   func progress() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -81,7 +81,7 @@ struct BundleTests {
     }
   }
 
-  @Test("A bundle is read from a stream too, and one that is loaded again changes nothing")
+  @Test("A bundle loads from a stream, and loading it again changes nothing")
   func stream() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -103,7 +103,7 @@ struct BundleTests {
     }
   }
 
-  @Test("A bundle that is cut short anywhere, damaged, or of another database is refused and leaves nothing behind")
+  @Test("A truncated, damaged or foreign bundle is rejected and leaves nothing")
   func broken() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -140,7 +140,7 @@ struct BundleTests {
     }
   }
 
-  @Test("A cache that forgets at once keeps what a bundle brought")
+  @Test("An eager cache keeps a bundle's documents")
   func eagerCache() async throws {
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     let settings = FirestoreSettings()
@@ -155,7 +155,7 @@ struct BundleTests {
     try await db.terminate()
   }
 
-  @Test("Bundles do not hide what is newer, neither local writes nor the backend's documents")
+  @Test("Bundles do not hide newer local writes or backend documents")
   func newerData() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/c0")

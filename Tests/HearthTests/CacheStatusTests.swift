@@ -6,7 +6,7 @@ import Testing
 /// The size of the cache, and its collection on demand.
 @Suite(.timeLimit(.minutes(5)))
 struct CacheStatusTests {
-  @Test("The status counts what the cache holds, and tells its limit")
+  @Test("The status counts cached documents and reports the size limit")
   func status() async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()
@@ -27,7 +27,7 @@ struct CacheStatusTests {
     }
   }
 
-  @Test("A dry run names the queries and documents that would go; below its limit the cache keeps them")
+  @Test("A dry run lists the evictions, and a cache below its limit keeps everything")
   func dryRun() async throws {
     try await TestDatabase.run { test async throws in
       for number in 0..<12 {
@@ -49,7 +49,7 @@ struct CacheStatusTests {
     }
   }
 
-  @Test("An unlimited cache tells no limit and is never collected")
+  @Test("An unlimited cache reports no limit and is never collected")
   func unlimited() async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()
@@ -61,7 +61,7 @@ struct CacheStatusTests {
     }
   }
 
-  @Test("A terminated client has no cache to ask about")
+  @Test("A terminated client has no cache status")
   func terminated() async throws {
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     try await db.terminate()

@@ -45,7 +45,7 @@ struct CodableTests {
       districts: ["Mission": 9], nickname: nil)
   }
 
-  @Test("A value comes back from the backend as it was written, with its id and the backend's time")
+  @Test("A value round-trips with its document id and server time")
   func roundTrip() async throws {
     try await TestDatabase.run { test async throws in
       let document = test.db.document("cities/SF")
@@ -71,7 +71,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Every way to write takes values, and every way to read gives them")
+  @Test("Every write method accepts values, and every read method returns them")
   func waysToWriteAndRead() async throws {
     struct Item: Codable, Equatable, Sendable {
       @DocumentID var reference: DocumentReference?
@@ -120,7 +120,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Server timestamps that are not set yet read as nil, or as estimated where that is asked for")
+  @Test("Pending server timestamps read as nil, or as estimated on request")
   func pendingServerTimestamp() async throws {
     struct Visit: Codable {
       @ServerTimestamp var at: Timestamp?
@@ -138,7 +138,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Absent fields are nil for optionals and wrappers, and errors for the rest")
+  @Test("Missing fields are nil for optionals and wrappers, and errors otherwise")
   func absentFields() throws {
     struct Sparse: Codable, Equatable {
       var plain: Int?
@@ -160,7 +160,7 @@ struct CodableTests {
     #expect(encoded["time"] is FieldValue)
   }
 
-  @Test("What cannot be decoded is named by its path")
+  @Test("A decoding error names the path")
   func decodingErrors() {
     struct Inner: Decodable {
       struct Element: Decodable { var count: Int }
@@ -194,7 +194,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Numbers go where they fit, and truth values are no numbers")
+  @Test("Numbers decode into types that fit, and booleans are not numbers")
   func numbers() throws {
     let decoder = Firestore.Decoder()
     #expect(try decoder.decode(Int.self, from: NSNumber(value: 3.0)) == 3)
@@ -215,7 +215,7 @@ struct CodableTests {
     #expect(throws: DecodingError.self) { try decoder.decode(Float.self, from: Int64.max) }
   }
 
-  @Test("Dates are written and read as each strategy says")
+  @Test("Dates are encoded and decoded with each strategy")
   func dateStrategies() throws {
     struct Event: Codable, Equatable { var at: Date }
     let event = Event(at: Date(timeIntervalSince1970: 1_700_000_000))
@@ -251,7 +251,7 @@ struct CodableTests {
     #expect(throws: DecodingError.self) { try strict.decode(Event.self, from: ["at": NSNull()]) }
   }
 
-  @Test("Bytes, floats that are no numbers, and keys are written and read as each strategy says")
+  @Test("Bytes, non-finite floats and keys are encoded and decoded with each strategy")
   func otherStrategies() throws {
     struct Reading: Codable, Equatable {
       var rawBytes: Data
@@ -306,7 +306,7 @@ struct CodableTests {
     init?(intValue: Int) { nil }
   }
 
-  @Test("Enumerations, superclasses and nested containers keep their places")
+  @Test("Enums, superclasses and nested containers round-trip")
   func containers() throws {
     enum Shape: Codable, Equatable {
       case circle(radius: Double)
@@ -347,7 +347,7 @@ struct CodableTests {
     #expect(read.shapes == [.circle(radius: 2), .unit])
   }
 
-  @Test("What Firestore cannot store is refused with the field's name, and a document that is no map altogether")
+  @Test("Invalid values fail with the field's name, and a document must be a map")
   func encodingErrors() async throws {
     struct Matrix: Encodable { var rows = [[1, 2], [3]] }
     #expect(throws: EncodingError.self) { try Firestore.Encoder().encode([1, 2]) }
@@ -359,7 +359,7 @@ struct CodableTests {
     }
   }
 
-  @Test("A document id that is also a field, or unknown, is an error; other coders refuse what only Firestore knows")
+  @Test("Invalid document ids are errors, and other coders reject Firestore types")
   func unsupported() async throws {
     struct Named: Codable { @DocumentID var id: String? }
     struct Linked: Codable { var link: DocumentReference }

@@ -19,7 +19,7 @@ struct IndexTests {
     for await indexes in db.localIndexUpdates where indexes.allSatisfy(\.isReady) { break }
   }
 
-  @Test("JSON and typed definitions are the same indexes, and an explanation names them")
+  @Test("JSON and typed index definitions are equal, and an explanation names the index")
   func explain() async throws {
     try await TestDatabase.run { test async throws in
       let db = test.db
@@ -66,7 +66,7 @@ struct IndexTests {
   }
 
   @Test(
-    "A configuration that is wrong names line, column, entry and reason",
+    "An invalid configuration is reported with line, column, entry and reason",
     arguments: [
       ("[]", "line 1, column 1: It must be an object"),
       ("{\"indexes\": 1}", "line 1, column 13: indexes must be a list, not an integer"),
@@ -120,7 +120,7 @@ struct IndexTests {
     }
   }
 
-  @Test("A typed definition that is wrong says why; indexes for vectors are passed over")
+  @Test("An invalid typed definition gives the reason; vector indexes are skipped")
   func otherDefinitions() async throws {
     try await TestDatabase.run { test async throws in
       await expect(.invalidArgument, "names b twice") {
@@ -140,7 +140,7 @@ struct IndexTests {
     }
   }
 
-  @Test("The index manager makes indexes where they pay, and drops them all")
+  @Test("The index manager creates useful indexes and deletes all indexes")
   func manager() async throws {
     try await TestDatabase.runDurably { test async throws in
       let db = test.db
@@ -165,7 +165,7 @@ struct IndexTests {
     }
   }
 
-  @Test("With the memory cache there is no index manager, but there are indexes")
+  @Test("The memory cache supports indexes but has no index manager")
   func memoryCache() async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()

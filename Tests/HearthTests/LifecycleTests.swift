@@ -81,7 +81,7 @@ struct LifecycleTests {
     for await _ in db.onlineState { Issue.record("A client that is over has no connection.") }
   }
 
-  @Test("What is under way when the client ends fails, callbacks fall silent, and sequences end with the error")
+  @Test("Termination fails pending calls, silences callbacks and ends sequences")
   func underWay() async throws {
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     try await db.disableNetwork()
@@ -114,7 +114,7 @@ struct LifecycleTests {
     #expect(await events.next() == nil)
   }
 
-  @Test("A terminated instance makes room for a new one, which finds cache and queue")
+  @Test("A new instance after termination finds the cache and queue")
   func newInstance() async throws {
     let durable = DurableApp()
     let first = Firestore.firestore(app: durable.app)
@@ -138,7 +138,7 @@ struct LifecycleTests {
     try await second.terminate()
   }
 
-  @Test("Clearing is refused while the client runs; afterwards no file of the cache is left")
+  @Test("Clearing fails while the client runs and afterwards leaves no cache file")
   func clearing() async throws {
     let durable = DurableApp()
     let db = Firestore.firestore(app: durable.app)
@@ -179,7 +179,7 @@ struct LifecycleTests {
     #expect(durable.files.filter { $0.contains("sqlite3") } == [])
   }
 
-  @Test("Apps and databases have caches and data of their own")
+  @Test("Each app and database has a separate cache and data")
   func severalDatabases() async throws {
     let durable = DurableApp()
     let app = durable.app

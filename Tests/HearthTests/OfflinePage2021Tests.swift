@@ -34,7 +34,7 @@ struct OfflinePage2021Tests {
     }
   }
 
-  @Test("An unlimited cache is a size like any other")
+  @Test("An unlimited cache is a valid size")
   func unlimited() async throws {
     try await TestDatabase.run { test async throws in
       let settings = test.db.settings
@@ -45,7 +45,7 @@ struct OfflinePage2021Tests {
     }
   }
 
-  @Test("Both spellings together are refused")
+  @Test("Old and new cache settings together are rejected")
   func bothSpellings() async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()
@@ -56,7 +56,7 @@ struct OfflinePage2021Tests {
     }
   }
 
-  @Test("What one session cached and queued, the next one finds, as long as it is not cleared")
+  @Test("One session's cache and queue are available to the next until cleared")
   func survivesSessions() async throws {
     let folder = TemporaryFolder()
     let app = FirestoreApp(name: UUID().uuidString, backend: .embedded(directory: folder.path).patient)
@@ -90,7 +90,7 @@ struct OfflinePage2021Tests {
     try await third.terminate()
   }
 
-  @Test("A cache that somebody else holds is a failed precondition; the client goes on in memory")
+  @Test("A locked cache is a failed precondition, and the client works in memory")
   func lockedCache() async throws {
     let folder = TemporaryFolder()
     let apps = ["holder", "latecomer"].map {
@@ -110,7 +110,7 @@ struct OfflinePage2021Tests {
     try await holder.terminate()
   }
 
-  @Test("Listeners hear of changes to cached data while offline")
+  @Test("Listeners receive changes to cached data offline")
   func listenOffline() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()

@@ -7,7 +7,7 @@ import Testing
 /// The page "Access data offline" with cache settings: each call, option and property of its Swift samples.
 @Suite(.timeLimit(.minutes(5)))
 struct OfflinePage2023Tests {
-  @Test("The settings of the page are what the cache does: a memory cache leaves nothing behind")
+  @Test("The page's settings work: a memory cache leaves no files")
   func memoryCache() async throws {
     try await DurableDatabase.run { place async throws in
       let db = place.firestore()
@@ -25,7 +25,7 @@ struct OfflinePage2023Tests {
   }
 
   @Test(
-    "The settings of the page are what the cache does: a durable one is on the disk, and tells how far above its 1 MB it is"
+    "The page's settings work: a durable cache is on disk and reports its excess"
   )
   func durableCache() async throws {
     try await DurableDatabase.run { place async throws in
@@ -48,7 +48,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Wrong sizes are refused by every call until they are corrected", arguments: [0, 999_999, -2])
+  @Test("Invalid sizes make every call fail until corrected", arguments: [0, 999_999, -2])
   func wrongSizes(size: Int64) async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()
@@ -65,7 +65,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Settings cannot change after the first use, and the client goes on once the old ones are back")
+  @Test("Settings cannot change after first use, and restoring them recovers the client")
   func lateSettings() async throws {
     try await TestDatabase.run { test async throws in
       let inForce = test.db.settings
@@ -81,7 +81,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("A listener that includes metadata changes sees the result turn from the cache's to the server's")
+  @Test("With metadata changes a listener sees the result move from cache to server")
   func fromCacheFlips() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/SF").setData(["state": "CA"])
@@ -104,7 +104,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Going offline is a metadata change: silent for a plain listener, an event for one that asked")
+  @Test("Going offline is a metadata change, reported only on request")
   func goingOffline() async throws {
     try await TestDatabase.run { test async throws in
       let plain = Events<QueryEvent>()
@@ -124,7 +124,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Offline, a cached document can be read; an unknown one is unavailable")
+  @Test("Offline, a cached document is readable, and an unknown one is unavailable")
   func getDocumentOffline() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/SF").setData(["name": "San Francisco"])
@@ -146,7 +146,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("A document known to be deleted is missing in the cache, but unavailable by default while offline")
+  @Test("A deleted document is missing in the cache but unavailable by default offline")
   func deletedDocumentOffline() async throws {
     try await TestDatabase.run { test async throws in
       _ = try await test.db.document("cities/SF").getDocument()
@@ -159,7 +159,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Offline, a query returns what is cached, even if that is nothing; from the server it is unavailable")
+  @Test("Offline, a query returns cached documents, even none; from the server it fails")
   func getDocumentsOffline() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -180,7 +180,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("disableNetwork and enableNetwork complete without error, and queued writes are sent afterwards")
+  @Test("disableNetwork and enableNetwork succeed, and queued writes are sent afterwards")
   func networkToggle() async throws {
     try await TestDatabase.run { test async throws in
       let completions = Events<FirestoreErrorCode.Code>()
@@ -199,7 +199,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("The page's index configuration is not JSON: the error says where")
+  @Test("The page's index configuration is not JSON, and the error gives the position")
   func indexConfigurationOfThePage() async throws {
     try await TestDatabase.run { test async throws in
       let indexConfigJson = """
@@ -221,7 +221,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Index definitions in the server's format are taken; others are refused by the place of the mistake")
+  @Test("Server-format index definitions are accepted; errors give the position")
   func indexConfiguration() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.setIndexConfiguration(

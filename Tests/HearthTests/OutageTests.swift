@@ -6,12 +6,12 @@ import Testing
 
 @testable import Hearth
 
-@Suite("What a program is told while its backend is away") struct OutageTests {
+@Suite("Outage warnings") struct OutageTests {
   private let refused = ConnectionReason.failed(RPCStatus(.unavailable, "connection refused"))
   private let idle = ClientStatus(since: FirestoreModel.Timestamp(seconds: 0))
   private let unknown = ConnectionReason.failed(RPCStatus(.unavailable, "no such host"))
 
-  @Test("One line after ten seconds with the reason, one for each change of it, and one at the end")
+  @Test("An outage logs its reason after ten seconds, each change and its end")
   func lines() {
     var warning = OutageWarning()
     #expect(warning.note(nil) == nil)
@@ -27,7 +27,7 @@ import Testing
     #expect(warning.note(nil) == nil)
   }
 
-  @Test("An outage that is over before is not told, and its time is not that of the next")
+  @Test("A short outage is not logged, and its time does not count for the next one")
   func short() {
     var warning = OutageWarning()
     #expect(warning.note(refused) == .wait(1))
@@ -37,7 +37,7 @@ import Testing
     #expect(warning.timeIsUp(2)?.contains("connection refused") == true)
   }
 
-  @Test("The log shows each attempt to open a stream, and when the next one begins")
+  @Test("The log shows each stream attempt and the next retry time")
   func attempts() {
     func status(_ watch: StreamStatus.State, _ error: RPCStatus? = nil) -> ClientStatus {
       var status = idle

@@ -43,7 +43,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("Figures, groups, distinct values, elements of arrays, unions, nearest vectors")
+  @Test("Aggregates, groups, distinct values, array elements, unions, nearest vectors")
   func shapes() async throws {
     try await TestDatabase.run { test async throws in
       _ = try await Self.books(test.db)
@@ -75,7 +75,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("Local writes that the backend has not seen do not count; offline a pipeline is unavailable")
+  @Test("Pipelines ignore pending writes and are unavailable offline")
   func offline() async throws {
     try await TestDatabase.run { test async throws in
       let books = try await Self.books(test.db)
@@ -93,7 +93,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("What is wrong with a stage is an error of the execution")
+  @Test("An invalid stage fails the execution")
   func mistakes() async throws {
     try await TestDatabase.run { test async throws in
       let books = test.db.pipeline().collection("books")

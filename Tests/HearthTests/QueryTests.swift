@@ -53,7 +53,7 @@ struct QueryTests {
     },
   ]
 
-  @Test("A query finds what it asks for, from the backend and from the cache", arguments: examples)
+  @Test("A query returns its documents from the backend and from the cache", arguments: examples)
   func finds(_ example: Example) async throws {
     try await TestDatabase.run { test async throws in
       try await Self.fill(test.other)
@@ -67,7 +67,7 @@ struct QueryTests {
     }
   }
 
-  @Test("Pages follow one another by document")
+  @Test("Pages continue after a document")
   func pages() async throws {
     try await TestDatabase.run { test async throws in
       try await Self.fill(test.other)
@@ -81,7 +81,7 @@ struct QueryTests {
     }
   }
 
-  @Test("A collection group reaches every collection with its id")
+  @Test("A collection group covers every collection with its id")
   func collectionGroup() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/SF/landmarks/bridge").setData(["type": "bridge"])
@@ -122,7 +122,7 @@ struct QueryTests {
     Refusal(testDescription: "an empty filter", text: "no conditions") { $0.whereFilter(.orFilter([])) },
   ]
 
-  @Test("A query that Firestore refuses throws invalidArgument before anything is sent", arguments: refused)
+  @Test("An invalid query throws invalidArgument before anything is sent", arguments: refused)
   func refuses(_ refusal: Refusal) async throws {
     try await TestDatabase.run { test async throws in
       await expect(.invalidArgument, refusal.text) {

@@ -6,7 +6,7 @@ import Testing
 /// The two older forms of the page "Get realtime updates": the calls that later spellings replaced.
 @Suite(.timeLimit(.minutes(5)))
 struct Realtime2018PageTests {
-  @Test("DocumentListenOptions asks for metadata changes, as SnapshotListenOptions does today")
+  @Test("DocumentListenOptions requests metadata changes like SnapshotListenOptions")
   func documentListenOptions() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.collection("cities").document("SF")
@@ -23,7 +23,7 @@ struct Realtime2018PageTests {
     }
   }
 
-  @Test("QueryListenOptions asks for the metadata changes of the query and its documents")
+  @Test("QueryListenOptions requests metadata changes of the query and its documents")
   func queryListenOptions() async throws {
     try await TestDatabase.run { test async throws in
       let options = QueryListenOptions().includeQueryMetadataChanges(true).includeDocumentMetadataChanges(true)
@@ -41,7 +41,7 @@ struct Realtime2018PageTests {
     }
   }
 
-  @Test("Documents of a query have their fields without a question mark")
+  @Test("A query's documents have non-optional data")
   func queryDocuments() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/SF").setData(["name": "San Francisco", "state": "CA"])
@@ -62,7 +62,7 @@ struct Realtime2018PageTests {
     }
   }
 
-  @Test("Each listener of the same data gets its own snapshots until it is removed")
+  @Test("Each listener to the same data gets separate snapshots until removed")
   func twoListeners() async throws {
     try await TestDatabase.run { test async throws in
       let first = Events<QueryEvent>()

@@ -7,7 +7,7 @@ import Testing
 /// The page "Get realtime updates" in its newest form: each call, option and property of its Swift samples.
 @Suite(.timeLimit(.minutes(5)))
 struct RealtimePageTests {
-  @Test("A document listener is called at once and then for each change of contents")
+  @Test("A document listener is called immediately and after each change")
   func documentListener() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.document("cities/SF").setData(["name": "San Francisco"])
@@ -44,7 +44,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("A local write reaches the listener before the backend, marked as pending (latency compensation)")
+  @Test("A local write reaches the listener first, marked as pending")
   func latencyCompensation() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<DocumentEvent>()
@@ -64,7 +64,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("The acknowledgement of a write is silent unless metadata changes are asked for")
+  @Test("An acknowledgement is silent unless metadata changes are requested")
   func acknowledgementIsSilent() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -91,7 +91,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("A cache listener fires for local writes and never asks the backend")
+  @Test("A cache listener reports local writes and never contacts the backend")
   func cacheOnlyListener() async throws {
     let datastore = ObservedDatastore()
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
@@ -115,7 +115,7 @@ struct RealtimePageTests {
     try await db.terminate()
   }
 
-  @Test("A query listener gets the whole result whenever a document comes, changes or goes")
+  @Test("A query listener gets the full result after every change of its documents")
   func queryListener() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.document("cities/SF").setData(["name": "San Francisco", "state": "CA"])
@@ -137,7 +137,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("documentChanges says what was added, modified and removed, with positions")
+  @Test("documentChanges lists additions, modifications and removals with positions")
   func documentChanges() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/B").setData(["state": "CA", "rank": 2])
@@ -168,7 +168,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("A removed listener is not called any more; removing it again does nothing")
+  @Test("A removed listener is not called again, and removing it twice is harmless")
   func detach() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<QueryEvent>()
@@ -188,7 +188,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("A refused listen calls back once with the error, then never again")
+  @Test("A rejected listen calls back once with the error")
   func listenError() async throws {
     let datastore = ObservedDatastore(refusing: "secrets")
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
@@ -205,7 +205,7 @@ struct RealtimePageTests {
     #expect(await events.next() == nil)
   }
 
-  @Test("An invalid query is an error of its listener, not of the process")
+  @Test("An invalid query fails its listener, not the process")
   func invalidQuery() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<QueryEvent>()
@@ -217,7 +217,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("Snapshots can be pulled, and cancelling the consumer ends them")
+  @Test("Snapshots are an async sequence, and canceling the consumer ends it")
   func asyncSequence() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")

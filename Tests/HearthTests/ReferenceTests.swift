@@ -7,7 +7,7 @@ import Testing
 /// Instances, references, snapshots and errors as values.
 @Suite(.timeLimit(.minutes(5)))
 struct ReferenceTests {
-  @Test("The default instance belongs to the default app, and there is one per database")
+  @Test("The default instance belongs to the default app, and each database has one")
   func instances() {
     #expect(Firestore.firestore() === Firestore.firestore(app: .default))
     #expect(Firestore.firestore() === Firestore.firestore(database: "(default)"))
@@ -16,7 +16,7 @@ struct ReferenceTests {
     #expect(Firestore.firestore().app == .default)
   }
 
-  @Test("References know their ids, paths and parents, and lead up and down")
+  @Test("References have ids, paths, parents and children")
   func paths() {
     let db = Firestore.firestore(app: FirestoreApp(name: "references", backend: .inMemory.patient))
     let district = db.document("/cities/SF/districts/Mission/")
@@ -34,7 +34,7 @@ struct ReferenceTests {
     #expect(ids.allSatisfy { $0.utf8.count == 20 && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
   }
 
-  @Test("Snapshots are equal if key and data are, whatever their metadata say")
+  @Test("Snapshots with equal keys and data are equal, whatever their metadata")
   func snapshotEquality() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -54,7 +54,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test("Times keep microseconds, as the backend does")
+  @Test("Timestamps keep microseconds like the backend")
   func timestampPrecision() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -67,7 +67,7 @@ struct ReferenceTests {
     #expect(Timestamp(date: Date(timeIntervalSince1970: -0.5)) == Timestamp(seconds: -1, nanoseconds: 500_000_000))
   }
 
-  @Test("Listeners and completions are called on the queue of the settings, in order")
+  @Test("Listeners and completions run in order on the queue in the settings")
   func dispatchQueue() async throws {
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     let key = DispatchSpecificKey<String>()
@@ -96,7 +96,7 @@ struct ReferenceTests {
     #expect(await calls.next() == "end here")
   }
 
-  @Test("Error codes have the numbers and names of every SDK")
+  @Test("Error codes have the numbers and names of the other SDKs")
   func errorCodes() {
     let names = [
       "ok", "cancelled", "unknown", "invalid-argument", "deadline-exceeded", "not-found", "already-exists",

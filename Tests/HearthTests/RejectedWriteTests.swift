@@ -8,7 +8,7 @@ import Testing
 /// The writes that the backend refused, as a program sees them.
 @Suite("Rejected writes", .timeLimit(.minutes(5)))
 struct RejectedWriteTests {
-  @Test("A rejected write says what it would have done, and can be sent again when nothing stands against it")
+  @Test("A rejected write describes its changes and can be sent again")
   func resend() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -42,7 +42,7 @@ struct RejectedWriteTests {
     }
   }
 
-  @Test("A rejected write can be sent in another form, or dropped")
+  @Test("A rejected write can be sent in another form or dropped")
   func editAndDrop() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -64,7 +64,7 @@ struct RejectedWriteTests {
     }
   }
 
-  @Test("A rejected write is still there after a restart")
+  @Test("A rejected write survives a restart")
   func restart() async throws {
     let folder = TemporaryFolder()
     let app = FirestoreApp(name: "restart", backend: .embedded(directory: folder.path).patient)

@@ -13,7 +13,7 @@ struct SettingsTests {
     .firestore(app: FirestoreApp(name: UUID().uuidString, projectID: project, backend: .inMemory.patient))
   }
 
-  @Test("useEmulator sets host and port and turns TLS off, before the first use only")
+  @Test("useEmulator sets the host and port without TLS, before first use only")
   func emulator() async throws {
     let db = database()
     #expect(db.settings.host == "embedded" && FirestoreSettings().host == "firestore.googleapis.com")
@@ -37,7 +37,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "A wrong host or port is an error of every call, until it is set right",
+    "An invalid host or port fails every call until corrected",
     arguments: [("", 80), ("h", 0), ("h", 65536)])
   func wrongEmulator(host: String, port: Int) async throws {
     let db = database()
@@ -48,7 +48,7 @@ struct SettingsTests {
     try await db.terminate()
   }
 
-  @Test("Settings are copied and compared by what they do")
+  @Test("Settings are copied and compared by value")
   func equality() {
     let db = database()
     let settings = db.settings
@@ -72,7 +72,7 @@ struct SettingsTests {
     #expect(Set([options, more]).count == 2)
   }
 
-  @Test("References, filters and sentinels are equal if they say the same")
+  @Test("References, filters and sentinels are compared by value")
   func equalValues() {
     let (db, other) = (database(), database())
     #expect(FieldValue.increment(Int64(1)) == .increment(Int64(1)))
@@ -92,7 +92,7 @@ struct SettingsTests {
     #expect(AggregateField.sum("a") != .average("a"))
   }
 
-  @Test("Index definitions come from a stream too; what is no text is refused")
+  @Test("Index definitions load from a stream, and non-text is rejected")
   func indexesFromStream() async throws {
     let db = database()
     let json = """
@@ -113,7 +113,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("While logging is enabled a client tells of its connection and its writes, without documents")
+  @Test("With logging enabled a client logs its connection and writes, not documents")
   func logging() async throws {
     let project = "p" + UUID().uuidString
     let lines = Events<String>()

@@ -34,7 +34,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("Clients that share a cache see each other's writes, pending or not, and all are acknowledged")
+  @Test("Clients that share a cache see each other's writes, and all are acknowledged")
   func shared() async throws {
     let (first, second) = (client(), client())
     #expect(try await first.persistenceFailure == nil)
@@ -59,7 +59,7 @@ struct SharedCacheTests {
     try await second.terminate()
   }
 
-  @Test("A cache is one client's alone by default; one that shares it beside one that does not works in memory")
+  @Test("A cache is exclusive by default, and mixing modes falls back to memory")
   func single() async throws {
     let alone = client(nil)
     #expect(try await alone.persistenceFailure == nil)
@@ -80,7 +80,7 @@ struct SharedCacheTests {
     try await refused.terminate()
   }
 
-  @Test("enablePersistence says whether the cache is in use; synchronizeTabs shares it")
+  @Test("enablePersistence reports whether the cache is in use; synchronizeTabs shares it")
   func olderSpelling() async throws {
     let (first, second, third) = (client(nil), client(nil), client(nil))
     try await first.enablePersistence(synchronizeTabs: true)
@@ -95,7 +95,7 @@ struct SharedCacheTests {
     for db in [first, second, third] { try await db.terminate() }
   }
 
-  @Test("An app without a place for a cache has none: unimplemented")
+  @Test("An app without a cache location fails with unimplemented")
   func nowhere() async throws {
     let app = FirestoreApp(
       name: UUID().uuidString, projectID: "p", backend: .inMemory(named: UUID().uuidString).patient)
@@ -105,7 +105,7 @@ struct SharedCacheTests {
     #expect(refusal?.code == .unimplemented)
   }
 
-  @Test("Clearing a shared cache ends the clients that share it")
+  @Test("Clearing a shared cache terminates the clients that share it")
   func cleared() async throws {
     let (first, second) = (client(), client())
     try await first.document("rooms/a").setData(["n": 1])

@@ -11,7 +11,7 @@ import Testing
 /// Every snapshot says why it fired.
 @Suite("Snapshot causes", .timeLimit(.minutes(5)))
 struct SnapshotCauseTests {
-  @Test("Local writes, answers and the network switch are named")
+  @Test("Local writes, acknowledgements and network changes are reported as causes")
   func writes() async throws {
     try await TestDatabase.run { test async throws in
       let causes = Events<[SnapshotCause]>()
@@ -49,7 +49,7 @@ struct SnapshotCauseTests {
     }
   }
 
-  @Test("What the server says, and what is concluded from what it does not say, is named")
+  @Test("Server changes and conclusions from missing documents are reported as causes")
   func server() async throws {
     let datastore = ScriptedDatastore()
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
@@ -89,7 +89,7 @@ struct SnapshotCauseTests {
     try await db.terminate()
   }
 
-  @Test("A cause reads as a sentence of its own")
+  @Test("A cause has a readable description")
   func descriptions() {
     let causes: [SnapshotCause] = [
       .listenerAdded, .localWrite(3), .acknowledged(3), .rejected(3, FirestoreError(.permissionDenied, "no")),

@@ -6,7 +6,7 @@ import Testing
 /// Listeners as asynchronous sequences.
 @Suite(.timeLimit(.minutes(5)))
 struct SnapshotSequenceTests {
-  @Test("Options say whether metadata counts and whether the backend is asked")
+  @Test("Options select metadata changes and the source")
   func options() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/SF").setData(["name": "San Francisco"])
@@ -23,7 +23,7 @@ struct SnapshotSequenceTests {
     }
   }
 
-  @Test("A consumer that falls behind gets one snapshot with all changes, or each for itself up to a limit")
+  @Test("A slow consumer gets one merged snapshot, or separate ones up to a limit")
   func bufferingPolicies() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -51,7 +51,7 @@ struct SnapshotSequenceTests {
     }
   }
 
-  @Test("Documents come as values; one that cannot be decoded ends the sequence with the error")
+  @Test("Documents are decoded to values, and a decoding error ends the sequence")
   func values() async throws {
     struct City: Codable, Equatable, Sendable {
       @DocumentID var id: String?

@@ -40,7 +40,7 @@ struct StorageTests {
     try FileManager.default.removeItem(atPath: folder.path + "/backend")
   }
 
-  @Test("A write that was queued for one backend is not sent to another that is given the same cache")
+  @Test("A write queued for one backend is not sent to another with the same cache")
   func foreignCache() async throws {
     let cache = folder.path + "/cache"
     try await queue("cities/SF", app(.embedded(directory: folder.path + "/a"), cache: cache))
@@ -61,7 +61,7 @@ struct StorageTests {
     try await own.terminate()
   }
 
-  @Test("Data that was begun anew gets no write that was queued for the old; a cache without one is begun anew as well")
+  @Test("Recreated data receives no old queued writes, and a cache without any is reset")
   func replacedData() async throws {
     let app = app(.embedded(directory: folder.path))
     try await queue("cities/SF", app)
@@ -82,7 +82,7 @@ struct StorageTests {
     try await second.terminate()
   }
 
-  @Test("A remote backend's cache is durable unless told otherwise, and the server's own: no other one gets its queue")
+  @Test("A remote backend's cache is durable by default and separate for each server")
   func remote() async throws {
     let reserved = try ReservedPort()
     func client(_ port: Int) -> Firestore {
@@ -110,7 +110,7 @@ struct StorageTests {
     withExtendedLifetime(reserved) {}
   }
 
-  @Test("Without a directory of its own a cache lies beside embedded data, or by app, server, project and database")
+  @Test("The default cache location depends on app, server, project and database")
   func places() throws {
     func place(_ backend: Backend, cache: String? = nil, database: String = "(default)", host: String = "h:1") throws
       -> String
@@ -130,7 +130,7 @@ struct StorageTests {
     #expect(memory.cacheDirectory(for: .inMemory(name: nil)) == nil)
   }
 
-  @Test("A backend in memory has a cache in memory, and the settings say so")
+  @Test("An in-memory backend has an in-memory cache, as the settings show")
   func memory() async throws {
     let db = Firestore.firestore(app: app(.inMemory))
     #expect(!db.settings.isPersistenceEnabled)
@@ -144,7 +144,7 @@ struct StorageTests {
     try await db.terminate()
   }
 
-  @Test("A cache that cannot be kept at its place is unimplemented, a damaged one data loss, and both clients work")
+  @Test("An unusable cache location or a damaged cache is reported, and the client works")
   func failures() async throws {
     let nowhere = Firestore.firestore(app: app(.inMemory, cache: "/proc/hearth"))
     #expect(try await nowhere.persistenceFailure?.code == .unimplemented)
@@ -163,7 +163,7 @@ struct StorageTests {
   }
 
   @Test(
-    "Data that is held and not shared is an error of every call, with the holder and the ways out, until it is free")
+    "Locked data fails every call with its holder and remedies until released")
   func heldElsewhere() async throws {
     let directory = folder.path
     let holder = LocalBackendHolder(directory + "/backend")
@@ -194,7 +194,7 @@ struct StorageTests {
     try await db.terminate()
   }
 
-  @Test("A program that names no backend talks to the emulator that the environment names; one that names it does not")
+  @Test("The emulator environment variable applies only if no backend is given")
   func environment() {
     let settings = FirestoreSettings()
     func place(_ backend: Backend, _ environment: [String: String]) -> String {
@@ -212,14 +212,14 @@ struct StorageTests {
     #expect(place(.remote(), emulator) == "server example.com:443")
   }
 
-  @Test("Without HOME data lies where the system has the user's home, never below the current directory")
+  @Test("Without HOME the data is in the user's home directory of the system")
   func homeless() {
     for environment in [[:], ["HOME": ""], ["HOME": "relative"]] {
       #expect(StandardDirectories.data(environment).hasPrefix("/"))
     }
   }
 
-  @Test("Names of projects and databases stay below the cache's directory, and each has its own")
+  @Test("Project and database names map to distinct names inside the cache directory")
   func names() {
     let names = ["", ".", "..", "a/b", "a%2Fb", "default", "(default)", "a", "A", "ä"]
     let escaped = names.map { PathComponent.escaped($0) }
@@ -227,7 +227,7 @@ struct StorageTests {
     #expect(escaped.allSatisfy { !$0.isEmpty && !$0.contains("/") && !$0.contains(".") })
   }
 
-  @Test("Credentials are not sent without TLS: every call says which setting would allow it")
+  @Test("Credentials are not sent without TLS, and the error names the setting")
   func plainText() async throws {
     let db = Firestore.firestore(app: app(.remote(.token("secret")), cache: folder.path))
     let settings = FirestoreSettings()

@@ -74,7 +74,7 @@ struct StoredDecodingTests {
   /// - Parameter isWaiting: whether the data is that of a write that waits, which is held decoded, or came from the server
   ///   in its encoding.
   @Test(
-    "Each field with each odd value, or none, decodes or fails as the same data of a program's own does",
+    "Any stored field decodes or fails like the same data from the program",
     arguments: [true, false])
   func sameAsGiven(isWaiting: Bool) async throws {
     try await TestDatabase.run { test async throws in
@@ -105,7 +105,7 @@ struct StoredDecodingTests {
     }
   }
 
-  @Test("Names are converted the same way, and of two fields that become one property the first by name counts")
+  @Test("Keys are converted equally, and the first of two colliding names wins")
   func convertedNames() async throws {
     struct Item: Codable {
       var oneTwo: Int
@@ -125,7 +125,7 @@ struct StoredDecodingTests {
     }
   }
 
-  @Test("All names of a map, its elements one by one, and times not set yet read as the reader asked")
+  @Test("Map keys, array elements and pending timestamps decode as requested")
   func containers() async throws {
     struct Names: Decodable {
       struct Key: CodingKey {

@@ -21,7 +21,7 @@ struct TransactionTests {
     try result.get()
   }
 
-  @Test("The SDK's block reads, writes, and hands its value to the completion")
+  @Test("The SDK's block reads, writes and passes its value to the completion")
   func blockWithCompletion() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")
@@ -49,7 +49,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("The SDK's block can be awaited, with options too, and its error is the caller's")
+  @Test("The SDK's block can be awaited, with options, and throws its error")
   func awaitedBlock() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")
@@ -76,7 +76,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A document that changes between read and commit has the block run again")
+  @Test("A document that changes between read and commit makes the block run again")
   func conflict() async throws {
     try await withClients { db, other async throws in
       let city = db.document("cities/SF")
@@ -98,7 +98,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A document that was only read must not change either, and one read as missing must stay missing")
+  @Test("A document that was only read must stay unchanged, or missing")
   func conflictOnReads() async throws {
     try await withClients { db, other async throws in
       let (read, written) = (db.document("cities/read"), db.document("cities/written"))
@@ -122,7 +122,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("Conflict upon conflict ends after five attempts, or as many as asked for, each later than the one before")
+  @Test("Conflicts end after five or the given number of attempts, with growing delays")
   func attempts() async throws {
     try await withClients { db, other async throws in
       let attempts = Mutex(0)
@@ -156,7 +156,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("Transactions of one client that change one document take turns, without a delay, and none is lost")
+  @Test("Transactions of one client on one document run in turn without delay or loss")
   func turns() async throws {
     try await withClients { db, _ async throws in
       let counter = db.document("counters/a")
@@ -180,7 +180,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A transaction whose block runs another one on the same document ends")
+  @Test("A nested transaction on the same document completes")
   func nested() async throws {
     try await withClients { db, _ async throws in
       let counter = db.document("counters/a")
@@ -204,7 +204,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A Firestore error of the block that may pass leads to another attempt, others do not")
+  @Test("A transient Firestore error in the block retries, and other errors do not")
   func errorsOfTheBlock() async throws {
     try await withClients { db, _ async throws in
       for (thrown, expected) in [(FirestoreErrorCode.aborted, 5), (.unavailable, 5), (.notFound, 1), (.cancelled, 1)] {
@@ -220,7 +220,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A read after a write is refused, in both forms of the block")
+  @Test("A read after a write fails in both forms of the block")
   func readAfterWrite() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")
@@ -241,7 +241,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("Writes see the ones before them; an update of a document read as missing, and wrong data, fail the commit")
+  @Test("Writes see earlier writes, and invalid updates fail the commit")
   func writes() async throws {
     try await withClients { db, other async throws in
       let city = db.document("cities/SF")
@@ -273,7 +273,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("Transactions that run at the same time lose nothing of each other")
+  @Test("Concurrent transactions lose no updates")
   func concurrent() async throws {
     try await withClients { db, other in
       // Each conflict is somebody else's success, so that five attempts are enough for five.
@@ -293,7 +293,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A backend that cannot be reached is tried five times")
+  @Test("An unreachable backend is tried five times")
   func unreachable() async throws {
     let unreachable = Backend.datastore(UnavailableDatastore(because: "It is away."), clock: backend.clock)
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: unreachable))
@@ -308,7 +308,7 @@ struct TransactionTests {
     try await db.terminate()
   }
 
-  @Test("Without the network a transaction is unavailable at once and its block is not run")
+  @Test("Offline, a transaction is unavailable immediately and does not run its block")
   func offline() async throws {
     try await withClients { db, _ async throws in
       try await db.disableNetwork()
@@ -321,7 +321,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A transaction that is kept beyond its block is of no use, and neither is one of a terminated client")
+  @Test("A transaction is unusable after its block or its client's termination")
   func afterTheEnd() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")

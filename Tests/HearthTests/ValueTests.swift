@@ -6,7 +6,7 @@ import Testing
 /// Data in and out.
 @Suite(.timeLimit(.minutes(5)))
 struct ValueTests {
-  @Test("Every type of value comes back as it was written")
+  @Test("Every type of value round-trips")
   func roundTrip() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -44,7 +44,7 @@ struct ValueTests {
     }
   }
 
-  @Test("Merging keeps other fields; mergeFields writes only what it names")
+  @Test("Merging keeps other fields, and mergeFields writes only the named fields")
   func merging() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -59,7 +59,7 @@ struct ValueTests {
     }
   }
 
-  @Test("updateData follows dots and FieldPaths, removes fields and leaves the rest")
+  @Test("updateData resolves dots and FieldPaths, deletes fields and keeps the rest")
   func updating() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -74,7 +74,7 @@ struct ValueTests {
     }
   }
 
-  @Test("Updating a document that does not exist is rejected with notFound")
+  @Test("Updating a document that does not exist fails with notFound")
   func updatingMissing() async throws {
     try await TestDatabase.run { test async throws in
       await #expect { try await test.db.document("cities/none").updateData(["a": 1]) } throws: { error in
@@ -83,7 +83,7 @@ struct ValueTests {
     }
   }
 
-  @Test("Transforms are applied locally at once and by the backend in the end")
+  @Test("Transforms are applied locally first and then by the backend")
   func transforms() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -159,7 +159,7 @@ struct ValueTests {
       text: "database"),
   ]
 
-  @Test("A wrong argument is an error that names it, and writes nothing", arguments: mistakes)
+  @Test("An error names the invalid argument, and nothing is written", arguments: mistakes)
   func wrongArguments(_ mistake: Mistake) async throws {
     try await TestDatabase.run { test async throws in
       await expect(.invalidArgument, mistake.text) { try mistake.write(test.db) }

@@ -3,9 +3,9 @@ import ClientTesting
 import Hearth
 import Testing
 
-@Suite("Deadlines of writes, and writes that are not made offline", .timeLimit(.minutes(5)))
+@Suite("Write deadlines and online-only writes", .timeLimit(.minutes(5)))
 struct WriteOptionsTests {
-  @Test("A write that is not sent before its deadline is taken back, and says so; others wait on")
+  @Test("A write not sent before its deadline is canceled and reported; others wait")
   func deadline() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -27,7 +27,7 @@ struct WriteOptionsTests {
     }
   }
 
-  @Test("A write that is sent in time is not taken back afterwards")
+  @Test("A write sent in time is not canceled afterwards")
   func inTime() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -37,7 +37,7 @@ struct WriteOptionsTests {
     }
   }
 
-  @Test("A write that is not to be made offline fails at once, in both stages, and leaves nothing; online it is made")
+  @Test("An online-only write fails immediately offline and leaves nothing")
   func failsIfOffline() async throws {
     try await TestDatabase.run { test async throws in
       let (city, options) = (test.db.document("cities/SF"), WriteOptions(failsIfOffline: true))

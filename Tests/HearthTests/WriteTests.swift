@@ -6,7 +6,7 @@ import Testing
 /// Both stages of writes, batches, and what is known about the queue.
 @Suite(.timeLimit(.minutes(5)))
 struct WriteTests {
-  @Test("Offline the first stage of a write is done, the second waits for the network")
+  @Test("Offline, the local stage of a write completes and the other waits")
   func twoStages() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -28,7 +28,7 @@ struct WriteTests {
     }
   }
 
-  @Test("A held write can be taken back")
+  @Test("A pending write can be canceled")
   func cancelling() async throws {
     try await TestDatabase.run { test async throws in
       _ = try await test.db.document("cities/SF").getDocument()
@@ -41,7 +41,7 @@ struct WriteTests {
     }
   }
 
-  @Test("The online state says that the network is off, and that it is back")
+  @Test("The online state reports the network being disabled and enabled")
   func onlineState() async throws {
     try await TestDatabase.run { test async throws in
       _ = try await test.db.document("cities/SF").getDocument()
@@ -59,7 +59,7 @@ struct WriteTests {
     }
   }
 
-  @Test("A batch is committed as one; a rejected part rejects the whole")
+  @Test("A batch is atomic, and one rejected write rejects it all")
   func batch() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -86,7 +86,7 @@ struct WriteTests {
     }
   }
 
-  @Test("A batch can be committed once, and reports wrong arguments then")
+  @Test("A batch can be committed once, and invalid arguments are reported then")
   func batchMistakes() async throws {
     try await TestDatabase.run { test async throws in
       let batch = test.db.batch().setData([:], forDocument: test.db.document("cities/A"))
@@ -98,7 +98,7 @@ struct WriteTests {
     }
   }
 
-  @Test("addDocument makes an id of 20 letters and digits and completes when the backend has the document")
+  @Test("addDocument creates a 20-character id and completes at the backend")
   func addDocument() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<FirestoreErrorCode.Code>()
@@ -113,7 +113,7 @@ struct WriteTests {
     }
   }
 
-  @Test("waitForPendingWrites returns when everything written before it is with the backend")
+  @Test("waitForPendingWrites returns when all earlier writes are acknowledged")
   func waiting() async throws {
     try await TestDatabase.run { test async throws in
       for number in 0..<25 { test.db.document("cities/\(number)").setData(["n": number], completion: nil) }
@@ -122,7 +122,7 @@ struct WriteTests {
     }
   }
 
-  @Test("A write's completion is called before the snapshot that shows it as acknowledged (S3)")
+  @Test("A write's completion runs before the snapshot with its acknowledgement (S3)")
   func completionBeforeSnapshot() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")
@@ -139,7 +139,7 @@ struct WriteTests {
     }
   }
 
-  @Test("The in-sync listener fires after the listeners that one change affects")
+  @Test("The in-sync listener fires after all listeners that a change affects")
   func snapshotsInSync() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<String>()
@@ -161,7 +161,7 @@ struct WriteTests {
     }
   }
 
-  @Test("One instance per app and database; another database is another instance")
+  @Test("Each app and database has one instance")
   func instances() {
     let app = FirestoreApp(name: "instances", backend: .inMemory)
     #expect(Firestore.firestore(app: app) === Firestore.firestore(app: app, database: "(default)"))

@@ -4,11 +4,11 @@ import LinearPatterns
 import Testing
 
 /// Compares with Go's package regexp, which is RE2. Its answers are made by `.ci/compare-patterns`, which runs this.
-@Suite("Patterns beside RE2")
+@Suite("Comparison with RE2")
 struct RE2ComparisonTests {
   private static let answers = ProcessInfo.processInfo.environment["HEARTH_RE2_ANSWERS"]
 
-  @Test("Random patterns are read, match, find and replace as RE2's do", .enabled(if: answers != nil))
+  @Test("Random patterns parse, match, find and replace like RE2", .enabled(if: answers != nil))
   func sameAnswers() throws {
     let lines = try String(contentsOfFile: try #require(Self.answers), encoding: .utf8).split(separator: "\n")
     let samples = try lines.map { try JSONDecoder().decode(RE2Sample.self, from: Data($0.utf8)) }

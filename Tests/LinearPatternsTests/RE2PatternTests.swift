@@ -3,10 +3,10 @@ import LinearPatterns
 import SeededRandom
 import Testing
 
-@Suite("Patterns in the syntax of RE2")
+@Suite("RE2 pattern syntax")
 struct RE2PatternTests {
   @Test(
-    "A pattern matches all of a text or not",
+    "A pattern matches the whole text or not",
     arguments: [
       ("a.c", "abc", true), ("a.c", "abcd", false), ("b", "abc", false), ("", "", true), ("a|ab", "ab", true),
       (".", "\n", false), ("(?s).", "\n", true), ("(?i)a(?-i)b", "Ab", true), ("(?i)a(?-i)b", "AB", false),
@@ -26,7 +26,7 @@ struct RE2PatternTests {
   }
 
   @Test(
-    "What is no pattern is refused with its place",
+    "An invalid pattern is rejected with its position",
     arguments: [
       ("[", 1), ("(a", 1), ("a)", 2), ("*a", 1), ("a**", 3), ("a++", 3), ("a{1001}", 2), ("(a)\\1", 4), ("a(?=b)", 2),
       ("\\p{Greek}", 1), ("[b-a]", 2), ("\\", 1), ("\\x{110000}", 1), ("(?P<x>a)(?P<x>b)", 9), ("\\y", 1),
@@ -51,7 +51,7 @@ struct RE2PatternTests {
   }
 
   @Test(
-    "Matches are replaced, with what groups took",
+    "Matches are replaced, including references to groups",
     arguments: [
       ("aXbX", "[A-Z]", "-", "a-b-"), ("abab", "(a)(b)", "$2$1", "baba"), ("abab", "(?P<x>a)b", "<${x}>", "<a><a>"),
       ("abab", "a", "$0$0", "aabaab"), ("a", "a", "\\$0\\\\", "$0\\"), ("a", "a", "$", "$"), ("aa", "a*", "x", "xx"),
@@ -64,7 +64,7 @@ struct RE2PatternTests {
     #expect(try Pattern(re2: pattern).replacing(in: text, with: template, work: &work) == expected)
   }
 
-  @Test("A group that is not there is an error, and so is too much work")
+  @Test("An unknown group is an error, and so is excessive work")
   func failures() throws {
     var work = 10_000
     #expect(throws: Pattern.EditFailure.unknownGroup) {
@@ -78,7 +78,7 @@ struct RE2PatternTests {
     #expect(try Pattern(re2: "(a|a)*(a+)+b").matchesWhole(text) == false)
   }
 
-  @Test("Ten thousand mutated patterns are read or refused, and match in a bounded number of steps")
+  @Test("10,000 mutated patterns are parsed or rejected and match in bounded steps")
   func mutations() {
     let seeds = [
       "(?i)a(b|c)*d{2,5}[^x-z\\d]+$", "\\p{Lu}\\Qa.b\\E(?P<n>x)+?", "[[:alpha:]-\\x{41}]{3}|^(?s:.)*\\b",

@@ -18,7 +18,7 @@ import Testing
   }()
 
   @Test(
-    "Whatever happens to engines, backend and network, each write has one answer and all agree at rest",
+    "Engines converge after random events, and each write has one result",
     arguments: seeds)
   func randomRun(_ seed: UInt64) async throws {
     let run = EngineRun(seed: seed, steps: Self.stepsPerSeed)

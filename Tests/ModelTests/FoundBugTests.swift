@@ -21,7 +21,7 @@ import Testing
     return options
   }()
 
-  @Test("What a view shows from the start is not collected under it (S1)")
+  @Test("Documents in a view's first snapshot are not evicted (S1)")
   func initialDocumentsArePinned() async throws {
     var cached = metadata
     cached.source = .cache
@@ -32,7 +32,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document whose write was acknowledged, but which no target lists, is looked up")
+  @Test("An acknowledged document that no target lists starts a lookup")
   func acknowledgedButNotListed() async throws {
     let room = key("rooms/r4")
     let merge = Mutation(
@@ -51,7 +51,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("An acknowledged document is not pending for a later write that does nothing (S9)")
+  @Test("An acknowledged document is not pending for a later no-op write (S9)")
   func laterWriteDoesNothing() async throws {
     var create = set("rooms/r0", ["a": .integer(2)])
     create.precondition = .exists(false)
@@ -68,7 +68,7 @@ import Testing
 
   // MARK: Results that start from a target's documents
 
-  @Test("A write within a full limit hides documents behind it, until the user changes")
+  @Test("A write within a full limit hides later documents until the user changes")
   func pendingWriteWithinTheLimit() async throws {
     let collecting = ModelClient.Setup(
       isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 1)
@@ -94,7 +94,7 @@ import Testing
   private let recent = ModelClient.Setup(
     isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 100)
 
-  @Test("A document that leaves its target and stays in the cache is found however a query starts")
+  @Test("A cached document that left its target is found by every query plan")
   func leftTheTarget() async throws {
     let failure = try await fails(
       [recent],
@@ -106,7 +106,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document that moves up into a limit is found however a query starts")
+  @Test("A document that moves up into a limit is found by every query plan")
   func movedUpIntoTheLimit() async throws {
     func room(_ name: String, _ x: Int64) -> Mutation { set("rooms/\(name)", ["d": .map(["x": .integer(x)])]) }
 
@@ -121,7 +121,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document that a cancelled write hid is found however a query starts")
+  @Test("A document hidden by a canceled write is found by every query plan")
   func hiddenByCancelledWrite() async throws {
     let room = set("rooms/r5", ["a": .integer(4)])
 
@@ -135,7 +135,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("Each document of an old bundle is found however a query starts")
+  @Test("Every document of an old bundle is found by every query plan")
   func oldBundle() async throws {
     let failure = try await fails(
       [recent],
@@ -151,7 +151,7 @@ import Testing
 
   // MARK: Overlays
 
-  @Test("A write whose precondition does not hold shows nothing of its increments (S9)")
+  @Test("A write with a failed precondition does not show its increments (S9)")
   func incrementWithoutEffect() async throws {
     var increment = Mutation(
       key: key("rooms/r0"), operation: .patch([:], FieldMask([])),
@@ -163,7 +163,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A server timestamp does not show the value of a patch that has no document any more (S9)")
+  @Test("A server timestamp does not show a patch's value without a document (S9)")
   func timestampOverPatchWithoutDocument() async throws {
     var (patch, timestamp) = (set("msgs/m0", [:]), set("msgs/m0", ["a": .integer(3)]))
     patch.operation = .patch(["t": .integer(2)], FieldMask([FieldPath("t")]))
@@ -187,7 +187,7 @@ import Testing
 
   // MARK: Views
 
-  @Test("A cancelled write is undone at once, also over one that was only acknowledged (S1)")
+  @Test("A canceled write is reverted immediately, even over an acknowledged one (S1)")
   func cancelledOverAcknowledged() async throws {
     let failure = try await fails(
       [recent],
@@ -200,7 +200,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document is not pending after the write over its acknowledged one was rejected")
+  @Test("A document is not pending after a write over its acknowledged one is rejected")
   func rejectedOverAcknowledged() async throws {
     let message = key("rooms/r2/msgs/m1")
     let nothing = Mutation(key: message, operation: .patch([:], FieldMask([])), precondition: .exists(true))
@@ -215,7 +215,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("What is collected when its write is cancelled is not shown any more (S1)")
+  @Test("A document evicted when its write is canceled is no longer shown (S1)")
   func collectedWithItsWrite() async throws {
     var cached = metadata
     cached.source = .cache
@@ -233,7 +233,7 @@ import Testing
 
   // MARK: Limbo
 
-  @Test("A view that only the cache feeds any more is not current and has nothing looked up")
+  @Test("A view with only cache listeners is not current and starts no lookups")
   func unwatchedView() async throws {
     var cached = metadata
     cached.source = .cache
@@ -248,7 +248,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A look-up ends with the view it was for, though another view has the same target")
+  @Test("A lookup ends with its view even if another view shares the target")
   func mirroredViewInLimbo() async throws {
     let failure = try await fails(
       [recent],
@@ -261,7 +261,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("While a change of user waits for the store, no answer comes that would be sought in the other queue")
+  @Test("While a user change waits for the store, responses do not affect the new queue")
   func answerBehindUserChange() async throws {
     let failure = try await fails(
       [eager],
@@ -278,7 +278,7 @@ import Testing
   }
 
   @Test(
-    "A target that the backend ended while it was being taken back is watched when it is wanted again", arguments: 0...3
+    "A target that the backend ended while being removed is listened to again", arguments: 0...3
   )
   func endedWhileTakenBack(_ order: Int) async throws {
     let (listen, stop) = (Operation.listen(0, query: 16, metadata), Operation.stopListening(0, 0))

@@ -28,12 +28,12 @@ import Testing
     return (first..<first + max(count, 1)).map { UInt64($0) }
   }()
 
-  @Test("Whatever happens to clients, backend and network, S1 to S10 hold and all agree at rest", arguments: seeds)
+  @Test("Random clients, backends and networks satisfy S1 to S10 and converge", arguments: seeds)
   func randomRun(_ seed: UInt64) async throws {
     try await check(ModelRun(seed: seed, steps: Self.stepsPerSeed))
   }
 
-  @Test("The runs in which something was found once", arguments: remembered)
+  @Test("Random runs that once found a bug", arguments: remembered)
   func rememberedRun(_ seed: UInt64) async throws {
     try await check(ModelRun(seed: seed, steps: Self.stepsPerSeed, .first))
   }

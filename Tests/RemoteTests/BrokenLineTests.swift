@@ -10,7 +10,7 @@ import Testing
 /// that is cut and laid anew at the same port stands for a server that is killed and started again.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct BrokenLineTests {
-  @Test("A server that is killed and started again in the middle of a listen is followed from where it was")
+  @Test("A listener resumes after its server is killed and restarted")
   func restart() async throws {
     try await Server.run { server in
       let port = try ReservedPort()
@@ -37,7 +37,7 @@ struct BrokenLineTests {
     }
   }
 
-  @Test("A line that goes dead unnoticed is given up, and what came meanwhile arrives over the next one")
+  @Test("A dead connection is detected, and missed changes arrive on the next one")
   func halfOpen() async throws {
     try await Server.run { server in
       let line = try await Proxy(to: server)
@@ -62,7 +62,7 @@ struct BrokenLineTests {
     }
   }
 
-  @Test("A client of a server that is not there answers from its cache, and sends what was written once it is")
+  @Test("A client without a server reads its cache and sends its writes later")
   func lateServer() async throws {
     try await Server.run { server in
       let port = try ReservedPort()

@@ -31,7 +31,7 @@ struct ClientWindowTests {
   }
 
   @Test(
-    "A response larger than the client's window arrives whole, however the request came",
+    "A response larger than the client's window arrives complete",
     arguments: [("Commit", 5_000), ("BatchWrite", 5_000), ("Commit", 1_000)])
   func largeResponse(method: String, count: Int) async throws {
     let backend = try LocalBackend.inMemory()
@@ -66,7 +66,7 @@ struct ClientWindowTests {
   }
 
   @Test(
-    "A client that reads nothing makes the server hold little; its calls wait, and are answered once it reads",
+    "A client that does not read is limited, and its calls continue when it reads",
     .enabled(if: isAlone), arguments: ["GetDocument", "RunQuery", "ListDocuments"])
   func unread(method: String) async throws {
     let backend = try LocalBackend.inMemory()
@@ -116,7 +116,7 @@ struct ClientWindowTests {
   }
 
   @Test(
-    "A request that is never finished is reset when there is no more room, and the connection goes on",
+    "At the memory limit an unfinished request is reset, not its connection",
     .enabled(if: isAlone))
   func unfinished() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in

@@ -7,7 +7,7 @@ import Testing
 /// The same behaviour, whichever way leads to the backend.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct EndToEndTests {
-  @Test("What one client writes another one's listener sees, and what is deleted leaves", arguments: World.Way.allCases)
+  @Test("One client's writes and deletes reach another client's listener", arguments: World.Way.allCases)
   func twoClients(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       let events = Events<[String]>()
@@ -25,7 +25,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Every type of value comes back as it was written", arguments: World.Way.allCases)
+  @Test("Every type of value round-trips", arguments: World.Way.allCases)
   func values(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       try await db.document("all/types").setData([
@@ -52,7 +52,7 @@ struct EndToEndTests {
   }
 
   @Test(
-    "Writes made offline are shown at once, sent in order on return, and seen by others", arguments: World.Way.allCases)
+    "Offline writes are visible immediately, sent in order later and reach others", arguments: World.Way.allCases)
   func offlineWrites(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       let seen = Events<Int?>()
@@ -76,7 +76,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("A write that the backend refuses is undone and says why", arguments: World.Way.allCases)
+  @Test("A write that the backend rejects is reverted with the reason", arguments: World.Way.allCases)
   func rejection(_ way: World.Way) async throws {
     try await World.run(way) { db, _ in
       let error = await #expect(throws: FirestoreError.self) {
@@ -88,7 +88,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Queries, aggregations and transactions answer the same", arguments: World.Way.allCases)
+  @Test("Queries, aggregations and transactions return the same results", arguments: World.Way.allCases)
   func reads(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       for number in 0..<25 {

@@ -76,7 +76,7 @@ struct HostileConnectionTests {
     }
   }
 
-  @Test("Random, cut and bent frames do not stop a server, and leave nothing behind")
+  @Test("Random, truncated and mutated frames do not stop a server or leak")
   func frames() async throws {
     let count = Self.number("HEARTH_HOSTILE_CONNECTIONS", orElse: 400)
     let backend = try LocalBackend.inMemory()
@@ -99,7 +99,7 @@ struct HostileConnectionTests {
     #expect(await backend.watchCount == 0, "seed \(seed)")
   }
 
-  @Test("A connection that is one too many is told so and ended, and those that there are go on")
+  @Test("A connection over the limit is rejected with a reason, and others continue")
   func tooMany() async throws {
     try await Server.run(try LocalBackend.inMemory(), connections: 2) { server in
       let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
@@ -132,7 +132,7 @@ struct HostileConnectionTests {
     }
   }
 
-  @Test("A message that is too large is refused as such, and its connection goes on")
+  @Test("An oversized message is rejected, and its connection continues")
   func oversized() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
@@ -152,7 +152,7 @@ struct HostileConnectionTests {
     }
   }
 
-  @Test("Many streams at once, again and again, leave nothing behind")
+  @Test("Repeatedly opening many streams leaks nothing")
   func streams() async throws {
     let count = Self.number("HEARTH_STREAMS", orElse: 100)
     let backend = try LocalBackend.inMemory()

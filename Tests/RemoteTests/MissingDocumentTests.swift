@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct MissingDocumentTests {
   @Test(
-    "Documents that do not exist but have documents below them are listed, page by page", arguments: World.Way.allCases)
+    "Missing documents with descendants are listed in pages", arguments: World.Way.allCases)
   func listing(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

@@ -16,7 +16,7 @@ struct PipelineTests {
 
   private static let all = PipelineMessage.Stage("collection", [.path("/c")])
 
-  @Test("A pipeline gives the same over every way: documents, figures, errors", arguments: World.Way.allCases)
+  @Test("A pipeline gives the same documents, aggregates and errors on every transport", arguments: World.Way.allCases)
   func execution(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()
@@ -58,7 +58,7 @@ struct PipelineTests {
   }
 
   @Test(
-    "A pipeline that writes changes what it finds, all or nothing, and says how many", arguments: World.Way.allCases)
+    "A writing pipeline is atomic and returns its count on every transport", arguments: World.Way.allCases)
   func writing(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

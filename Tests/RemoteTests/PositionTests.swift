@@ -7,7 +7,7 @@ import Testing
 /// The document at a position of a query.
 @Suite(.timeLimit(.minutes(5)))
 struct PositionTests {
-  @Test("A document is found by how many lie before it, over every way", arguments: [World.Way.inProcess, .gRPC])
+  @Test("A document is found by its position on every transport", arguments: [World.Way.inProcess, .gRPC])
   func positions(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

@@ -17,7 +17,7 @@ import Testing
       + #""structuredQuery":{"from":[{"collectionId":"c"}]}}}}"#
   }
 
-  @Test("A listener that is refused ends with its code, and the session goes on with the next one")
+  @Test("A rejected listener ends with its code, and the session accepts the next one")
   func refusedListener() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       try await Proxied.run(to: server) { proxy in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A write that is refused ends its stream with the code, and nothing was written")
+  @Test("A rejected write ends its stream with the code and writes nothing")
   func refusedWrite() async throws {
     let backend = try LocalBackend.inMemory()
     try await Server.run(backend) { server in
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Frames are read however they are cut, with brackets and characters of two units in them")
+  @Test("Frames with brackets and two-unit characters are read in pieces of any size")
   func frames() throws {
     let arrays = [
       ChannelArray(number: 1, content: Array(#"[{"a":"]\\\"[😀é"}]"#.utf8)),
@@ -94,7 +94,7 @@ import Testing
     #expect(nothing == nil)
   }
 
-  @Test("Numbers are the client's on the way there and the server's on the way back, in whatever order they come again")
+  @Test("Message numbers are mapped between client and server in any order")
   func numbers() {
     var session = ProxiedSession()
     func said(_ numbers: Int...) -> [ChannelArray] { numbers.map { ChannelArray(number: $0, content: [UInt8($0)]) } }
@@ -113,7 +113,7 @@ import Testing
     #expect(numbers(said(4)) == [5] && session.isOver)
   }
 
-  @Test("The body for the server adds no target and counts the same messages")
+  @Test("The body for the server omits rejected targets and keeps the message count")
   func refusedTargets() {
     let body = "count=2&ofs=3&req0___data__=%7B%22database%22%3A%22d%22%2C%22addTarget%22%3A%7B%22targetId%22%3A6%7D%7D"
     let refused = RefusedTargets(Array((body + "&req1___data__=%7B%7D").utf8))
@@ -123,7 +123,7 @@ import Testing
         == "count=2&ofs=3&req0___data__=%7B%22database%22%3A%22d%22%2C%22removeTarget%22%3A6%7D&req1___data__=%7B%7D")
   }
 
-  @Test("A back channel with an array number below 0 or near 2^63 is no back channel")
+  @Test("A back channel with an array number below 0 or near 2^63 is invalid")
   func arrayNumbers() {
     for (number, isNumber) in [("1", true), ("9223372036854775807", false), ("-1", false), ("9007199254740993", false)]
     {

@@ -75,7 +75,7 @@ import Testing
     Nonsense("half a preface's worth", RawRequest.preface, "closed the connection before HTTP/2 had begun"),
   ]
 
-  @Test("A client that breaks the rules is named by its connection, and closed; others go on", arguments: ofClients)
+  @Test("A client that violates the protocol is reported and closed, and others continue", arguments: ofClients)
   func client(_ nonsense: Nonsense) async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
       try await Proxied.run(to: target) { proxy in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("A client that sends more than there is room for is named and closed")
+  @Test("A client that sends more than allowed is reported and closed")
   func overrun() async throws {
     try await RawServer.run { server in
       let ended = Task {
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("A client that says nothing is named and closed, before HTTP/2 and behind its preface", arguments: [0, 24])
+  @Test("A silent client is reported and closed, before and after the preface", arguments: [0, 24])
   func silentClient(bytes: Int) async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
       try await Proxied.run(to: target, handshake: .milliseconds(50)) { proxy in
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("An upgrade request gets 501, and an unasked protocol change by the server 503")
+  @Test("An upgrade request gets 501, and an unrequested upgrade by the server 503")
   func upgrades() async throws {
     try await RawServer.run { server in
       let serving = Task {
@@ -170,7 +170,7 @@ import Testing
   ]
 
   @Test(
-    "A server that breaks the rules is named, its connection closed, and its calls are unavailable",
+    "A server that violates the protocol is reported, and its calls are unavailable",
     arguments: ofServers)
   func server(_ nonsense: Nonsense) async throws {
     try await RawServer.run { server in
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test("A server that says nothing is named, and its calls are unavailable")
+  @Test("A silent server is reported, and its calls are unavailable")
   func silentServer() async throws {
     try await RawServer.run { server in
       try await Proxied.run(to: server.endpoint, serverHandshake: .milliseconds(50)) { proxy in
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test("A server that falls silent within a call is noticed, and the call is unavailable")
+  @Test("A server that stops responding within a call makes it unavailable")
   func silentCall() async throws {
     try await RawServer.run { server in
       let serving = Task {
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test("Unfinished requests of one connection have a limit; the call above it fails")
+  @Test("Unfinished requests per connection have a limit, and calls above it fail")
   func unfinished() async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
       try await Proxied.run(to: target) { proxy in
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test("An answer that is no HTTP is a 503 for a request of REST, and is named")
+  @Test("An invalid HTTP response becomes a 503 and is reported")
   func garbageOverREST() async throws {
     try await RawServer.run { server in
       let answering = Task {

@@ -34,7 +34,7 @@ import Testing
     return nil
   }
 
-  @Test("Megabytes pass whole in both directions, several at a time")
+  @Test("Megabytes pass in both directions on concurrent calls")
   func large() async throws {
     try await served { _, datastore in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("A client that makes little room gets so many bytes, and the rest when it makes more")
+  @Test("A client with a small window gets as many bytes as fit and the rest later")
   func littleRoom() async throws {
     try await served { proxy, datastore in
       _ = try await datastore.commit([Self.document("c/a", bytes: 50_000)])
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("Calls that overtake each other on the way are answered each with its own answer")
+  @Test("Calls that overtake each other get the right responses")
   func jitter() async throws {
     try await served([.latency(.zero, jitter: .milliseconds(20), on: nil)]) { _, datastore in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("Refused calls between others change nothing for the headers of those behind them")
+  @Test("Rejected calls do not affect the headers of later calls")
   func tables() async throws {
     try await served { proxy, datastore in
       for number in 0..<40 {
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("Room for bytes that go nowhere is given back: refused calls of more than a connection's window pass")
+  @Test("The window of rejected calls is returned, so large calls keep passing")
   func dropped() async throws {
     try await served([.down(.write)]) { proxy, datastore in
       for _ in 0..<30 {
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("A server that takes one stream at a time is sent the next when one has ended")
+  @Test("A server with one concurrent stream gets the next call after the last ends")
   func oneAtATime() async throws {
     try await RawServer.run { server in
       let most = Task { () -> Int in
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("A client gets no more room while 32 MiB wait for a server that does not read, and more when it reads")
+  @Test("A client pauses while 32 MiB wait for its server, and then continues")
   func unread() async throws {
     let bound = 32 << 20
     try await RawServer.run { server in
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("A server that goes away is left for another connection; a call that it did not begin with is refused")
+  @Test("After GOAWAY another connection is used, and unprocessed calls are refused")
   func goAway() async throws {
     try await RawServer.run { server in
       let served = Task { () -> Int in
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test("While nothing arrives pings are not answered either, so that a client can find out")
+  @Test("While silent the proxy does not answer PING, so clients can detect it")
   func silence() async throws {
     try await served { proxy, _ in
       let client = try await RawConnection(to: proxy.endpoint)
@@ -255,7 +255,7 @@ import Testing
     }
   }
 
-  @Test("Answers to a slow reader come at the pace that it was given, whole")
+  @Test("Responses to a slow reader arrive complete at its configured rate")
   func slowReader() async throws {
     try await served { proxy, datastore in
       _ = try await datastore.commit([Self.document("c/a", bytes: 100_000)])

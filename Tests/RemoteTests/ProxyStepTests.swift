@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(
-    "A fault at any step of a listener or a write changes nothing of what comes in the end", arguments: Step.allCases)
+    "A fault at any step of a listener or write does not change the final state", arguments: Step.allCases)
   func step(_ step: Step) async throws {
     for fault in Self.faults { try await run(fault, at: step) }
   }

@@ -65,7 +65,7 @@ import Testing
     key: key("c/a"), operation: .patch([:], FieldMask([])),
     transforms: [FieldTransform(path: FirestoreModel.FieldPath("n"), operation: .increment(1))])
 
-  @Test("Listeners, writes and reads of a client pass as without a proxy")
+  @Test("Listeners, writes and reads behave the same through a proxy")
   func transparent() async throws {
     try await served { _, endpoint in
       try await World(at: endpoint).run { db, other in
@@ -79,7 +79,7 @@ import Testing
 
   #if HEARTH_ORACLES
     @Test(
-      "A server behind TLS is reached over gRPC and REST by clients that speak plain text; one that is not trusted is not"
+      "Plain-text clients reach a trusted TLS server through the proxy"
     )
     func overTLS() async throws {
       let certificate = try TestCertificate(names: ["localhost"], address: [127, 0, 0, 1])
@@ -108,7 +108,7 @@ import Testing
     }
   #endif
 
-  @Test("A call whose answer is lost was applied; a write stream sends it again, and it is applied once")
+  @Test("A write with a lost response is applied, and its retry is not applied again")
   func lostAnswer() async throws {
     try await served { proxy, endpoint in
       let world = World(at: endpoint)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("A lost request is not applied; a refused one answers its code over gRPC and REST")
+  @Test("A lost request is not applied, and a rejected one returns its code")
   func refused() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("A listener is refused once, and goes on when it is opened again")
+  @Test("A listener is rejected once and works when reopened")
   func refusedListener() async throws {
     try await served([.event(.listen(.permissionDenied))]) { _, endpoint in
       try await World(at: endpoint).run { db, _ in
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("What is down is unavailable, one kind of calls or all, until it is up")
+  @Test("Calls that are down are unavailable, by type or all, until they are up")
   func down() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("A server that is not there is unavailable over gRPC, 503 over HTTP")
+  @Test("A missing server is unavailable over gRPC and 503 over HTTP")
   func unreachable() async throws {
     // Nobody may listen on a port below this one without leave, and nobody does.
     try await proxy(to: Endpoint(host: "127.0.0.1", port: 1, security: .plaintext)) { _, endpoint in
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("A client that sends garbage is named and closed; others go on")
+  @Test("A client that sends garbage is reported and closed, and others continue")
   func garbage() async throws {
     let remarks = Mutex<[String]>([])
     try await served([], { event in if let remark = event.remark { remarks.withLock { $0.append(remark) } } }) {
@@ -203,7 +203,7 @@ import Testing
     #expect(remarks.withLock { $0.contains { $0.hasPrefix("the client broke the rules of HTTP:") } })
   }
 
-  @Test("An expired token is refused until the client has another connection")
+  @Test("An expired token is rejected until the client reconnects")
   func expired() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test("Streams and messages are told by name, without contents")
+  @Test("Streams and messages are reported by name without contents")
   func told() async throws {
     let events = Mutex<[TrafficEvent]>([])
     try await served([], { event in events.withLock { $0.append(event) } }) { _, endpoint in

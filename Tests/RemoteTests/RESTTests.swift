@@ -13,7 +13,7 @@ import Testing
       + (isLast ? "Connection: close\r\n\r\n" : "\r\n") + body
   }
 
-  @Test("A large commit, and the query that reads it in pieces, on one connection with small requests between them")
+  @Test("A large commit and its chunked query share a connection with small requests")
   func whole() async throws {
     let long = String(repeating: "x", count: 2_000)
     let writes = (100..<400).map { number in
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("Control paths work over HTTP/2, and unknown paths are answered with help")
+  @Test("Control paths work over HTTP/2, and unknown paths return help")
   func control() async throws {
     let backend = try LocalBackend.inMemory()
     try await Server.run(backend) { server in
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("HTTP/2 has REST too, beside gRPC on one connection")
+  @Test("HTTP/2 serves REST and gRPC on one connection")
   func streams() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let connection = try await RawConnection(to: server)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("A client that goes away in the middle of an answer leaves a server that serves others")
+  @Test("A client that disconnects during a response does not affect others")
   func gone() async throws {
     let backend = try LocalBackend.inMemory()
     try await Server.run(backend) { server in

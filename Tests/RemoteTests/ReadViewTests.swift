@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct ReadViewTests {
-  @Test("The past, and a part of documents, are the same over every way", arguments: World.Way.allCases)
+  @Test("Past reads and projections return the same on every transport", arguments: World.Way.allCases)
   func views(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

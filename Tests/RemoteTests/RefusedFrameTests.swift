@@ -14,7 +14,7 @@ struct RefusedFrameTests {
     (frame.payload[7], String(decoding: frame.payload.dropFirst(8), as: UTF8.self))
   }
 
-  @Test("A client that floods the server reads the reason for the end of its connection", arguments: 0..<5)
+  @Test("A client that floods the server receives the reason for the disconnect", arguments: 0..<5)
   func flood(_: Int) async throws {
     try await Server.run { server in
       let connection = try await RawConnection(to: server)
@@ -45,7 +45,7 @@ struct RefusedFrameTests {
   }
 
   #if HEARTH_ORACLES
-    @Test("The rules of HTTP/2 hold over TLS")
+    @Test("HTTP/2 rules apply over TLS")
     func overTLS() async throws {
       let certificate = try TestCertificate(names: ["localhost"])
       let capital = RawRequest.call("GetDocument") + [("Abc", "d")]

@@ -14,7 +14,7 @@ import Testing
 /// A server that ends and begins anew on the same data and port, and answers that never arrived.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct RestartTests {
-  @Test("A server that ends in the middle of a listen and starts again on its data is followed from where it was")
+  @Test("A listener resumes after its server restarts on its data")
   func restart() async throws {
     let folder = TemporaryFolder()
     let port = try ReservedPort()
@@ -69,7 +69,7 @@ struct RestartTests {
     }
   }
 
-  @Test("A batch whose answer was lost on the line is answered when it comes again, not applied twice")
+  @Test("A batch with a lost response is answered on retry and not applied twice")
   func lostAnswer() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let port = try ReservedPort()

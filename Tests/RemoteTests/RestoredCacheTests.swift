@@ -20,7 +20,7 @@ import Testing
   private var backup: String { folder("backup") }
 
   @Test(
-    "What is written after a cache was restored is applied, not taken for what it replaced", arguments: Route.allCases)
+    "Writes after restoring an old cache are applied, not taken for earlier ones", arguments: Route.allCases)
   func restored(_ route: Route) async throws {
     try folder.make()
     let backend = try LocalBackend.inMemory()

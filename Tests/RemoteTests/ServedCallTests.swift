@@ -20,7 +20,7 @@ struct ServedCallTests {
 
   private static let getRequest = message { $0.field(1, string: "projects/p/databases/(default)/documents/c/a") }
 
-  @Test("A request whose end comes in trailers is answered too")
+  @Test("A request that ends with trailers is answered")
   func trailers() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let connection = try await RawConnection(to: server)
@@ -37,7 +37,7 @@ struct ServedCallTests {
     }
   }
 
-  @Test("A client may give up hundreds of listeners at once and go on")
+  @Test("A client may cancel hundreds of listeners at once and continue")
   func givenUp() async throws {
     let backend = try LocalBackend.inMemory()
     try await Server.run(backend) { server in
@@ -57,7 +57,7 @@ struct ServedCallTests {
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A call ends when its caller would wait no longer", arguments: ["Write", "RunQuery"])
+  @Test("A call ends at its deadline", arguments: ["Write", "RunQuery"])
   func deadline(method: String) async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let connection = try await RawConnection(to: server)
@@ -68,7 +68,7 @@ struct ServedCallTests {
     }
   }
 
-  @Test("A server that shuts down says so, ends streams, and closes connections behind their last call")
+  @Test("A shutdown is announced, ends streams and closes connections after their calls")
   func shutdown() async throws {
     let backend = try LocalBackend.inMemory()
     let opened = Events<Task<[RawConnection.Frame], Never>>()
@@ -106,7 +106,7 @@ struct ServedCallTests {
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("What a call ends with arrives as it was said, in any script")
+  @Test("A call's final message arrives unchanged in any script")
   func messages() async throws {
     let key = DocumentKey(unchecked: ResourcePath("c/é%🎉 "))
     let mutation = Mutation(key: key, operation: .patch([:], FieldMask([])), precondition: .exists(true))

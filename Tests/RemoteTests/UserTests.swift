@@ -66,7 +66,7 @@ struct UserTests {
     } catch { #expect((error as? FirestoreError)?.code == .permissionDenied, "\(error)", sourceLocation: place) }
   }
 
-  @Test("Calls are made in the name of the user; nobody is refused what only a user may")
+  @Test("Calls use the signed-in user, with the user's permissions")
   func names() async throws {
     try await Self.run { session, db, owner, _ in
       let note = db.document("notes/a")
@@ -80,7 +80,7 @@ struct UserTests {
     }
   }
 
-  @Test("What a user wrote offline waits while another is signed in, and is never sent in another's name")
+  @Test("Offline writes wait for their user and are never sent as another user")
   func queues() async throws {
     try await Self.run { session, db, owner, _ in
       try session.signIn(mockUser: "alice")
@@ -124,7 +124,7 @@ struct UserTests {
     }
   }
 
-  @Test("Without a token a call fails with what the provider said, and is not made")
+  @Test("Without a token a call fails with the provider's error and is not sent")
   func withoutToken() async throws {
     let asked = Mutex<[Bool]>([])
     try await Self.run { session, db, _, _ in

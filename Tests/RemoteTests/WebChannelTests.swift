@@ -8,7 +8,7 @@ import Testing
 
 /// WebChannel over a socket: what is too much for one step.
 @Suite struct WebChannelTests {
-  @Test("A large batch of writes is applied, and what it wrote comes back in pieces, each asked for behind the last")
+  @Test("A large batch is applied and returned in parts, each on a new request")
   func large() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let count = 1_100

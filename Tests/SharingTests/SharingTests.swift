@@ -21,7 +21,7 @@ import Testing
 
   private let cache = FileManager.default.temporaryDirectory.appending(path: "hearth-shared-\(UUID().uuidString)").path
 
-  @Test("Processes on one cache that are killed and stopped lose nothing, apply nothing twice, and agree")
+  @Test("Processes killed and stopped on one cache lose and repeat nothing and converge")
   func killedAndStopped() async throws {
     let backend = try LocalBackend(
       BackendConfiguration(location: .memory, now: Self.now), on: ServerThread.executor, pause: ServerThread.pause
@@ -44,7 +44,7 @@ import Testing
     store.close()
   }
 
-  @Test("When the process that has the connection is killed, another has it: at full size within a second")
+  @Test("After the connected process is killed, another connects within a second")
   func takeOver() async throws {
     let backend = try LocalBackend(
       BackendConfiguration(location: .memory, now: Self.now), on: ServerThread.executor, pause: ServerThread.pause

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "A value is what TOML 1.0 says it is",
+    "Values are parsed as TOML 1.0 specifies",
     arguments: [
       (#""a\tb\"\\\u00e9\U0001F525""#, .string("a\tb\"\\é🔥")), ("'c:\\x'", .string("c:\\x")),
       ("\"\"\"\none \\\n   two \"\"q\"\"\"\"\"", .string("one two \"\"q\"\"")),
@@ -47,7 +47,7 @@ import Testing
     #expect(try read("v=\(text)") == ["v": value])
   }
 
-  @Test("Tables come from headers, from dotted keys and from braces, and keep the order of their keys")
+  @Test("Tables from headers, dotted keys and inline tables keep their key order")
   func tables() throws {
     let text = """
       z = 1
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(
-    "What is no TOML is told with the line, the column and what was expected",
+    "Invalid TOML is reported with line, column and the expected syntax",
     arguments: [
       ("[.keys]", 1, 2, "expected a key, found \".\""), ("[#keys]", 1, 2, "expected a key, found \"#\""),
       ("a = 1\n[{keys]", 2, 2, "expected a key"), ("[(keys)]", 1, 2, "expected a key"), ("[é]", 1, 2, "found \"é\""),
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("Depth is bounded, and length is not", arguments: ["[", "{a=", "a."])
+  @Test("Nesting is limited, and length is not", arguments: ["[", "{a=", "a."])
   func depth(part: String) throws {
     let deep = String(repeating: part, count: 200_000)
     #expect { try TOMLTable(parsing: "x = 1\n" + (part == "a." ? deep : "v = " + deep)) } throws: {

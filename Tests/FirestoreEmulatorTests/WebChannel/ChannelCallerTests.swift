@@ -30,7 +30,7 @@ import Testing
     return try Answer(try channel.sentText()).body
   }
 
-  @Test("Without a name rules decide: a target is refused by itself, a batch ends its stream, the handshake is free")
+  @Test("Rules apply to anonymous callers per target and per batch")
   func anonymous() throws {
     let listener = try server.open("Listen", server.form(0, server.listen("c/a")))
     let refusal = try heard("Listen", listener)
@@ -42,7 +42,7 @@ import Testing
     #expect(try heard("Write", writer).contains(#""message":"PERMISSION_DENIED: Missing or insufficient permissions."#))
   }
 
-  @Test("An administrator is one wherever the first request says so, for all of the session")
+  @Test("An administrator in the first request remains one for the whole session")
   func administrator() throws {
     let message = server.form(0, server.listen("c/a"))
     let sessions = [
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("A name that is none ends the stream with what is wrong with it")
+  @Test("An invalid token ends the stream with the reason")
   func nonsense() throws {
     let session = try server.open(
       "Listen", "headers=Authorization%3ABearer%20nonsense%0D%0A&" + server.form(0, server.listen("c/a")))

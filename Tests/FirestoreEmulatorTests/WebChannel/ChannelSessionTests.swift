@@ -34,7 +34,7 @@ extension [UInt8] {
     for text in texts { session.append(Array(text.utf8)) }
   }
 
-  @Test("The greeting, a frame and an answer to a POST are the emulator's")
+  @Test("The greeting, a frame and a POST response equal the emulator's")
   func frames() throws {
     #expect(
       ChannelSession.greeting("0eNMJpbB-l-MM0IAaMg4Kw==").text
@@ -51,13 +51,13 @@ extension [UInt8] {
     #expect(session.reply.text == "8\n[1,3,21]")
   }
 
-  @Test("The length of a frame is in UTF-16 code units", arguments: ["é", "…", "😀", "a😀é\u{10FFFF}", "漢字", ""])
+  @Test("A frame's length is in UTF-16 code units", arguments: ["é", "…", "😀", "a😀é\u{10FFFF}", "漢字", ""])
   func units(text: String) {
     let framed = ChannelOutbox.framed(Array(text.utf8)).text
     #expect(framed == "\(text.utf16.count)\n\(text)")
   }
 
-  @Test("A back channel that is opened again is told what its client has not acknowledged, and no more")
+  @Test("A reopened back channel receives exactly the unacknowledged messages")
   func acknowledgements() throws {
     var session = ChannelSession()
     session.open(.streamed)
@@ -84,7 +84,7 @@ extension [UInt8] {
     #expect(said(&session).hasSuffix("[[5,[5]]]"))
   }
 
-  @Test("A client's messages are applied once and in their order, however their requests come")
+  @Test("A client's messages are applied once and in order, however they arrive")
   func inbox() throws {
     var session = ChannelSession()
     #expect(try numbers(&session, 0, 1) == [0, 1])
@@ -96,7 +96,7 @@ extension [UInt8] {
     #expect(session.bytes == 0)
   }
 
-  @Test("What waits for a message that does not come is bounded")
+  @Test("Messages that wait for a missing one are limited")
   func gap() throws {
     var far = ChannelSession()
     #expect(throws: RPCStatus.self) { try far.receive([message(ChannelInbox.mostEarly + 1)]) }
@@ -108,7 +108,7 @@ extension [UInt8] {
     #expect(large.bytes <= 12 << 20)
   }
 
-  @Test("Beyond what is kept, a back channel ends and nothing more is wanted until the client has acknowledged")
+  @Test("At the buffer limit a back channel ends until the client acknowledges")
   func kept() throws {
     var session = ChannelSession()
     session.open(.streamed)
@@ -122,7 +122,7 @@ extension [UInt8] {
     #expect(session.wantsMore)
   }
 
-  @Test("A silent back channel is kept alive, a buffered one ends with that, and all are renewed after minutes")
+  @Test("A silent back channel is kept alive, a buffered one ends, and all are renewed")
   func turns() throws {
     var session = ChannelSession()
     session.open(.streamed)
@@ -147,7 +147,7 @@ extension [UInt8] {
     #expect(try taken(&session).isLast && session.back == .none)
   }
 
-  @Test("A session that nobody uses ends after a minute, and its client's messages keep it")
+  @Test("A session ends after an unused minute, and its client's messages keep it open")
   func expires() throws {
     var session = ChannelSession()
     for _ in 0..<11 { #expect(tick(&session) == .nothing) }
@@ -156,7 +156,7 @@ extension [UInt8] {
     #expect(tick(&session) == .expired)
   }
 
-  @Test("A stream that ends says so, takes nothing more, and its session ends when that is known or soon after")
+  @Test("A failed stream reports its error and then ends its session")
   func over() throws {
     var session = ChannelSession()
     session.open(.streamed)
@@ -172,7 +172,7 @@ extension [UInt8] {
     #expect(session.isDone)
   }
 
-  @Test("Whatever is lost, repeated or late, each side has all of the other's once", arguments: [UInt64](1...50))
+  @Test("Despite loss, repetition and delay each side receives everything once", arguments: [UInt64](1...50))
   func chaos(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var session = ChannelSession()

@@ -17,7 +17,7 @@ import Testing
 
   init() throws { server = try BrowserFixture() }
 
-  @Test("Other pages get no session, and no header that would let them read the answer", arguments: ["POST", "GET"])
+  @Test("Pages of other sites get neither a session nor CORS headers", arguments: ["POST", "GET"])
   func origins(verb: String) throws {
     for origin in ["https://evil.example", "null"] {
       let answer = try server.ask(verb, "Listen", "RID=1", server.form(0, server.listen("c/a")), origin: origin)
@@ -26,7 +26,7 @@ import Testing
     #expect(server.channels.count == 0)
   }
 
-  @Test("Sessions that nobody uses end within a minute, with what they listen to; one in use does not")
+  @Test("Unused sessions end within a minute with their listeners, and used ones do not")
   func forgotten() throws {
     for _ in 0..<20 { _ = try server.open("Listen", server.form(0, server.listen("c/a"))) }
     let used = try server.open("Listen", server.form(0, server.listen("c/a")))
@@ -41,7 +41,7 @@ import Testing
     #expect(server.backend.openWatches == 0 && server.channels.count == 0)
   }
 
-  @Test("There are no more sessions than there may be, in all and of one machine")
+  @Test("The number of sessions is limited in total and per machine")
   func limits() throws {
     for limits in [WebChannels.Limits(sessions: 3, perAddress: 9), WebChannels.Limits(sessions: 9, perAddress: 3)] {
       let server = try BrowserFixture(limits)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("A body that is too large is refused before it has come, and one with too many messages behind it")
+  @Test("An oversized body is rejected early, and one with too many messages afterwards")
   func large() throws {
     let channel = try server.connect()
     try channel.receive(
@@ -64,7 +64,7 @@ import Testing
     #expect(server.channels.count == 0)
   }
 
-  @Test("A client that acknowledges nothing holds a bounded amount, and gets the rest once it does")
+  @Test("A client that acknowledges nothing is limited and gets the rest once it does")
   func unacknowledged() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let text = String(repeating: "x", count: 200_000)
@@ -84,7 +84,7 @@ import Testing
     #expect(try channel.sentText().contains("\"9xxx"))
   }
 
-  @Test("Whatever is asked, there is an answer, and nothing is left of it a minute later")
+  @Test("Every request gets a response, and nothing is left after a minute")
   func mutations() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)
@@ -122,7 +122,7 @@ import Testing
     #expect(server.channels.count == 0 && server.backend.openWatches == 0, "seed \(seed)")
   }
 
-  @Test("A session is opened and heard over HTTP/2 as well, and outlives its connections")
+  @Test("A session works over HTTP/2 and outlives its connections")
   func http2() throws {
     let (service, loop) = (try makeService(), EmbeddedEventLoop())
     let channels = WebChannels(service, on: loop)

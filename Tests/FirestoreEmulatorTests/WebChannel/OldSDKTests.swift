@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("A limit that comes as a message, as versions 5.8 to 7.0 send it, is that limit")
+  @Test("A limit sent as a message by versions 5.8 to 7.0 is accepted")
   func limit() throws {
     let server = try BrowserFixture()
     for name in ["a", "b", "d"] { try server.backend.set("c/\(name)", name) }
@@ -36,7 +36,7 @@ import Testing
     #expect(try names(server, query(#","limit":null"#)) == ["a", "b", "d"])
   }
 
-  @Test("Times that come as messages are stored, compared and expected as times")
+  @Test("Timestamps sent as messages are stored, compared and used in preconditions")
   func times() throws {
     let server = try BrowserFixture()
     let writer = try server.open("Write", server.form(0, #"{"database":"\#(database.name)"}"#))
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "What is no such message ends the stream, as any other nonsense",
+    "An invalid message of this form ends the stream with an error",
     arguments: [
       #""limit":{"value":"x"}"#, #""limit":{"values":3}"#, #""limit":{"value":{"value":3}}"#, #""limit":[3]"#,
       #""where":{"fieldFilter":{"field":{"fieldPath":"t"},"op":"EQUAL","value":{"timestampValue":{"seconds":"x"}}}}"#,
@@ -80,7 +80,7 @@ import Testing
     #expect(!text.contains("CURRENT"))
   }
 
-  @Test("Channels of v1beta1, as versions up to 5.7 open them, are those of v1")
+  @Test("v1beta1 channels of versions up to 5.7 behave like v1")
   func former() throws {
     let server = try BrowserFixture(version: "v1beta1")
     try server.backend.set("c/a", "there")
@@ -93,7 +93,7 @@ import Testing
     #expect(try names(server, query("")) == ["a", "b"])
   }
 
-  @Test("A target of v1beta1 names its database for the root of it")
+  @Test("A v1beta1 target may name its database instead of the documents root")
   func rootOfDatabase() throws {
     let server = try BrowserFixture(version: "v1beta1")
     try server.backend.set("c/a", "there")
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "A transaction is committed over REST, with its times as messages and under the old version",
+    "A REST transaction with timestamps as messages commits in both versions",
     arguments: [
       "v1", "v1beta1",
     ])
@@ -129,7 +129,7 @@ import Testing
     #expect(try post("runQuery", query).status.hasPrefix("400"))
   }
 
-  @Test("A page can read why there is no such channel", arguments: ["v1", "v1beta1", "v1beta2", "admin.v1"])
+  @Test("A page can read the reason for an unknown channel", arguments: ["v1", "v1beta1", "v1beta2", "admin.v1"])
   func missing(version: String) throws {
     let server = try BrowserFixture(version: version)
     let answer = try server.ask("POST", "Commit", "RID=1", "count=0")

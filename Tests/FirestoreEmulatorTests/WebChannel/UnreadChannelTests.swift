@@ -10,12 +10,12 @@ import Testing
 
 @testable import FirestoreEmulator
 
-@Suite("Sessions whose browsers read nothing")
+@Suite("Sessions without reading browsers")
 struct UnreadChannelTests {
   private static let documents = 100
   private static let text = String(repeating: "x", count: 20_000)
 
-  @Test("Browsers' sessions that nobody reads hold a bounded amount each, and less when there are many")
+  @Test("Unread sessions hold a limited amount each, and less when there are many")
   func channels() throws {
     let server = try BrowserFixture()
     for number in 0..<Self.documents { try server.backend.set("c/\(1_000 + number)", Self.text) }

@@ -22,7 +22,7 @@ import Testing
     return try JSONArrays(try Chunks(Array(try channel.sentText().utf8)).bytes).elements
   }
 
-  @Test("A listener hears on its back channel what the emulator says in the same order, and then what changes")
+  @Test("A back channel delivers the emulator's messages in its order, then changes")
   func listens() throws {
     let opening = try server.ask("POST", "Listen", "RID=1&CVER=22", server.form(0, server.listen("c/a")))
     #expect(opening.status == "200 OK" && opening.body.hasPrefix("60\n[[0,[\"c\",\""))
@@ -54,7 +54,7 @@ import Testing
     channel.close(promise: nil)
   }
 
-  @Test("That a browser has five back channels over HTTP/1 is told once, and four are nothing to tell")
+  @Test("A browser's fifth back channel over HTTP/1 is reported once, and four are not")
   func many() throws {
     let told = Mutex<[String]>([])
     let server = try BrowserFixture { line in told.withLock { $0.append(line) } }
@@ -68,7 +68,7 @@ import Testing
     for channel in channels { channel.close(promise: nil) }
   }
 
-  @Test("A buffered back channel ends with what there is, and one that has nothing before its client gives up")
+  @Test("A buffered back channel ends after its data, or before its client times out")
   func buffered() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let first = try Answer(try server.back("Listen", session, after: 0, "CI=1").sentText())
@@ -87,7 +87,7 @@ import Testing
     #expect(change.isWhole && change.body.contains("new"))
   }
 
-  @Test("What was lost with a back channel comes again on the next, and a second one takes the first one's place")
+  @Test("Lost messages are resent on the next back channel, and a second one replaces it")
   func again() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let lost = try server.back("Listen", session, after: 0)
@@ -106,7 +106,7 @@ import Testing
     #expect(try second.sentText().contains("for the second"))
   }
 
-  @Test("A back channel says something at once, also before all of a collection that takes several steps to read")
+  @Test("A back channel sends data immediately, even for a large collection")
   func large() throws {
     for number in 0..<2_100 { try server.backend.set("c/d\(number)", "x") }
     let query =
@@ -124,7 +124,7 @@ import Testing
     #expect((first + rest).count { $0.text.contains("documentChange") } == 2_100)
   }
 
-  @Test("A page that does not read is told the newest state once it does, not every change")
+  @Test("A page that stops reading gets the newest state when it resumes")
   func slow() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let channel = try server.back("Listen", session, after: 0)
@@ -140,7 +140,7 @@ import Testing
     #expect(text.contains("change 999") && text.utf8.count < 1_000)
   }
 
-  @Test("Writes are answered in their order, and each is applied once however often its request comes")
+  @Test("Writes are answered in order, and each is applied once despite retries")
   func writes() throws {
     let handshake = server.form(0, #"{"database":"\#(database.name)"}"#)
     let session = try server.open("Write", handshake)
@@ -159,7 +159,7 @@ import Testing
     channel.close(promise: nil)
   }
 
-  @Test("A batch that fails ends the stream with its status, those behind it are not applied, and the session ends")
+  @Test("A failed batch ends the stream with its status before later batches")
   func failure() throws {
     try server.backend.set("w/a", "there")
     let session = try server.open("Write", server.form(0, #"{"database":"\#(database.name)"}"#))
@@ -179,7 +179,7 @@ import Testing
     #expect(try Answer(try server.back("Listen", read, after: 0).sentText()).body.contains("documentDelete"))
   }
 
-  @Test("A target that cannot be watched is refused by itself, and a message that cannot be read ends the stream")
+  @Test("An invalid target is rejected alone, and an unreadable message ends the stream")
   func faults() throws {
     let query =
       #"{"database":"\#(database.name)","addTarget":{"targetId":2,"query":{"parent":"\#(database.documentsName)","#
@@ -195,7 +195,7 @@ import Testing
     #expect(last.last?.text == #"["close"]"# && server.backend.openWatches == 0)
   }
 
-  @Test("A session ends when its client says so, in either form, and its name is unknown from then on")
+  @Test("A session ends at its client's request, and its id is unknown afterwards")
   func terminates() throws {
     for verb in ["GET", "POST"] {
       let session = try server.open("Listen", server.form(0, server.listen("c/a")))
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test("A server that shuts down says so on back channels and ends their connections")
+  @Test("A shutdown is announced on back channels and closes their connections")
   func quiesce() throws {
     for method in ["Listen", "Write"] {
       let session = try server.open(method, "")
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("A page may ask first whether it may, and what stands between it and the server")
+  @Test("Preflight and probe requests are answered")
   func probes() throws {
     let channel = try server.connect()
     try channel.receive(

@@ -10,9 +10,9 @@ import Testing
 @testable import FirestoreGRPC
 
 /// The client's end of a connection: what it says, what it takes, and how long it lives.
-@Suite("A connection's client end")
+@Suite("Client side of an HTTP/2 connection")
 struct CallConnectionTests {
-  @Test("A connection begins with the preface and its settings, and waits for the peer's")
+  @Test("A connection sends the preface and SETTINGS and waits for the peer's SETTINGS")
   func greeting() throws {
     let peer = try HandmadePeer(settings: nil)
     #expect(peer.preface?.hasPrefix("PRI * HTTP/2.0") == true && peer.greeting == nil)
@@ -26,7 +26,7 @@ struct CallConnectionTests {
     #expect(try peer.frames().map(\.flags) == [1])
   }
 
-  @Test("Calls have odd numbers from 1 on, and their heads are short from the second on")
+  @Test("Calls use odd stream ids from 1, and later headers are compressed")
   func heads() throws {
     let peer = try HandmadePeer()
     _ = try (peer.begin(), peer.begin([1, 2]))
@@ -37,7 +37,7 @@ struct CallConnectionTests {
     #expect(frames[2].headers.first(name: ":path") == "/google.firestore.v1.Firestore/RunQuery")
   }
 
-  @Test("What is said in one turn leaves as one piece")
+  @Test("Writes of one turn are sent together")
   func gathering() throws {
     let peer = try HandmadePeer()
     _ = try peer.frames()
@@ -52,7 +52,7 @@ struct CallConnectionTests {
     #expect(try peer.channel.readOutbound(as: ByteBuffer.self) == nil)
   }
 
-  @Test("Messages arrive whole, however they come in frames; trailers end the call, and nothing is broken off")
+  @Test("Messages are reassembled from any frames, and trailers end the call cleanly")
   func answer() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -72,7 +72,7 @@ struct CallConnectionTests {
     #expect(try peer.said().isEmpty)
   }
 
-  @Test("Headers may come in several frames, padded and with a priority; trailers alone are an answer")
+  @Test("Headers may be split, padded and prioritized, and trailers-only is a response")
   func continuation() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -86,7 +86,7 @@ struct CallConnectionTests {
     #expect(try peer.said().isEmpty)
   }
 
-  @Test("Calls beyond the number that the peer takes wait, and begin as others end; those given up never begin")
+  @Test("Calls over the peer's limit wait for others, and canceled ones never start")
   func streams() throws {
     let peer = try HandmadePeer(settings: [0, 3] + TestFrame.bigEndian(1))
     let calls = try (0..<4).map { _ in try peer.begin() }
@@ -99,7 +99,7 @@ struct CallConnectionTests {
     #expect(try peer.said() == ["settings 0", "headers 5", "data 5"])
   }
 
-  @Test("A request waits for the peer's window, and its sender with it")
+  @Test("A request and its sender wait for the peer's window")
   func window() throws {
     let peer = try HandmadePeer(settings: [0, 4] + TestFrame.bigEndian(10))
     let call = try peer.begin(nil)
@@ -116,7 +116,7 @@ struct CallConnectionTests {
     #expect(try call.stream.value.send([1]) == nil)
   }
 
-  @Test("An answer that nobody takes is not given more room than one window; the others go on")
+  @Test("An unread response gets one window at most, and other calls continue")
   func pressure() throws {
     let peer = try HandmadePeer()
     let slow = try peer.begin()
@@ -137,7 +137,7 @@ struct CallConnectionTests {
     #expect(try peer.said() == ["window 1"])
   }
 
-  @Test("A connection without calls is left after a minute; one with a call is not")
+  @Test("A connection without calls closes after a minute, and one with a call does not")
   func idleness() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -160,7 +160,7 @@ struct CallConnectionTests {
     }
   }
 
-  @Test("After half a minute of silence the peer is asked for a sign of life, of any kind; without it all calls end")
+  @Test("After 30 s of silence a PING is sent, and without any reply all calls end")
   func silence() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -177,7 +177,7 @@ struct CallConnectionTests {
     #expect(call.outcome == "silent" && !peer.channel.isActive && peer.retirements == 1)
   }
 
-  @Test("A peer that never greets is given up")
+  @Test("A connection whose peer never sends SETTINGS fails")
   func mute() throws {
     let peer = try HandmadePeer(settings: nil)
     peer.loop.advanceTime(by: .milliseconds(10_100))
@@ -187,7 +187,7 @@ struct CallConnectionTests {
     #expect(!peer.channel.isActive)
   }
 
-  @Test("A call whose time is over is broken off alone")
+  @Test("A call past its deadline is reset without affecting others")
   func deadline() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin(timeout: .seconds(5))
@@ -198,7 +198,7 @@ struct CallConnectionTests {
     #expect(said.map(\.kind) == [.reset] && said.first?.code == 8 && peer.channel.isActive)
   }
 
-  @Test("A retired connection lets its calls end, then closes")
+  @Test("A retired connection finishes its calls and then closes")
   func retirement() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()

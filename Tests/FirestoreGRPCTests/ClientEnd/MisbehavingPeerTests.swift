@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreGRPC
 
 /// What peers send that break HTTP/2 or gRPC, or end in the middle, and what becomes of the calls.
-@Suite("Peers that misbehave")
+@Suite("Misbehaving peers")
 struct MisbehavingPeerTests {
   /// Whether the connection has ended with a GOAWAY of the code, and the calls with a failure that tells it.
   private func hasEnded(_ peer: HandmadePeer, _ code: UInt32, _ calls: CallStream...) throws -> Bool {
@@ -20,7 +20,7 @@ struct MisbehavingPeerTests {
   }
 
   @Test(
-    "Frames that HTTP/2 does not allow end the connection",
+    "Frames that HTTP/2 does not allow close the connection",
     arguments: [
       (.push, 4, 1, [0, 0, 0, 2], 1), (.headers, 4, 2, [0x88], 1), (.data, 0, 5, [1], 1), (.settings, 0, 0, [0], 6),
       (.settings, 0, 1, [], 1), (.ping, 0, 0, [1], 6), (.window, 0, 0, [0, 0, 0, 0], 1), (.reset, 0, 1, [0], 6),
@@ -34,7 +34,7 @@ struct MisbehavingPeerTests {
     #expect(try hasEnded(peer, code, call))
   }
 
-  @Test("A frame that is too long ends the connection, and so does anything in front of the settings")
+  @Test("An oversized frame or a frame before SETTINGS closes the connection")
   func beginnings() throws {
     let long = try HandmadePeer()
     let call = try long.begin()
@@ -51,7 +51,7 @@ struct MisbehavingPeerTests {
   }
 
   @Test(
-    "Pings, settings and unknown frames are taken by the thousand, not without end",
+    "Thousands of PING, SETTINGS and unknown frames are accepted, but not millions",
     arguments: [TestFrame.Kind.ping, .settings, .priority])
   func flood(_ kind: TestFrame.Kind) throws {
     let peer = try HandmadePeer()
@@ -66,7 +66,7 @@ struct MisbehavingPeerTests {
     #expect(try hasEnded(peer, 11, call))
   }
 
-  @Test("More data than there is room for end the connection; data of a call that is over take no room")
+  @Test("Data over the window closes the connection, and data of an ended call is free")
   func overflow() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -84,7 +84,7 @@ struct MisbehavingPeerTests {
     #expect(!call.taken().isEmpty && call.outcome?.hasPrefix("violated") == true)
   }
 
-  @Test("A list of headers that is too large ends the connection, packed or not")
+  @Test("An oversized header list closes the connection, compressed or not")
   func largeHeaders() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -101,7 +101,7 @@ struct MisbehavingPeerTests {
   }
 
   @Test(
-    "A reset ends the call alone, with its code; a refused call was not looked at",
+    "A reset ends only its call with its code, and a refused call was not processed",
     arguments: [
       (0, "reset(NO_ERROR)"), (1, "reset(PROTOCOL_ERROR)"), (2, "reset(INTERNAL_ERROR)"),
       (3, "reset(FLOW_CONTROL_ERROR)"), (4, "reset(SETTINGS_TIMEOUT)"), (5, "reset(STREAM_CLOSED)"),
@@ -122,7 +122,7 @@ struct MisbehavingPeerTests {
     #expect(try peer.said().isEmpty && peer.channel.isActive)
   }
 
-  @Test("After a farewell the calls behind its number were not looked at, those before it end as they will")
+  @Test("After GOAWAY later calls are unprocessed, and earlier ones finish")
   func goAway() throws {
     let peer = try HandmadePeer(settings: [0, 3] + TestFrame.bigEndian(4))
     let calls = try (0..<6).map { _ in try peer.begin() }
@@ -138,7 +138,7 @@ struct MisbehavingPeerTests {
     #expect(calls[1].outcome == "cut(hasGreeted: true)" && peer.retirements == 1)
   }
 
-  @Test("A peer that closes in the middle of a message ends its call behind the messages that are whole")
+  @Test("A close within a message ends its call after the complete messages")
   func half() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -151,7 +151,7 @@ struct MisbehavingPeerTests {
   }
 
   @Test(
-    "An answer that gRPC does not allow ends the call alone",
+    "An invalid gRPC response ends only its call",
     arguments: [
       ([:], [[1]], "withoutHead"), ([":status": "200", "content-type": "application/grpc"], [[1, 0]], "compressed"),
       ([":status": "200", "content-type": "application/grpc"], [[0, 2, 0, 0, 0]], "tooLarge(33554432)"),
@@ -170,7 +170,7 @@ struct MisbehavingPeerTests {
     #expect(said.map(\.kind) == [.reset] && said.first?.stream == 1 && peer.channel.isActive)
   }
 
-  @Test("Words that the answer is still to come are passed over; an end without a status is none")
+  @Test("Skips 1xx responses; a missing grpc-status is an error")
   func interim() throws {
     let peer = try HandmadePeer()
     let (call, other) = try (peer.begin(), peer.begin())

@@ -75,7 +75,7 @@ import Testing
     ConformanceRow("RFC 7541 6.1 index 0", block([0x80]), .connectionError(.compressionError)),
   ]
 
-  @Test("The client reacts to each frame as RFC 9113 says", arguments: frames + ConformanceRow.ofEitherEnd)
+  @Test("The client reacts to each frame as RFC 9113 specifies", arguments: frames + ConformanceRow.ofEitherEnd)
   func frame(_ row: ConformanceRow) throws {
     let peer = try HandmadePeer()
     _ = try (peer.begin(), peer.begin())
@@ -234,7 +234,7 @@ import Testing
     #expect(call.outcome == "withoutMessages" && peer.channel.isActive)
   }
 
-  @Test("A caller that does not read is no silence of the server")
+  @Test("A caller that stops reading does not count as server silence")
   func slowCaller() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin(timeout: .seconds(300))
@@ -255,7 +255,7 @@ import Testing
 
   // MARK: PINGs
 
-  @Test("A PING after a frame of a stream is no flood")
+  @Test("A PING after a stream frame is not a flood")
   func measuringPings() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()

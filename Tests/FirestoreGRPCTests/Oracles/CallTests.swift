@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import WireOracle
 
-@Suite("Single calls over gRPC", .timeLimit(.minutes(5)))
+@Suite("Unary gRPC calls", .timeLimit(.minutes(5)))
 struct CallTests {
   private func serve(
     _ method: CallMethod, _ handler: @escaping ScriptedServer.Handler,
@@ -25,7 +25,7 @@ struct CallTests {
     }
   }
 
-  @Test("A look-up of the past names its time, one of the present none")
+  @Test("A lookup in the past carries its time, and a current lookup none")
   func lookupInThePast() async throws {
     let asked = Mutex<[SwiftProtobuf.Google_Protobuf_Timestamp?]>([])
     try await serve(.batchGetDocuments) { _, requests, send in
@@ -47,7 +47,7 @@ struct CallTests {
     #expect(times.map { $0?.seconds } == [Samples.version.timestamp.seconds, nil])
   }
 
-  @Test("Documents are looked up in the order in which they are asked for, missing ones with the read time")
+  @Test("Documents are returned in request order, missing ones with the read time")
   func lookup() async throws {
     let other = DocumentKey(unchecked: ResourcePath("cities/LA"))
     try await serve(.batchGetDocuments) { _, requests, send in
@@ -68,7 +68,7 @@ struct CallTests {
     }
   }
 
-  @Test("A look-up that the backend leaves unanswered is an error")
+  @Test("A lookup without a response for a document is an error")
   func incompleteLookup() async throws {
     try await serve(.batchGetDocuments) { _, _, _ in
     } _: { datastore in
@@ -77,7 +77,7 @@ struct CallTests {
     }
   }
 
-  @Test("A query's documents come as they are sent; messages without one are passed over")
+  @Test("A query's documents arrive as sent, and messages without one are skipped")
   func query() async throws {
     try await serve(.runQuery) { _, requests, send in
       for try await request in requests {
@@ -97,7 +97,7 @@ struct CallTests {
     }
   }
 
-  @Test("Aggregations come under the caller's own names, however strange these are")
+  @Test("Aggregates use the caller's aliases, however unusual")
   func aggregation() async throws {
     try await serve(.runAggregationQuery) { _, requests, send in
       for try await request in requests {
@@ -116,7 +116,7 @@ struct CallTests {
     }
   }
 
-  @Test("Collections are listed page by page, and sorted by their bytes")
+  @Test("Collections are listed in pages and sorted by bytes")
   func collections() async throws {
     try await serve(.listCollectionIDs) { _, requests, send in
       for try await request in requests {
@@ -133,7 +133,7 @@ struct CallTests {
     }
   }
 
-  @Test("A commit answers one result for each write, deletes with the commit time")
+  @Test("A commit returns one result per write, with the commit time for deletes")
   func commit() async throws {
     try await serve(.commit) { _, requests, send in
       for try await request in requests {
@@ -153,7 +153,7 @@ struct CallTests {
   }
 
   @Test(
-    "A refusal that has to do with how the backend was chosen says what to look at",
+    "An error caused by the choice of backend suggests the option to check",
     arguments: [
       (RPCError.Code.notFound, "The database (default) does not exist for project nowhere", "--project and --database"),
       (.permissionDenied, "Permission denied on resource project nowhere.", "--project"),
@@ -170,7 +170,7 @@ struct CallTests {
     }
   }
 
-  @Test("A method that the server does not have is said to be unimplemented")
+  @Test("A method that the server lacks is reported as unimplemented")
   func unimplemented() async throws {
     try await serve(.commit) { _, _, _ in
     } _: { datastore in
@@ -180,7 +180,7 @@ struct CallTests {
   }
 
   @Test(
-    "An answer that cannot be read ends the call as internal and names who sent it",
+    "An unreadable response ends the call as internal and names the server",
     arguments: [
       .commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline, .listCollectionIDs,
       .listDocuments,
@@ -207,7 +207,7 @@ struct CallTests {
     }
   }
 
-  @Test("A commit without a time is an answer that cannot be read")
+  @Test("A commit without a time is an unreadable response")
   func timelessCommit() async throws {
     try await serve(.commit) { _, _, send in
       try await send.write(Wire.CommitResponse.with { $0.writeResults = [.init()] }.serializedBytes())
@@ -219,7 +219,7 @@ struct CallTests {
     }
   }
 
-  @Test("Missing documents are those without times among all names, page by page")
+  @Test("Missing documents are the listed names without times, in pages")
   func missingDocuments() async throws {
     try await serve(.listDocuments) { _, requests, send in
       for try await request in requests {
@@ -242,7 +242,7 @@ struct CallTests {
     }
   }
 
-  @Test("Answers above the four megabytes that gRPC allows by default are read")
+  @Test("Responses over gRPC's default limit of 4 MB are read")
   func largeAnswer() async throws {
     let large = Document(
       key: Samples.key, version: Samples.version,
@@ -257,7 +257,7 @@ struct CallTests {
     }
   }
 
-  @Test("A call over a connection that broke fails at once, and the next makes one anew")
+  @Test("A call on a broken connection fails immediately, and the next one reconnects")
   func reconnection() async throws {
     let port = try ReservedPort()
     let endpoint = Endpoint(host: "127.0.0.1", port: port.number, security: .plaintext)

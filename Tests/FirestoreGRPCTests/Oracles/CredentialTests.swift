@@ -66,7 +66,7 @@ struct CredentialTests {
     (.ok, #"{"access_token": "granted-\#(number)", "expires_in": 3600, "token_type": "Bearer"}"#)
   }
 
-  @Test("A service account signs its own token, for an hour, and uses it until shortly before it expires")
+  @Test("A service account signs a one-hour token and renews it before it expires")
   func selfSigned() async throws {
     let path = try serviceAccount()
     let clock = TestClock(seconds: 1_800_000_000)
@@ -94,7 +94,7 @@ struct CredentialTests {
     #expect(key.isValidSignature(signature, for: content, padding: .insecurePKCS1v1_5))
   }
 
-  @Test("A service account's token is for the host that it is sent to; all of Google's take the same")
+  @Test("A service account's token is for its host, and all Google hosts accept the same")
   func audience() async throws {
     let path = try serviceAccount()
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
@@ -110,7 +110,7 @@ struct CredentialTests {
     }
   }
 
-  @Test("No credentials but an emulator's are sent without TLS, unless that is allowed")
+  @Test("Only emulator credentials are sent without TLS, unless allowed")
   func plainText() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let (account, user) = (try serviceAccount(), try user(server))
@@ -130,7 +130,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A user's access token goes to Google alone, unless that is allowed, and is not even fetched for others")
+  @Test("A user's access token is fetched only for Google hosts, unless allowed")
   func accessToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
@@ -144,7 +144,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A refresh token is exchanged, and again shortly before the granted token expires")
+  @Test("A refresh token is exchanged, and again shortly before the access token expires")
   func refreshToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
@@ -165,7 +165,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A refused token is replaced once; refused again, the call fails and says what to look at")
+  @Test("A rejected token is replaced once, and a second rejection fails with advice")
   func unauthenticated() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
@@ -181,7 +181,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A token server that refuses, is broken or talks nonsense is quoted, without secrets")
+  @Test("A failing or invalid token response is quoted without secrets")
   func refusals() async throws {
     let answers: [(HTTPResponseStatus, String, StatusCode, String)] = [
       (
@@ -205,7 +205,7 @@ struct CredentialTests {
     }
   }
 
-  @Test("The metadata server is asked where no file is named")
+  @Test("The metadata server is used if no file is given")
   func metadataServer() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let environment = ["GCE_METADATA_HOST": "127.0.0.1:\(server.port)", "HOME": "/nonexistent"]
@@ -232,7 +232,7 @@ struct CredentialTests {
   }
 
   @Test(
-    "A key file that is missing, malformed or incomplete is named with what is wrong",
+    "A missing, malformed or incomplete key file is reported with the problem",
     arguments: [
       (nil, "cannot be read"), ("{", "not JSON"), ("[]", "not JSON"), (#"{"type": "sorcery"}"#, "sorcery"),
       (#"{"type": "service_account", "client_email": "a@b"}"#, "\"private_key\""),
@@ -251,7 +251,7 @@ struct CredentialTests {
     #expect(status?.message.contains("TOP-SECRET") == false)
   }
 
-  @Test("No description, dump or interpolation shows a secret")
+  @Test("Descriptions, dumps and interpolations contain no secrets")
   func secrecy() throws {
     let path = try serviceAccount()
     let account = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })

@@ -10,7 +10,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Streams over gRPC", .timeLimit(.minutes(5)))
+@Suite("gRPC streams", .timeLimit(.minutes(5)))
 struct StreamTests {
   private let names = DocumentNames(Samples.database)
 
@@ -20,7 +20,7 @@ struct StreamTests {
     return writer.bytes
   }
 
-  @Test("A watch stream opens, sends what is pulled and delivers what comes, in order")
+  @Test("A watch stream opens, sends pulled requests and delivers events in order")
   func watch() async throws {
     var server = ScriptedServer()
     let (added, document, snapshot) = (
@@ -63,7 +63,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A cancelled stream ends while the server is silent, and nothing is delivered afterwards")
+  @Test("A canceled stream ends while the server is silent and delivers nothing more")
   func cancellation() async throws {
     var server = ScriptedServer()
     server.handle(.listen) { _, requests, _ in for try await _ in requests {} }
@@ -82,7 +82,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A write stream shakes hands, then answers each request with the newest token")
+  @Test("A write stream handshakes and then answers each request with the newest token")
   func write() async throws {
     var server = ScriptedServer()
     server.handle(.write) { _, requests, send in
@@ -146,7 +146,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A message that cannot be read ends the stream as internal")
+  @Test("An unreadable message ends the stream as internal")
   func malformed() async throws {
     var server = ScriptedServer()
     server.handle(.listen) { _, requests, send in
@@ -165,7 +165,7 @@ struct StreamTests {
     }
   }
 
-  @Test("An answer on a write stream that answers no commit ends the stream as internal")
+  @Test("An unexpected write stream response ends the stream as internal")
   func timelessCommit() async throws {
     var server = ScriptedServer()
     server.handle(.write) { _, requests, send in
@@ -186,7 +186,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A line on which nothing comes any more is noticed")
+  @Test("A dead connection is detected")
   func halfOpen() async throws {
     var server = ScriptedServer()
     let added = bytes(.added([TargetID(2)]))

@@ -43,7 +43,7 @@ struct CertificateChainTests {
     func set(_ status: RPCStatus) { self.status = status }
   }
 
-  @Test("A chain that leads to a trusted root is good, by name and by address", arguments: ["localhost", "127.0.0.1"])
+  @Test("A chain to a trusted root is accepted by name and by address", arguments: ["localhost", "127.0.0.1"])
   func good(host: String) async throws {
     let files = try IssuedCertificate("server", .server, by: between).files(sending: [between])
     #expect(try await refusal(of: files, trusting: [root], as: host) == nil)
@@ -64,7 +64,7 @@ struct CertificateChainTests {
     }
   }
 
-  @Test("So it is over IPv6", .enabled(if: hasIPv6))
+  @Test("A chain to a trusted root is accepted over IPv6", .enabled(if: hasIPv6))
   func version6() async throws {
     let files = try IssuedCertificate("server", .server, by: between).files(sending: [between])
     #expect(try await refusal(of: files, trusting: [root], as: "::1", at: "::1") == nil)
@@ -82,7 +82,7 @@ struct CertificateChainTests {
     #expect(status?.message.contains("certificate") == true, "\(what): \(status?.message ?? "accepted")")
   }
 
-  @Test("A chain that is not whole, or leads elsewhere, is refused")
+  @Test("An incomplete chain or one to another root is rejected")
   func wrongChains() async throws {
     let server = try IssuedCertificate("server", .server, by: between)
     let stranger = try IssuedCertificate("Root", .authority)
@@ -114,7 +114,7 @@ struct CertificateChainTests {
   }
 
   @Test(
-    "A chain of which any part has expired, or is not good yet, is refused", arguments: [-7_200.0 ... -60, 600...3_600])
+    "A chain with an expired or not yet valid certificate is rejected", arguments: [-7_200.0 ... -60, 600...3_600])
   func wrongTimes(validity: ClosedRange<TimeInterval>) async throws {
     var (late, lateAuthority) = (Terms.server, Terms.authority)
     (late.validity, lateAuthority.validity) = (validity, validity)
@@ -128,7 +128,7 @@ struct CertificateChainTests {
     try await expectRefused(lowest.files(), trusting: [lateRoot], "the root")
   }
 
-  @Test("A certificate for another name, address or purpose is refused")
+  @Test("A certificate for another name, address or purpose is rejected")
   func wrongNames() async throws {
     for (names, addresses, host) in [
       (["elsewhere.test"], [[127, 0, 0, 1]], "localhost"), (["localhost.elsewhere.test"], [], "localhost"),

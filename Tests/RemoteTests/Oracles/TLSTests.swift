@@ -29,7 +29,7 @@ struct TLSTests {
   }
 
   @Test(
-    "With its certificate trusted, a server is read, written and listened to", arguments: ["localhost", "127.0.0.1"])
+    "A server with a trusted certificate is read, written and listened to", arguments: ["localhost", "127.0.0.1"])
   func accepted(host: String) async throws {
     let certificate = try TestCertificate(names: ["localhost"], address: [127, 0, 0, 1])
     try await Server.run(tls: certificate.tls) { server in
@@ -46,7 +46,7 @@ struct TLSTests {
     }
   }
 
-  @Test("A certificate that nobody vouches for is refused, and --trust is named")
+  @Test("An untrusted certificate is rejected, and the error suggests --trust")
   func untrusted() async throws {
     let (own, other) = (try TestCertificate(names: ["localhost"]), try TestCertificate(names: ["localhost"]))
     try await Server.run(tls: own.tls) { server in
@@ -58,7 +58,7 @@ struct TLSTests {
     }
   }
 
-  @Test("A certificate for another host is refused, and says that the name is what is wrong")
+  @Test("A certificate for another host is rejected with the name mismatch")
   func wrongHost() async throws {
     let certificate = try TestCertificate(names: ["elsewhere.test"])
     try await Server.run(tls: certificate.tls) { server in
@@ -68,7 +68,7 @@ struct TLSTests {
     }
   }
 
-  @Test("A certificate that has expired is refused, and the clock is named")
+  @Test("An expired certificate is rejected, and the error mentions the clock")
   func expired() async throws {
     let certificate = try TestCertificate(names: ["localhost"], lifetime: -3600)
     try await Server.run(tls: certificate.tls) { server in
@@ -78,7 +78,7 @@ struct TLSTests {
     }
   }
 
-  @Test("Plain text to a server that expects TLS, and TLS to one that does not, are told apart")
+  @Test("Plain text to a TLS server and TLS to a plain-text server are distinguished")
   func mixedUp() async throws {
     let certificate = try TestCertificate(names: ["localhost"])
     try await Server.run(tls: certificate.tls) { server in
@@ -92,7 +92,7 @@ struct TLSTests {
     }
   }
 
-  @Test("A server names the certificate or the key that it cannot use")
+  @Test("A server names the certificate or key that it cannot use")
   func unusable() async throws {
     let (own, other) = (try TestCertificate(names: ["localhost"]), try TestCertificate(names: ["localhost"]))
     for (certificate, key, names) in [
@@ -106,7 +106,7 @@ struct TLSTests {
     }
   }
 
-  @Test("A file of certificates to trust that is none is named", arguments: ["", "no certificate"])
+  @Test("An invalid file of trusted certificates is reported by name", arguments: ["", "no certificate"])
   func trustFile(content: String) async throws {
     let file = TemporaryFolder()
     if !content.isEmpty { try Data(content.utf8).write(to: URL(filePath: file.path)) }
@@ -118,7 +118,7 @@ struct TLSTests {
     #expect(status?.message.contains(file.path) == true && status?.message.contains("--trust") == true)
   }
 
-  @Test("Every suite of TLS 1.2 has forward secrecy and authenticated encryption")
+  @Test("Every TLS 1.2 cipher suite has forward secrecy and authenticated encryption")
   func suites() throws {
     let handler = try TLSContext(trustRoots: nil, http2: true).clientHandler(for: .host("localhost"))
     var names: [String] = []

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Baskets")
 struct StagedBasketTests {
-  @Test("Pieces that two devices add offline are added up")
+  @Test("Items added offline on two devices are added up")
   func twoDevices() async throws {
     try await TestStage.run { stage in
       let phone = try await stage.client("phone", user: "ada")
@@ -27,7 +27,7 @@ struct StagedBasketTests {
     }
   }
 
-  @Test("Nothing is added twice or lost, whatever the network loses")
+  @Test("No item is lost or added twice on a lossy network")
   func losses() async throws {
     try await TestStage.run(seeds: 1...10) { stage in
       let phone = try await stage.client("phone", user: "ada")
