@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 
 /// Only what the server has acknowledged is called so, in whatever order its news comes.
-@Suite("Acknowledgements in feed and history")
+@Suite("Acknowledgements in the feed and history")
 struct AcknowledgementTests {
   private static let old = document("cities/Rome", ["name": "Roma", "n": 1])
   private static let mine: Document = {
@@ -55,7 +55,7 @@ struct AcknowledgementTests {
     driver.state.feed.rows.filter { $0.key == key("cities/Rome") }.suffix(2).map(\.summary)
   }
 
-  @Test("An update of a document that is gone is never acknowledged: the deletion is told first, then the rejection")
+  @Test("An update of a deleted document shows the deletion and then the rejection")
   func deletionFirst() {
     var driver = writing()
     deletedElsewhere(&driver, previous: Self.mine)
@@ -67,7 +67,7 @@ struct AcknowledgementTests {
     #expect(driver.state.toasts.last?.text == "#1 cities/Rome rejected: not-found: No document to update")
   }
 
-  @Test("The rejection first, then the deletion")
+  @Test("The rejection arrives first, then the deletion")
   func rejectionFirst() {
     var driver = writing()
     reject(&driver)
@@ -80,7 +80,7 @@ struct AcknowledgementTests {
     #expect(driver.state.versions.versions(of: key("cities/Rome")).allSatisfy { $0.acknowledges == nil })
   }
 
-  @Test("Both in one snapshot are both told; a creation that was refused was deleted nowhere")
+  @Test("Both in one snapshot are shown, and a rejected creation is not a deletion")
   func together() {
     var driver = writing()
     Scenario.snapshot(
@@ -97,7 +97,7 @@ struct AcknowledgementTests {
     #expect(summaries(driver).last == "#1 undone: not-found")
   }
 
-  @Test("A document whose write is known to be acknowledged shows it, also where no cause tells")
+  @Test("A document shows that its write is acknowledged even without a cause")
   func acknowledged() {
     var driver = writing()
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(31)), at: 2.05)
@@ -114,7 +114,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.summary == "n 1→2")
   }
 
-  @Test("An acknowledgement tells the whole age of a write that waited, and how often it was sent")
+  @Test("An acknowledgement shows the write's total age and the number of sends")
   func age() {
     var driver = writing()
     driver.client(.pendingWrites([pendingWrite(1, .update, "cities/Rome", at: at(2), .inFlight, tries: 2)]), at: 81)
@@ -129,7 +129,7 @@ struct AcknowledgementTests {
       WriteAnswer(BatchID(2), after: .milliseconds(9), age: .seconds(125)).text == "ack #2 2:05 after it was made")
   }
 
-  @Test("A write that was answered before it was ever listed has its rows, by what the answer says it wrote")
+  @Test("A write acknowledged before it was listed gets rows from the acknowledgement")
   func unlisted() {
     var driver = writing()
     let mutations = [
@@ -156,7 +156,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.allSatisfy { $0.key != key("cities/Wien") })
   }
 
-  @Test("An acknowledgement has its row although a later write of the same document still waits")
+  @Test("An acknowledgement has a row even if a later write of the document is pending")
   func covered() {
     var driver = writing()
     driver.client(
@@ -169,7 +169,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.key == key("cities/Rome"))
   }
 
-  @Test("The end of a write that was never listed gets its document as soon as that is known")
+  @Test("A resolved write that was never listed gets its document once it is known")
   func resent() {
     var driver = writing()
     driver.client(.writeRejected(BatchID(4), Self.notFound), at: 5)
@@ -181,7 +181,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.key == key("cities/Rome"))
   }
 
-  @Test("Errors name the code, the reason and the path inside the database first")
+  @Test("Errors start with the code, the reason and the database path")
   func relative() {
     #expect(Self.notFound.lineText == "not-found: No document to update: cities/Rome")
     #expect(Self.notFound.lineText(beside: key("cities/Rome")) == "not-found: No document to update")

@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("A dashboard on another program's client")
+@Suite("Dashboard attached to another program")
 struct AttachedTests {
   private func driver(control: Bool = false) -> Driver {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
@@ -21,14 +21,14 @@ struct AttachedTests {
 
   private func header(_ driver: Driver) -> Substring { driver.screen.prefix { $0 != "\n" } }
 
-  @Test("It says whose client this is, in the header and in the network pane")
+  @Test("The header and the network pane show whose client it is")
   func identity() {
     #expect(header(driver()).contains("ATTACHED 4711 shop"))
     #expect(driver().screen.contains("of shop 4711, looked at only"))
     #expect(driver(control: true).screen.contains("of shop 4711, looked at and controlled"))
   }
 
-  @Test("What would change the program's documents, listeners or connection says why it does nothing")
+  @Test("Commands that would change the program explain why they do nothing")
   func refusals() {
     var driver = driver()
     let program = driver.state.configuration.attached!
@@ -51,7 +51,7 @@ struct AttachedTests {
     #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
   }
 
-  @Test("With control the plug is pulled, and waiting writes are cancelled")
+  @Test("With control the network is switched and pending writes are canceled")
   func control() {
     var driver = driver(control: true)
     driver.press("o")
@@ -60,7 +60,7 @@ struct AttachedTests {
     #expect(driver.state.overlay != nil)
   }
 
-  @Test("Snapshots that were not told are counted, and listeners have what they came to")
+  @Test("Missed snapshots are counted, and listeners show the final state")
   func missed() {
     var driver = driver()
     let tag = driver.state.listeners[0].tag
@@ -71,7 +71,7 @@ struct AttachedTests {
     #expect(driver.state.listeners[0].count == 77)
   }
 
-  @Test("A listener that the program stops goes, and its rows stay")
+  @Test("A listener that the program stops disappears, and its rows remain")
   func stopped() {
     var driver = driver()
     let listener = driver.state.listeners[0]
@@ -80,7 +80,7 @@ struct AttachedTests {
     #expect(driver.screen.contains("shop stopped listening"))
   }
 
-  @Test("When the program ends the screen stays, says so, and claims no connection")
+  @Test("When the program ends the screen remains and shows no connection")
   func end() {
     var driver = driver(control: true)
     driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)
@@ -95,7 +95,7 @@ struct AttachedTests {
   }
 
   @Test(
-    "After its end the network pane has a dash where a state or a number was live, at every size",
+    "After the program ends the network pane has dashes in place of live values",
     arguments: [Size(width: 80, height: 24), Size(width: 120, height: 36), Size(width: 180, height: 44)])
   func figures(_ size: Size) {
     var driver = driver(control: true)

@@ -5,9 +5,9 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("A list in blocks")
+@Suite("Block list")
 struct BlockListTests {
-  @Test("It holds what an array holds, whatever is done to it and to its copies")
+  @Test("A block list has the contents of an array after any changes and copies")
   func random() {
     var random = SeededGenerator(seed: 11)
     var list = BlockList<Int>()
@@ -36,7 +36,7 @@ struct BlockListTests {
     for (list, array) in copies + [(list, array)] { #expect(Array(list) == array) }
   }
 
-  @Test("A copy shares all blocks but the one that is changed")
+  @Test("A copy shares all blocks except the changed one")
   func sharing() {
     var list = BlockList<Int>()
     for number in 0..<1000 { list.append(number) }

@@ -9,9 +9,9 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Marked rows and wrapped texts")
+@Suite("Bookmarks and wrapped text")
 struct BookmarkTests {
-  @Test("m and a letter mark a row; ' and the letter go back to it from anywhere")
+  @Test("m and a letter mark a row, and ' and the letter return to it from anywhere")
   func back() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g j j m a")
@@ -21,7 +21,7 @@ struct BookmarkTests {
     #expect(driver.state.focus == .collections && driver.state.browser.cursor.id == marked)
   }
 
-  @Test("The letter after m is no command, and a key that is no letter ends the wait")
+  @Test("The letter after m is not a command, and any other key cancels")
   func letters() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g m o")
@@ -32,7 +32,7 @@ struct BookmarkTests {
     #expect(driver.screen.contains("nothing is marked z"))
   }
 
-  @Test("A marked document whose collection was folded is opened where it stands")
+  @Test("A bookmark in a folded collection unfolds it")
   func folded() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g j j j m b")
@@ -46,7 +46,7 @@ struct BookmarkTests {
     #expect(driver.state.browser.cursor.id == .document(key))
   }
 
-  @Test("A feed row and a line of a document are found again; what is gone is said to be")
+  @Test("Bookmarks return to feed rows and document lines, or report that they are gone")
   func others() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("4 k k m f")
@@ -57,7 +57,7 @@ struct BookmarkTests {
     #expect(driver.screen.contains("is gone"))
   }
 
-  @Test("Few bytes and short vectors are readable in their line; w shows all of longer ones below")
+  @Test("Short bytes and vectors fit in their line, and w shows longer ones in full")
   func readable() {
     var driver = Driver(Size(width: 100, height: 40))
     driver.client(.collections(below: .root, ["files"]), at: 0)
@@ -82,7 +82,7 @@ struct BookmarkTests {
     #expect(!driver.screen.contains("39.25"))
   }
 
-  @Test("w shows all of a long text in the lines below, and cuts it again")
+  @Test("w toggles the wrapping of a long text")
   func wrap() {
     let text = (0..<40).map { "word\($0)" }.joined(separator: " ")
     var driver = Driver(Size(width: 80, height: 24))

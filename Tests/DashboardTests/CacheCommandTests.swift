@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Documents kept in the cache, or taken out of it, by hand")
+@Suite("Manual caching and eviction")
 struct CacheCommandTests {
   private func driver(_ keys: String) -> Driver {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
@@ -33,7 +33,7 @@ struct CacheCommandTests {
     driver.effects.compactMap { if case .client(.retain(let retention)) = $0 { retention } else { nil } }
   }
 
-  @Test("pin keeps a path, a query, or what is selected, and lets go of it the second time")
+  @Test("pin pins a path, a query or the selection, and unpins it the second time")
   func pin() throws {
     var driver = driver("3")
     run("pin users", &driver)
@@ -69,7 +69,7 @@ struct CacheCommandTests {
     #expect(retained(driver).map(\.target) == pinned)
   }
 
-  @Test("evict takes a path, or what is selected; offline it asks before")
+  @Test("evict accepts a path or the selection, and offline it asks first")
   func evict() {
     var driver = driver("1 g j j")
     run("evict", &driver)
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
 
-  @Test("evict takes what is older than a time, of a path or of everything")
+  @Test("evict removes documents older than a time from a path or from everything")
   func older() {
     var driver = driver("1 g j j")
     run("evict orders older than 2h", &driver)
@@ -105,7 +105,7 @@ struct CacheCommandTests {
     #expect(driver.screen.contains("What is in the cache that is older than 2 h cannot be read again"))
   }
 
-  @Test("A lifetime is looked at as soon as it is told and each minute, online only, until it is taken back")
+  @Test("A lifetime is applied immediately and then every minute while online")
   func lifetime() throws {
     var driver = driver("1")
     run("lifetime orders 2h", &driver)
@@ -132,7 +132,7 @@ struct CacheCommandTests {
     #expect(!driver.effects.contains(look) && driver.state.storage.retentions.isEmpty)
   }
 
-  @Test("A lifetime goes by query; what none can have is refused with the reason")
+  @Test("A lifetime applies to a query, and an invalid one is rejected with the reason")
   func lifetimeOfQuery() throws {
     var driver = driver("1")
     run("lifetime orders where state == 'done' 90m", &driver)
@@ -156,7 +156,7 @@ struct CacheCommandTests {
     #expect(driver.screen.contains("users has no lifetime") && driver.effects.allSatisfy { $0.isNoClientEffect })
   }
 
-  @Test("evict takes a query; purge takes the knowledge of documents that do not exist")
+  @Test("evict accepts a query, and purge removes tombstones")
   func queries() {
     var driver = driver("1 g j j")
     run("evict orders where state == 'done' older than 2h", &driver)
@@ -179,7 +179,7 @@ struct CacheCommandTests {
     #expect(driver.effects.allSatisfy { $0.isNoClientEffect })
   }
 
-  @Test("Another program's cache is left alone")
+  @Test("Another program's cache is never changed")
   func attached() {
     var driver = driver("1 g j j")
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)

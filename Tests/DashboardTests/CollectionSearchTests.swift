@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Finding to the end of a collection")
+@Suite("Searching a whole collection")
 struct CollectionSearchTests {
   private let path = ResourcePath("events")
 
@@ -36,7 +36,7 @@ struct CollectionSearchTests {
       hits: Scenario.events(hits), looked: looked, found: found, isDone: isDone, isFromCache: false)
   }
 
-  @Test("The first hit is selected at once, and the screen says how far the search is")
+  @Test("The first hit is selected immediately, and the screen shows the progress")
   func progress() throws {
     var (driver, tag, request) = try searched("needle")
     #expect(request.query.filters.isEmpty && request.query.limit == nil)
@@ -54,7 +54,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains("looking"))
   }
 
-  @Test("esc stops, what was found stays, and a second esc shows all again")
+  @Test("esc stops the search and keeps its hits, and a second esc shows all rows")
   func stopping() throws {
     var (driver, tag, _) = try searched("needle")
     driver.client(.searched(tag, news(7..<8, 41_000, 1)), at: 2)
@@ -68,7 +68,7 @@ struct CollectionSearchTests {
     #expect(driver.state.browser.windows[path]?.filter == nil)
   }
 
-  @Test("A search that fails says where and why, and one without a hit how much it has looked at")
+  @Test("A failed search shows its position and reason, and one without hits its extent")
   func endings() throws {
     var (driver, tag, _) = try searched("needle")
     driver.client(.searched(tag, news(0..<0, 100_000, 0, isDone: true)), at: 2)
@@ -79,7 +79,7 @@ struct CollectionSearchTests {
     #expect(driver.screen.contains("ended at 4 000"))
   }
 
-  @Test("Offline it looks through the cache, and says how much that is")
+  @Test("Offline the search covers the cache and shows its size")
   func cached() throws {
     var driver = opened()
     driver.press("esc")
@@ -98,7 +98,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains("of 100 000"))
   }
 
-  @Test("Some thousand hits are kept, more are counted")
+  @Test("A few thousand hits are listed, and further ones are counted")
   func bounded() throws {
     let filter = try #require(BrowserFilter(try RowFilter("!zzz", in: database)))
     var query = Query(path: path)
@@ -119,7 +119,7 @@ struct CollectionSearchTests {
     #expect(throws: Never.self) { try next.validate() }
   }
 
-  @Test("What Firestore can answer is asked: a range in the order of its field, which the title names")
+  @Test("A range filter becomes a query in its field's order, shown in the title")
   func ranges() throws {
     var driver = opened()
     driver.type("value:>90 value:<=95")
@@ -141,7 +141,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains(" before"))
   }
 
-  @Test("Beside equal values, an id's beginning or another field a range is looked for in what is asked")
+  @Test("With other filters in the query, a range is checked by the client")
   func parts() throws {
     func filter(_ text: String) throws -> BrowserFilter {
       try #require(BrowserFilter(try RowFilter(text, in: database)))
@@ -156,7 +156,7 @@ struct CollectionSearchTests {
     #expect(excluded.range == nil && excluded.searches)
   }
 
-  @Test("What listeners tell of found documents is shown")
+  @Test("Listener updates of found documents are shown")
   func following() throws {
     var (driver, tag, _) = try searched("needle")
     var hit = Scenario.events(7..<8)[0]

@@ -7,12 +7,12 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Who uses the data together")
+@Suite("Data shared with other processes")
 struct CompanyTests {
   private let serve = DataMember(process: 12, name: "hearth serve")
   private let watch = DataMember(process: 345, name: "hearth watch")
 
-  @Test("The network pane says in which process the data is open, and who else is here; nothing for one alone")
+  @Test("The network pane names the owning process and the others, if any")
   func pane() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.company(DataCompany(.owner)), at: 1_000)

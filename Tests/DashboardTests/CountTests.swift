@@ -12,7 +12,7 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
-  @Test("A client that the server refuses is told so with the code, one that asks nothing that it is not connected")
+  @Test("A rejected client shows the code, and an idle one that it is not connected")
   func refused() {
     for (code, word) in [
       (StatusCode.unauthenticated, "REFUSED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("Where the backend does not list its collections, the pane does not say that there are none")
+  @Test("If collections cannot be listed, the pane does not say that there are none")
   func unlisted() {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, []), at: 0)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "First contact with a server that is away says so with the reason, and asks again without a key",
+    "An unreachable server at startup is shown with the reason and retried",
     arguments: [Size(width: 120, height: 36), Size(width: 80, height: 24)])
   func away(size: Size) {
     var driver = Driver(size)
@@ -83,7 +83,7 @@ import Testing
     return driver.effects.filter { if case .client(.count) = $0 { true } else { false } }
   }
 
-  @Test("The count of a collection that is listened to follows the listener, folded and unfolded")
+  @Test("A listener updates the count of its collection, folded or unfolded")
   func listened() {
     var driver = opened(3)
     driver.press("space")
@@ -98,7 +98,7 @@ import Testing
     #expect(driver.screen.contains("40 docs"))
   }
 
-  @Test("A listener that was first gives the count that the collection's own count comes too late for")
+  @Test("A listener's count wins over a collection count that arrives later")
   func listenedFirst() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -109,7 +109,7 @@ import Testing
     #expect(driver.screen.contains("60 docs"))
   }
 
-  @Test("A window that is not the whole collection has it counted again after a change, once a second")
+  @Test("A changed collection is recounted at most once a second while partly loaded")
   func window() {
     let limit = Driver().state.windowLimit
     var driver = opened(limit, total: 1000)
@@ -126,7 +126,7 @@ import Testing
     #expect(driver.screen.contains("1 005 docs"))
   }
 
-  @Test("What others add outside of the window is found by counting and listing again from time to time")
+  @Test("Remote changes outside the window are found by periodic counting and listing")
   func others() {
     let orders = Effect.client(.count(ResourcePath("orders")))
     let list = Effect.client(.listCollections(below: .root))
@@ -151,7 +151,7 @@ import Testing
     #expect(driver.effects.contains(list) && !driver.effects.contains(orders))
   }
 
-  @Test("A write of one's own has its collection counted when it is acknowledged, and so has the way back online")
+  @Test("An acknowledged write and going online recount the collection")
   func otherReasons() {
     var driver = opened(3, total: 3)
     driver.press("h")
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(
-    "What a server counts does not contradict the rows of a collection that is shown whole, waiting writes included")
+    "A server count does not contradict a fully shown collection with pending writes")
   func waitingWrites() {
     var driver = opened(4)
     driver.client(.counted(ResourcePath("orders"), 5), at: 1)
@@ -181,7 +181,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("Offline, a write of one's own counts at once in a folded collection")
+  @Test("Offline, a local write changes the count of a folded collection immediately")
   func offline() {
     var driver = opened(3, total: 3)
     driver.press("h")
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("A listener to a part of a folded collection, or to a group, has it counted again when documents come or go")
+  @Test("A partial or group listener recounts a folded collection when documents change")
   func partialListeners() {
     for query in [
       Query(path: ResourcePath("orders"), limit: 2),
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("A collection that was only listed is counted anew at every start, folded or not")
+  @Test("A listed collection is counted again at every start, folded or not")
   func restart() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders", "users"]), at: 0)

@@ -19,7 +19,7 @@ import Testing
 
   private func edited(_ driver: Driver) -> FieldEdit.Subject? { driver.state.overlay?.fieldEditor?.subject }
 
-  @Test("In an empty database n asks for a path, and makes a document there with the id that was typed")
+  @Test("In an empty database n asks for a path and creates a document with that id")
   func chosen() {
     var driver = empty()
     driver.press("n p")
@@ -32,7 +32,7 @@ import Testing
     #expect(driver.screen.contains("▾ cities"))
   }
 
-  @Test("Of a collection it makes an automatic id, also while the slash is typed; what is no path makes nothing")
+  @Test("On a collection n generates an id, and an invalid path creates nothing")
   func automatic() {
     var driver = empty()
     driver.press("n p")
@@ -48,7 +48,7 @@ import Testing
     #expect(edited(driver) == nil)
   }
 
-  @Test("The palette offers it for any path that it does not know")
+  @Test("The palette offers to create any path that it does not know")
   func palette() {
     var driver = empty()
     driver.press(":")
@@ -56,7 +56,7 @@ import Testing
     #expect(driver.screen.contains("new document cities/SF"))
   }
 
-  @Test("Its fields are typed in place, and it is sent as a set that no document may stand in the way of")
+  @Test("Fields are typed in place and sent as a set that requires a new document")
   func typed() {
     var driver = empty()
     driver.press("n p")
@@ -79,7 +79,7 @@ import Testing
     #expect(edit.mutation(of: key("cities/SF")) == set("cities/SF", ["name": "San Francisco"], .exists(false)))
   }
 
-  @Test("One without fields can be made too; where a document is known to be, none is")
+  @Test("A document without fields can be created, but not over an existing one")
   func bare() {
     var driver = empty()
     driver.press("n p")
@@ -96,7 +96,7 @@ import Testing
     #expect(other.effects.isEmpty && other.screen.contains("there is a document already: E edits it"))
   }
 
-  @Test("e takes a new document to $EDITOR instead")
+  @Test("e opens a new document in $EDITOR instead")
   func text() {
     var driver = empty()
     driver.press("n p")
@@ -109,7 +109,7 @@ import Testing
     #expect(request.subject == .documentToCreate(key("cities/SF")) && driver.state.overlay == nil)
   }
 
-  @Test("A whole path behind the beginning that stands there is taken for what it is")
+  @Test("A full path typed after the suggested prefix is recognized")
   func wholePath() {
     var driver = FieldEditorTests.driver()
     driver.press("1 n p")

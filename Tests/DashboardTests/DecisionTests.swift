@@ -24,7 +24,7 @@ struct DecisionTests {
     keepingTheirs: [patch("orders/a", ["total": 2])], replacing: [set("orders/a", ["status": "mine", "total": 2])],
     again: .text(again))
 
-  @Test("An edit of what somebody else changed shows both versions; nothing is written before an answer")
+  @Test("Editing a remotely changed document shows both versions and waits for an answer")
   func edit() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.host(.editConflict(Self.conflict), at: 1)
@@ -36,7 +36,7 @@ struct DecisionTests {
     #expect(driver.effects == [.terminal(.edit(Self.again))])
   }
 
-  @Test("Each answer writes what it says", arguments: ["o", "t", "w", "c", "esc"])
+  @Test("Each answer writes what its label says", arguments: ["o", "t", "w", "c", "esc"])
   func answers(_ key: String) {
     var driver = Driver(Size(width: 80, height: 24))
     driver.host(.editConflict(Self.conflict), at: 1)
@@ -53,7 +53,7 @@ struct DecisionTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("Undoing over others' changes names them and is cancelled by default", arguments: [false, true])
+  @Test("Undoing over remote changes lists them and is canceled by default", arguments: [false, true])
   func undo(_ isRedo: Bool) {
     let field = WriteConflict.Field(path: FieldPath("status"), base: "paid", mine: "packed", theirs: "sent")
     let conflict = UndoConflict(
@@ -74,7 +74,7 @@ struct DecisionTests {
     #expect(driver.effects == [.client(isRedo ? .redo(over: conflict) : .undo(over: conflict))])
   }
 
-  @Test("The question before an undo lists what is written, now and then, and marks only that as changed since")
+  @Test("An undo question lists the old and new values and marks only later changes")
   func exactly() {
     let mutation = Mutation(
       key: key("orders/a"), operation: .patch(["population": 111], FieldMask([FieldPath("population")])),
@@ -96,7 +96,7 @@ struct DecisionTests {
     #expect(decision.heads.last == "will be")
   }
 
-  @Test("Undoing a creation lists the deletion, and what it would take with it")
+  @Test("Undoing a creation lists the deletion and the fields it would remove")
   func deletion() {
     let (left, now): (Fields, Fields) = (["n": 1], ["n": 1, "theirs": 2])
     let mutation = Mutation(key: key("orders/a"), operation: .delete)
@@ -112,7 +112,7 @@ struct DecisionTests {
       ])
   }
 
-  @Test("j and k move in menus of choices, and the first two answers to a conflict write nothing")
+  @Test("j and k move in menus, and the first two answers to a conflict write nothing")
   func motions() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.host(.editConflict(Self.conflict), at: 1)
@@ -124,7 +124,7 @@ struct DecisionTests {
     #expect(driver.state.overlay?.list?.cursor.index == 1)
   }
 
-  @Test("g, G, home, end, ctrl-d and ctrl-u move in lists as in the tree; in a line they are text or edit it")
+  @Test("g, G, home, end, ctrl-d and ctrl-u move in lists, and edit text in input lines")
   func ends() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     func index() -> Int? { driver.state.overlay?.list?.cursor.index }
@@ -142,7 +142,7 @@ struct DecisionTests {
     #expect(driver.state.overlay?.field?.text == "")
   }
 
-  @Test("u takes back, U and ctrl-r do it again")
+  @Test("u undoes, and U and ctrl-r redo")
   func keys() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.press("u")
@@ -153,7 +153,7 @@ struct DecisionTests {
     }
   }
 
-  @Test("A write that replaced what its author had not seen is marked in feed, Overlay and History, field by field")
+  @Test("A write over unseen values is marked per field in feed, overlay and history")
   func replaced() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let path = key("orders/9aaPq2Xc")

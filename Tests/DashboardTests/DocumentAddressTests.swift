@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Addresses of documents")
+@Suite("Document addresses")
 struct DocumentAddressTests {
   private func address(_ kind: ConnectedBackend.Kind, _ path: String, database: String = "(default)")
     -> String?
@@ -19,7 +19,7 @@ struct DocumentAddressTests {
       .address(of: key(path))
   }
 
-  @Test("Cloud Firestore's is that of its console, an emulator's that of its REST; data of this machine has none")
+  @Test("Cloud and emulator documents link to the console and REST, local ones nowhere")
   func kinds() {
     #expect(
       address(.cloud, "orders/7Qf3/items/a b")
@@ -31,7 +31,7 @@ struct DocumentAddressTests {
     #expect(address(.embedded, "orders/a") == nil)
   }
 
-  @Test("The name of the open document is a link, its number is not, and a dialog over it is none")
+  @Test("The open document's name is a link, except under a dialog")
   func title() throws {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press(":")

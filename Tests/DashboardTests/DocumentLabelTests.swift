@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 
 /// What the feed says of a document: it follows the document, not what made the snapshot fire.
-@Suite("Labels of documents")
+@Suite("Document labels")
 struct DocumentLabelTests {
   private static let size = Size(width: 120, height: 36)
 
@@ -38,7 +38,7 @@ struct DocumentLabelTests {
   }
 
   @Test(
-    "A change from here that the server has not acknowledged is LOCAL with its batch, whatever made the snapshot fire")
+    "An unacknowledged local change is LOCAL with its batch, whatever its cause")
   func pending() throws {
     for cause in [SnapshotCause.listenerAdded, .fromServer, .existenceFilter] {
       var driver = listening()
@@ -52,7 +52,7 @@ struct DocumentLabelTests {
     }
   }
 
-  @Test("A document that a local write only moved is the server's, and has no batch")
+  @Test("A document that a local write only moved is from the server, without a batch")
   func bystander() throws {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .delete, "orders/4hT0q9Lm", at: at(2), .queued)]), at: 2)
@@ -68,7 +68,7 @@ struct DocumentLabelTests {
     #expect(rows.map(\.batch) == [BatchID(5), nil])
   }
 
-  @Test("A deletion says by whom it is, also under a filter; what only stopped matching says what changed")
+  @Test("A deletion shows its origin, also under a filter, and a mismatch its cause")
   func removals() {
     func summary(of listener: Int, _ now: Document?, _ causes: [SnapshotCause] = [.fromServer]) -> String? {
       var driver = listening()
@@ -88,7 +88,7 @@ struct DocumentLabelTests {
     #expect(summary(of: 2, nil) == "left the results")
   }
 
-  @Test("A document that the limit keeps out is not called deleted")
+  @Test("A document beyond the limit is not shown as deleted")
   func limit() {
     var driver = listening()
     _ = driver.state.listen(to: Query(path: ResourcePath("orders"), limit: 3), name: "three")
@@ -96,7 +96,7 @@ struct DocumentLabelTests {
     #expect(driver.state.feed.selected?.summary == "outside the limit of 3")
   }
 
-  @Test("A deletion is pending with its batch, and its acknowledgement has a row with the listener and the time")
+  @Test("A deletion is pending with its batch, then acknowledged with listener and time")
   func deletion() throws {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .delete, "orders/4hT0q9Lm", at: at(2), .queued)]), at: 2)
@@ -114,7 +114,7 @@ struct DocumentLabelTests {
     #expect(row.summary == "ack #5 2.0 s after it was made · deleted")
   }
 
-  @Test("Every document of a batch that no listener reports has a row for its acknowledgement")
+  @Test("Documents of a batch without listeners get acknowledgement rows")
   func unwatched() {
     var driver = Driver(Self.size)
     var write = pendingWrite(5, .set, "stats/a", at: at(2), .queued)
@@ -127,7 +127,7 @@ struct DocumentLabelTests {
     #expect(rows.map(\.summary) == ["ack #5 2.0 s after it was made", "ack #5 2.0 s after it was made · deleted"])
   }
 
-  @Test("An acknowledgement's row gets its time also when the listener comes before it")
+  @Test("An acknowledgement row gets its time even if the listener reports first")
   func lateTime() {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .update, "orders/7Qf3xAzP", at: at(2), .inFlight)]), at: 2)

@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("How the cache answers a query")
+@Suite("Cache query explanations")
 struct ExplanationTests {
   private let scan: QueryExplanation
   private let ready: IndexState
@@ -34,7 +34,7 @@ struct ExplanationTests {
     return (driver, query)
   }
 
-  @Test("i explains the selected collection with its filter: plan, cost, and what would help")
+  @Test("i explains the selected collection and filter: plan, cost and suggestion")
   func facts() {
     var (driver, query) = opened()
     #expect(driver.effects == [.client(.explain(query))])
@@ -49,14 +49,14 @@ struct ExplanationTests {
     }
   }
 
-  @Test("An answer to another query than the open one is dropped")
+  @Test("A response for another query is dropped")
   func stale() {
     var (driver, _) = opened()
     driver.client(.explained(Query(path: ResourcePath("users")), .success(scan)), at: 20)
     #expect(driver.screen.contains("asking the cache"))
   }
 
-  @Test("c makes the index that would help, and the query is measured again when the index is in use")
+  @Test("c creates the suggested index, and the query is measured again with it")
   func create() {
     var (driver, query) = opened()
     driver.press("c")
@@ -74,7 +74,7 @@ struct ExplanationTests {
     #expect(driver.screen.contains("configured, ready"))
   }
 
-  @Test("a switches automatic indexes, x deletes all if there are any, r measures again, q closes")
+  @Test("a toggles automatic indexes, x deletes all, r measures again, and q closes")
   func rows() {
     var (driver, query) = opened()
     driver.press("a")
@@ -92,7 +92,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("A query that is being written is explained too, and esc goes back to it")
+  @Test("A query in the editor can be explained, and esc returns to it")
   func editor() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("4 n")
@@ -107,7 +107,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay?.kind == .listener)
   }
 
-  @Test("What the cache cannot answer is said")
+  @Test("Queries that the cache cannot answer are reported")
   func failure() {
     var (driver, query) = opened(Size(width: 60, height: 16))
     driver.client(.explained(query, .failure(RPCStatus(.internal, "the cache is damaged"))), at: 20)
@@ -115,7 +115,7 @@ struct ExplanationTests {
   }
 
   @Test(
-    "A query is one line, as the command line spells it",
+    "A query is one line in command-line notation",
     arguments: [
       (Query(path: ResourcePath("cities")), "cities"),
       (Query(path: .root, collectionGroup: "cities", limit: 3), "**/cities limit 3"),

@@ -10,8 +10,8 @@ import TerminalCanvas
 import TerminalTesting
 import Testing
 
-@Suite("Counters of the feed") struct FeedCountTests {
-  @Test("Every change counts, also where a flood of them is one row")
+@Suite("Feed counters") struct FeedCountTests {
+  @Test("Every change counts, even if a flood of changes shares one row")
   func flood() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let before = driver.state.feed.total

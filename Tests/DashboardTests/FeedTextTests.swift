@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// What a feed row says first, and what is done so that it can be read.
-@Suite("Feed rows say what matters")
+@Suite("Feed row summaries")
 struct FeedTextTests {
   private static let old = document(
     "orders/a1", at: -50,
@@ -39,14 +39,14 @@ struct FeedTextTests {
 
   private func newest(_ driver: Driver) -> String { driver.state.feed.rows.last?.summary ?? "" }
 
-  @Test("Changed fields come by interest, the times that the write itself has set last and without the time")
+  @Test("Changed fields are ordered by relevance, with automatic timestamps last")
   func order() {
     var driver = listening()
     hear(&driver, .init(.modified, Self.new, previous: Self.old))
     #expect(newest(driver) == "status \"new\"→\"paid\" · at set · updatedAt set")
   }
 
-  @Test("A new document is told by the columns of the tree, fields that are the same everywhere left out")
+  @Test("A new document shows the tree's columns without constant fields")
   func addition() {
     var driver = listening()
     hear(&driver, .init(.added, Self.new))
@@ -54,7 +54,7 @@ struct FeedTextTests {
     #expect(!newest(driver).contains("buyer"))
   }
 
-  @Test("A document of a collection without columns is told with the names of its fields; new is what is new")
+  @Test("A document without columns shows its fields, and only creations are marked new")
   func withoutColumns() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["cities"]), at: 0)
@@ -74,7 +74,7 @@ struct FeedTextTests {
     #expect(newest(driver) == "name \"Moss\"")
   }
 
-  @Test("w shows all of the selected row below the feed")
+  @Test("w shows the selected row in full below the feed")
   func opened() {
     var driver = listening()
     let fields = Fields(unsorted: (0..<9).map { ("field\($0)", Value.string(String(repeating: "x", count: 30))) })
@@ -104,7 +104,7 @@ struct FeedTextTests {
     #expect(driver.canvas().text(row: feed.maxY - 1) == before)
   }
 
-  @Test("A message that does not fit says where all of it is, and there all of it is")
+  @Test("A long message says where its full text is shown")
   func longMessage() {
     let size = Size(width: 60, height: 16)
     var driver = listening(size)
@@ -116,7 +116,7 @@ struct FeedTextTests {
   }
 
   @Test(
-    "Rejected writes are among the vital signs",
+    "Rejected writes are always visible",
     arguments: [(120, 36), (80, 24), (60, 16), (40, 12), (24, 4)])
   func rejected(_ width: Int, _ height: Int) {
     var driver = listening(Size(width: width, height: height))

@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The types of a collection's fields")
+@Suite("Field types of a collection")
 struct FieldTypesTests {
   /// A hundred orders with a number as total, of which one has a text, one has none, and one has a field of its own.
   private static var types: FieldTypes {
@@ -30,7 +30,7 @@ struct FieldTypesTests {
     return try #require(table.rows.first { $0.cells[0] == field })
   }
 
-  @Test("Each field is told with its types, and with the documents that differ from nearly all others")
+  @Test("Each field lists its types and the outlier documents")
   func table() throws {
     #expect(try row("total").cells == ["total", "99.0 %", "double 98, string 1", "string in o7; missing in 1"])
     #expect(try row("total").subject == .document(key("orders/o7")))
@@ -40,7 +40,7 @@ struct FieldTypesTests {
     #expect(try !row("tags").isNotable && row("note").isNotable)
   }
 
-  @Test("Half of a few documents are no outliers, and fields without end are bounded")
+  @Test("Half of a few documents are not outliers, and the number of fields is limited")
   func bounds() {
     var types = FieldTypes()
     types.add(document("orders/a", ["n": 1]))
@@ -50,7 +50,7 @@ struct FieldTypesTests {
     #expect(types.fields.count == 256 && types.hasMoreFields && types.documents == 302)
   }
 
-  @Test("The selected collection's fields are counted; a value of a rare type is told as it comes, and counted soon")
+  @Test("The selected collection's fields are counted, and a rare type is reported")
   func live() throws {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -84,7 +84,7 @@ struct FieldTypesTests {
     #expect(driver.screen.contains("double 98"))
   }
 
-  @Test("Without a selected collection the section says what to do")
+  @Test("Without a selected collection the section gives instructions")
   func nothing() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.press("I shift-tab")

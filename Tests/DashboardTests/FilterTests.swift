@@ -12,7 +12,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("What / understands")
+@Suite("Filter syntax")
 struct FilterTests {
   private let order = document(
     "orders/7Qf3",
@@ -26,7 +26,7 @@ struct FilterTests {
   }
 
   @Test(
-    "Terms that hold",
+    "Terms that match",
     arguments: [
       "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
       "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
@@ -39,7 +39,7 @@ struct FilterTests {
   func holding(_ text: String) throws { #expect(try passes(text)) }
 
   @Test(
-    "Terms that do not hold",
+    "Terms that do not match",
     arguments: [
       "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
       "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
@@ -48,14 +48,14 @@ struct FilterTests {
     ])
   func failing(_ text: String) throws { #expect(try !passes(text)) }
 
-  @Test("Words with a colon that name no field are words")
+  @Test("A word with a colon but no field name is plain text")
   func colons() throws {
     #expect(try RowFilter("12:04", in: database).terms.map(\.condition) == [.contains(.init("12:04"))])
     #expect(try RowFilter(":42", in: database).terms.map(\.condition) == [.contains(.init(":42"))])
   }
 
   @Test(
-    "What is wrong is said with its column",
+    "An error is reported with its column",
     arguments: [
       ("paid status:", 13, "a value is missing"), ("n:>=", 5, "a value is missing after >="),
       ("a /b", 3, "a pattern ends with /"), ("/(a/", 2, "this group has no )"), ("x /a)/", 5, "there is no ("),
@@ -77,10 +77,10 @@ struct FilterTests {
   }
 }
 
-@Suite("Patterns")
+@Suite("Regular expressions")
 struct PatternTests {
   @Test(
-    "What is found, and where",
+    "Matches and their positions",
     arguments: [
       ("a+", "baac", [1..<3]), ("a|ab", "xab", [1..<3]), ("abcd|b", "abcx", [1..<2]), ("[b-d]+", "abcde", [1..<4]),
       ("[^a]", "aba", [1..<2]), ("\\d{2,3}", "1 22 333 4444", [2..<4, 5..<8, 9..<12]), ("^a", "aa", [0..<1]),
@@ -97,7 +97,7 @@ struct PatternTests {
   }
 
   @Test(
-    "A pattern that other engines never finish with is answered",
+    "A pattern that hangs backtracking engines is answered quickly",
     arguments: ["(a+)+$", "(a|a)+$", "(a*)*b", "(.*)*x", "(a?){50}a{50}$"])
   func hostile(_ pattern: String) throws {
     let text = String(repeating: "a", count: 3000) + "!"
@@ -107,7 +107,7 @@ struct PatternTests {
   }
 }
 
-@Suite("Filters in panes")
+@Suite("Pane filters")
 struct PaneFilterTests {
   private let size = Size(width: 120, height: 36)
 
@@ -123,7 +123,7 @@ struct PaneFilterTests {
     driver.state.browser.windows[ResourcePath("events")]?.documents.count ?? 0
   }
 
-  @Test("The tree is filtered while typing, with counts, and what is only loaded is called loaded")
+  @Test("The tree is filtered while typing, with counts that mark partly loaded data")
   func live() {
     var driver = opened((Driver(size).state.windowLimit), total: 10_000)
     let loaded = driver.state.windowLimit
@@ -137,7 +137,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("\(clicks - 1) of \(loaded) loaded, ⏎ reads up to 10 000"))
   }
 
-  @Test("All of a small collection needs no qualification, and the count stays beside its name")
+  @Test("A fully loaded small collection needs no qualifier and keeps its count")
   func whole() {
     var driver = opened(12)
     driver.press("/")
@@ -150,7 +150,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("2 of 12"))
   }
 
-  @Test("While the text is no filter the one before stays, and the reason shows with its column")
+  @Test("Invalid text keeps the previous filter and shows the reason with its column")
   func invalid() {
     var driver = opened(30)
     driver.press("/")
@@ -164,7 +164,7 @@ struct PaneFilterTests {
     #expect(shown(driver) == 30)
   }
 
-  @Test("A query in the order of names asks for equal values; ranges beside them are looked for")
+  @Test("A query in name order includes only equalities, and ranges are checked locally")
   func asked() throws {
     let filter = try #require(try BrowserFilter(RowFilter("n:>5 status:paid n:!=1 coupon:null", in: database)))
     #expect(
@@ -179,7 +179,7 @@ struct PaneFilterTests {
     #expect(query.orderBy.map(\.path) == [.documentID])
   }
 
-  @Test("Hits are marked in the rows, of the selected one too")
+  @Test("Hits are highlighted in rows, including the selected one")
   func hits() {
     var driver = opened(30)
     driver.press("/")
@@ -193,7 +193,7 @@ struct PaneFilterTests {
     }
   }
 
-  @Test("The feed and the queue take conditions on the fields of their documents")
+  @Test("The feed and the queue accept conditions on document fields")
   func fields() {
     var driver = Scenario.online.play(size)
     driver.press("2 /")
@@ -216,7 +216,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("1 of "))
   }
 
-  @Test("Help finds keys that would be no filter")
+  @Test("Help finds keys that are not valid filters")
   func help() {
     var driver = Driver(size)
     driver.press("?")

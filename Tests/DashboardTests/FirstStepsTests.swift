@@ -22,7 +22,7 @@ struct FirstStepsTests {
     return scene
   }
 
-  @Test("An empty page names three ways to a first document, one of them for another terminal")
+  @Test("An empty page suggests three ways to a first document")
   func ways() {
     let text = view(emptyPage(Size(width: 120, height: 36), reach: "").state).text
     #expect(text.contains("no collections yet"))
@@ -32,7 +32,7 @@ struct FirstStepsTests {
     #expect(text.contains("hearth --demo"))
   }
 
-  @Test("The line for another terminal has the options that reach this data; without a way there is none")
+  @Test("The command for another terminal has the options for this data, if reachable")
   func reach() {
     let size = Size(width: 120, height: 36)
     let far = view(emptyPage(size, reach: "--emulator 127.0.0.1:8080").state).text
@@ -40,14 +40,14 @@ struct FirstStepsTests {
     #expect(!view(emptyPage(size, reach: nil).state).text.contains("hearth set"))
   }
 
-  @Test("Who may not write is not told to", arguments: [true, false])
+  @Test("A read-only user gets no writing suggestions", arguments: [true, false])
   func readOnly(_ isReadOnly: Bool) {
     var scene = emptyPage(Size(width: 120, height: 36), reach: "")
     scene.change { $0.configuration.isReadOnly = isReadOnly }
     #expect(view(scene.state).text.contains("typed here") != isReadOnly)
   }
 
-  @Test("An empty page fits any size, and is gone with the first collection")
+  @Test("An empty page fits any size and disappears with the first collection")
   func sizes() {
     for size in ScreenProperties.sizes where size.width >= 24 && size.height >= 4 {
       #expect(view(emptyPage(size, reach: "--data /tmp/x").state).size == size)
@@ -65,7 +65,7 @@ struct FirstStepsTests {
     return scene
   }
 
-  @Test("The guide goes on when the plug is put in again before anything was written")
+  @Test("The guide continues if the network is switched back before a write")
   func plugTwice() {
     var scene = Scene(size: Size(width: 120, height: 36))
     scene.change { $0.coach = Coach() }
@@ -79,7 +79,7 @@ struct FirstStepsTests {
     #expect(view(scene.state).text.contains("2 of 3  E on an order, ⏎ on its status, type paid"))
   }
 
-  @Test("The guide ends by esc twice, never by one")
+  @Test("The guide ends after esc twice, not once")
   func leaving() {
     var scene = guided()
     scene.press("esc")
@@ -90,7 +90,7 @@ struct FirstStepsTests {
     #expect(scene.state.coach == nil)
   }
 
-  @Test("The keys beside an empty tree are told in full, in as many rows as they take")
+  @Test("The keys next to an empty tree are listed in full on enough rows")
   func keysInFull() {
     var driver = Driver(Size(width: 200, height: 60))
     driver.client(.collections(below: .root, []), at: 0)

@@ -22,9 +22,9 @@ extension Canvas {
   }
 }
 
-@Suite("Focus is where the eye is")
+@Suite("Focus")
 struct FocusTests {
-  @Test("Every pane is drawn and lit while it has the focus, at any size", arguments: [false, true])
+  @Test("A focused pane is drawn and highlighted at any size", arguments: [false, true])
   func drawn(_ isOpen: Bool) {
     let base = Size(width: 120, height: 36)
     var scene = isOpen ? Shop.detail(base, .unicode) : Shop.online(base, .unicode)
@@ -43,7 +43,7 @@ struct FocusTests {
     }
   }
 
-  @Test("Beside an open document the queue and the network keep a line each, and unfold with the focus")
+  @Test("Next to a document the queue and network keep one line and unfold on focus")
   func strips() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.detail(size, .unicode)
@@ -62,7 +62,7 @@ struct FocusTests {
     #expect(!view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("On a small screen the panes that a document covers share a line; a click unfolds one")
+  @Test("On a small screen the covered panes share a line, and a click unfolds one")
   func sharedLine() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.detail(size, .unicode)
@@ -80,7 +80,7 @@ struct FocusTests {
     #expect(view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("From 160 columns on a document covers nothing, however few rows there are", arguments: [20, 24, 36, 60])
+  @Test("From 160 columns a document covers nothing, however few rows there are", arguments: [20, 24, 36, 60])
   func wide(_ height: Int) {
     let size = Size(width: 160, height: height)
     var scene = Shop.detail(Size(width: 120, height: 36), .unicode)
@@ -90,7 +90,7 @@ struct FocusTests {
     #expect(Set(layout.panes.keys) == Set(Pane.allCases))
   }
 
-  @Test("ctrl-w and a direction go to the pane that lies there")
+  @Test("ctrl-w and a direction move to the pane in that direction")
   func directions() {
     var scene = Shop.online(Size(width: 120, height: 36), .unicode)
     scene.press("1")
@@ -110,7 +110,7 @@ struct FocusTests {
     #expect(scene.state.focus == .network)
   }
 
-  @Test("ctrl-w finds the lines of panes that a document covers")
+  @Test("ctrl-w reaches the lines of covered panes")
   func directionsBesideDocument() {
     var scene = Shop.detail(Size(width: 120, height: 36), .unicode)
     scene.press("0 ctrl-w j")

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The arrow that the modules of the dashboard do not force: drawing asks the state, never the functions that change it.
-@Suite("Folders of the dashboard")
+@Suite("Dashboard source folders")
 struct FolderTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Sources/Screen")
@@ -22,7 +22,7 @@ struct FolderTests {
     Set(texts.values.flatMap { text in text.matches(of: pattern.anchorsMatchLineEndings()).map { String($0.1) } })
   }
 
-  @Test("Panes ask the state, not what changes it")
+  @Test("Pane views read the state and never call update code")
   func updates() throws {
     let updates = Self.names(/^  (?:mutating )?(?:func|var) (\w+)/, in: try Self.texts(in: "Dashboard/Update"))
     #expect(updates.contains("perform"))

@@ -10,7 +10,7 @@ import Testing
 @testable import DashboardModel
 
 /// The cursor of the tree goes where a document is opened from elsewhere.
-@Suite("The tree follows what is opened")
+@Suite("The tree follows opened documents")
 struct FollowingTests {
   private func shop() -> Driver { Scenario.online.play(Size(width: 160, height: 40)) }
 
@@ -20,7 +20,7 @@ struct FollowingTests {
     driver.effects.compactMap { if case .client(.openWindow(_, let query)) = $0 { query.path } else { nil } }
   }
 
-  @Test("A document with a row is selected at once, from :go, the palette and the feed, and nothing is asked for it")
+  @Test("A document with a row is selected immediately without a request")
   func present() {
     var driver = shop()
     driver.press(":")
@@ -42,7 +42,7 @@ struct FollowingTests {
     #expect(key.documentID == "8sW1bnRk" && cursor(driver) == .document(key))
   }
 
-  @Test("A folded collection is opened where the document stands; one that fits is opened whole")
+  @Test("A folded collection opens at the document, or in full if it fits")
   func folded() {
     var driver = shop()
     driver.press(":")
@@ -60,7 +60,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .document(key("products/p200")))
   }
 
-  @Test("The way to a document below others is unfolded; the cursor goes there whichever answer comes last")
+  @Test("A nested document's path is unfolded for any order of responses")
   func nested() {
     var driver = shop()
     driver.press(":")
@@ -77,7 +77,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .document(key("users/ada/notes/n1")))
   }
 
-  @Test("Somebody who moves in the tree meanwhile stays there")
+  @Test("Moving in the tree meanwhile cancels the jump")
   func givenUp() {
     var driver = shop()
     driver.press(":")
@@ -90,7 +90,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .collection(ResourcePath("chat")))
   }
 
-  @Test("A result that is shown stays, and its row is selected if it has the document")
+  @Test("A shown result remains, and selects the document's row if it has one")
   func result() {
     var driver = shop()
     driver.press(":")
@@ -108,7 +108,7 @@ struct FollowingTests {
     #expect(driver.state.browser.result?.cursor.id == key("orders/9aaPq2Xc"))
   }
 
-  @Test("A new document is selected when it is written, whether its id was typed or made")
+  @Test("A written new document is selected, whether its id was typed or generated")
   func created() {
     var driver = shop()
     driver.host(.created(key("users/new")), at: 30)

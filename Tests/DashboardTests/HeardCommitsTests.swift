@@ -45,7 +45,7 @@ import Testing
     return cell.firstRange(of: name).map { String(cell[$0.upperBound...]).trimmed } ?? "no row"
   }
 
-  @Test("When the news begins everything that is shown is asked again")
+  @Test("When notifications start everything shown is requested again")
   func everything() {
     var driver = opened(hears: false)
     driver.client(.committed(.everything), at: 1)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "A commit that adds or removes documents has a folded collection counted at once; one that changes some has not")
+    "Added or removed documents recount a folded collection, and changes do not")
   func counted() {
     var driver = opened()
     driver.client(notice("users", 1), at: 1)
@@ -72,7 +72,7 @@ import Testing
     #expect(!driver.effects.contains(.client(.count(ResourcePath("orders")))))
   }
 
-  @Test("A storm of commits is asked about ten times a second, and once more at its end")
+  @Test("Frequent commits cause ten requests a second and one at the end")
   func storm() {
     var driver = opened()
     var asked = 0
@@ -90,7 +90,7 @@ import Testing
     #expect(driver.effects.isEmpty)
   }
 
-  @Test("A new collection has the roots listed, one below an unfolded document what is below it, and missing parents")
+  @Test("A new collection lists the roots, its siblings and missing parents")
   func listed() {
     var driver = opened()
     driver.client(notice("rooms", 1), at: 1)
@@ -105,7 +105,7 @@ import Testing
         ]))
   }
 
-  @Test("Where commits are heard nothing is asked from time to time, and no number has an age")
+  @Test("With notifications nothing is polled, and no count has an age")
   func quiet() {
     var driver = opened()
     for second in stride(from: 10.0, through: 130, by: 10) {
@@ -116,7 +116,7 @@ import Testing
     #expect(driver.state.nextTick == at(180))
   }
 
-  @Test("When the news ends a number has been right until then, and is dated from there")
+  @Test("When notifications end, counts are dated from that moment")
   func unheard() {
     var driver = opened()
     driver.client(.commitsUnheard("unavailable"), at: 60)
@@ -130,7 +130,7 @@ import Testing
     #expect(beside("users", driver) == "2 docs")
   }
 
-  @Test("At a backend that tells nothing the age changes at full steps, and a listener or a whole window ends it")
+  @Test("Without notifications the age advances in steps, until a listener or full window")
   func dated() {
     var driver = opened(kind: .cloud, hears: false)
     #expect(beside("users", driver) == "2 docs · <0:10" && beside("orders", driver) == "2 docs")
@@ -145,7 +145,7 @@ import Testing
     #expect(beside("orders", driver) == "2 docs · 0:20")
   }
 
-  @Test("Counting again at Cloud Firestore says the reads that it costs, one for each thousand documents")
+  @Test("Recounting in Cloud Firestore shows its cost, one read per 1,000 documents")
   func cost() {
     var driver = opened(kind: .cloud, hears: false)
     driver.client(.counted(Self.users, 2_001), at: 1)
@@ -157,7 +157,7 @@ import Testing
     #expect(driver.screen.contains("counting 2 collections, 4 reads"))
   }
 
-  @Test("Offline the cache's number is called so, and what the server had stands beside it with its age")
+  @Test("Offline the cache count is labeled, and the server count has its age")
   func offline() {
     var driver = opened()
     driver.client(.commitsUnheard("offline"), at: 10)
@@ -178,7 +178,7 @@ import Testing
     #expect(beside("users", driver) == "2 docs · 0:30")
   }
 
-  @Test("The first snapshot of a query that was never asked is the cache's, and says so")
+  @Test("A first snapshot of a never requested query is labeled as cache")
   func neverAsked() {
     for (wasAsked, words) in [
       (false, "cache has none (never asked)"), (true, "cache has none"), (nil, "cache has none"),
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("The sign of a listener tells how much of a collection it hears, and words beside it which part")
+  @Test("A listener's sign shows how much of a collection it covers, and text says which")
   func scopes() {
     let all = Query(path: Self.users)
     var limited = all
@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test("A collection that is asked for and that nobody has is shown, and none of the tree's")
+  @Test("A visited collection that does not exist is shown, but not in the tree")
   func visited() {
     var driver = opened()
     driver.press(":")
@@ -234,7 +234,7 @@ import Testing
     #expect(beside("nothere", driver) == "no row")
   }
 
-  @Test("Import and export take their file in the palette, and create no document of that name")
+  @Test("Import and export take a file in the palette and create no document")
   func transfers() {
     for (typed, request) in [
       ("import ~/b.jsonl", .importing(file: "~/b.jsonl", into: nil)),

@@ -13,9 +13,9 @@ import Testing
 @testable import DashboardView
 
 /// What the screen says of times, and that it is so.
-@Suite("Times on the screen")
+@Suite("Displayed times")
 struct IdleTests {
-  @Test("While nothing happens the header says since when, costs nothing, and keys do not change it")
+  @Test("While idle the header shows since when at no cost, and keys do not change it")
   func idle() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -40,7 +40,7 @@ struct IdleTests {
     #expect(!driver.canvas().text(row: 0).contains("idle"))
   }
 
-  @Test("What is past moves along the outage ruler and never changes")
+  @Test("Past intervals move along the outage ruler unchanged")
   func ruler() {
     var history = OnlineHistory()
     history.note(isOffline: false, isKnown: true, at: at(0))
@@ -58,7 +58,7 @@ struct IdleTests {
     #expect(shapes == ["......x.x."])
   }
 
-  @Test("One of a thing is one, and a write that cannot be sent has been tried")
+  @Test("Singular and plural are correct, and an unsendable write counts as tried")
   func words() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -74,7 +74,7 @@ struct IdleTests {
     #expect(driver.screen.contains(" 1 key "))
   }
 
-  @Test("The name of the program stands in the header once")
+  @Test("The program name is in the header once")
   func name() {
     let backend = ConnectedBackend(.embedded, project: "hearth")
     let configuration = DashboardConfiguration(database: DatabaseID(project: "hearth"), backend: backend)

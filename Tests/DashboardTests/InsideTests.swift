@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The page of the client's inside")
+@Suite("Client inspection page")
 struct InsideTests {
   static func target(
     _ id: Int32, _ path: String, _ progress: TargetState.Progress = .current, token: Double? = nil, documents: Int = 0,
@@ -98,7 +98,7 @@ struct InsideTests {
 
   private func asks(_ driver: Driver) -> Int { driver.effects.count { $0 == .client(.lookInside) } }
 
-  @Test("While it is open the client is asked each second, one question at a time; when it is closed, no more")
+  @Test("While open the page queries the client once a second, one request at a time")
   func live() {
     var driver = Self.opened(answered: false)
     #expect(asks(driver) == 1 && driver.screen.contains("asking the client"))
@@ -114,7 +114,7 @@ struct InsideTests {
     #expect(asks(driver) == 0 && driver.state.overlay == nil)
   }
 
-  @Test("Targets tell the age of their token, whether they are complete, and what they cost after half an hour away")
+  @Test("Targets show their token age, completeness and cost after half an hour offline")
   func targets() throws {
     var driver = Self.opened()
     let orders = try #require(lines(driver).first { $0.contains("orders ") && $0.contains("current") })
@@ -128,7 +128,7 @@ struct InsideTests {
     #expect(driver.state.overlay == nil && driver.state.selectedCollection?.text == "orders")
   }
 
-  @Test("Every section is turned to, forwards and back; the cache is counted when it is first shown, and again by r")
+  @Test("Tab visits every section both ways, and the cache is counted on first view or r")
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
@@ -169,7 +169,7 @@ struct InsideTests {
     if section.needsSurvey { driver.client(.surveyed(.success(Self.survey)), at: 1) }
   }
 
-  @Test("The cache tells what of each collection can be asked for offline, and which it has nothing of")
+  @Test("The cache shows each collection's offline coverage")
   func coverage() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["orders", "drafts"]), at: 0)
@@ -184,7 +184,7 @@ struct InsideTests {
     #expect(driver.screen.contains("nothing of it is in the cache: offline it is empty"))
   }
 
-  @Test("The cache tells how many documents of a collection have writes that wait")
+  @Test("The cache shows how many documents of a collection have pending writes")
   func overlays() {
     var driver = Self.opened()
     section(.cache, &driver)
@@ -193,7 +193,7 @@ struct InsideTests {
     #expect(driver.screen.contains("3 with writes that wait, of which an overlay is kept"))
   }
 
-  @Test("Pins and lifetimes are listed; d ends the selected one, enter goes to its collection")
+  @Test("Pins and lifetimes are listed, d ends one, and enter opens its collection")
   func kept() {
     var driver = Self.opened()
     section(.kept, &driver)
@@ -221,7 +221,7 @@ struct InsideTests {
     #expect(driver.effects.isEmpty && driver.screen.contains("the cache is shop's"))
   }
 
-  @Test("Indexes tell their progress each second, and their entries as the cache was counted last")
+  @Test("Indexes show live progress and the entries of the last cache count")
   func indexes() {
     var driver = Self.opened()
     while driver.state.insidePanel?.section != .indexes {
@@ -246,7 +246,7 @@ struct InsideTests {
     #expect(driver.effects == [.client(.lookInside), .client(.surveyCache)])
   }
 
-  @Test("The tables of the database are told with their rows, the largest first, and the state of the file")
+  @Test("Tables are listed with their rows, largest first, with the state of the file")
   func tables() throws {
     var driver = Self.opened()
     section(.tables, &driver)
@@ -258,7 +258,7 @@ struct InsideTests {
     #expect(driver.screen.contains("every page has a checksum"))
   }
 
-  @Test("What the next collection takes is listed, the least recently used first; enter goes there")
+  @Test("The next eviction candidates are listed, oldest first, and enter opens one")
   func leaving() throws {
     var driver = Self.opened()
     section(.leaving, &driver)
@@ -271,7 +271,7 @@ struct InsideTests {
     #expect(driver.state.detail?.key == key("orders/zz"))
   }
 
-  @Test("The bill tells reads, the last minute, what was saved, and money at the price of the configuration")
+  @Test("The bill shows reads, the last minute, savings and cost at the configured price")
   func bill() {
     var driver = Self.opened()
     let orders = Self.inside.targets[0].target
@@ -294,7 +294,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
   }
 
-  @Test("Opening, the first snapshot and each query stand beside their budget, and what is over it is marked")
+  @Test("Opening, first snapshots and queries are compared with their budgets")
   func budget() {
     var driver = Self.opened()
     section(.queries, &driver)
@@ -309,7 +309,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
-  @Test("A selected stream is begun anew by K; elsewhere K says what it wants; it takes control of a program")
+  @Test("K restarts the selected stream, and needs control of an attached program")
   func restart() {
     var driver = Self.opened()
     driver.press("K")
@@ -329,7 +329,7 @@ struct InsideTests {
     #expect(driver.effects.isEmpty && driver.screen.contains("attached to look only"))
   }
 
-  @Test("A failure is told in place of rows, until the next answer")
+  @Test("A failure replaces the rows until the next response")
   func failure() {
     var driver = Self.opened(answered: false)
     driver.client(.inside(.failure(RPCStatus(.failedPrecondition, "The client is closed."))), at: 0.5)
@@ -339,7 +339,7 @@ struct InsideTests {
     #expect(!driver.screen.contains("The client is closed.") && driver.screen.contains("orders"))
   }
 
-  @Test("Any size takes it", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
+  @Test("The page fits any size", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
   func sizes(width: Int, height: Int) {
     var driver = Self.opened(Size(width: width, height: height))
     for _ in InsideSection.allCases {

@@ -7,7 +7,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Keys of the user's own")
+@Suite("Custom key bindings")
 struct KeyBindingTests {
   private func remapped(_ bindings: KeyBinding...) -> (keymap: Keymap, problems: [String]) {
     let (keymap, problems) = Keymap.standard.remapped(bindings)
@@ -19,7 +19,7 @@ struct KeyBindingTests {
       ?? ""
   }
 
-  @Test("The keymap as it is has no two meanings of a key in one place")
+  @Test("The default keymap has no conflicts")
   func standard() {
     let all = Keymap.standard.commands
     for (place, one) in all.enumerated() {
@@ -30,7 +30,7 @@ struct KeyBindingTests {
     }
   }
 
-  @Test("A command takes the keys that the user names, on the screen and in every pane that has it")
+  @Test("A custom key applies on the screen and in every pane with the command")
   func everywhere() {
     let (keymap, problems) = remapped(KeyBinding("edit", ["B", "f4"]), KeyBinding("toggle-network", ["O"]))
 
@@ -40,7 +40,7 @@ struct KeyBindingTests {
     #expect(keymap.command(for: Key(.character("o")), in: [.screen]) == nil)
   }
 
-  @Test("What is said of one part of the screen goes before what is said of all")
+  @Test("A binding for one part of the screen overrides a global one")
   func section() {
     let (keymap, problems) = remapped(
       KeyBinding(section: "live-feed", "edit", ["B"]), KeyBinding("edit", ["f4"]),
@@ -53,7 +53,7 @@ struct KeyBindingTests {
     #expect(keys("accept", .overlay(.palette), in: keymap) == "enter")
   }
 
-  @Test("Two commands may swap their keys, and a command may be left without any or get its first")
+  @Test("Two commands may swap keys, lose their keys or get a first one")
   func swap() {
     let (keymap, problems) = remapped(
       KeyBinding("toggle-pause", ["o"]), KeyBinding("toggle-network", ["p"]), KeyBinding("mouse", []),
@@ -66,7 +66,7 @@ struct KeyBindingTests {
     #expect(problems == [])
   }
 
-  @Test("A key that means something else in the same place is refused with its line, and everything else is taken")
+  @Test("A conflicting key is rejected with its line, and the rest is accepted")
   func conflicts() {
     let (keymap, problems) = remapped(
       KeyBinding("edit", ["p"], line: 4), KeyBinding("zoom", ["Z"], line: 5), KeyBinding("unzoom", ["Z"], line: 6))
@@ -80,7 +80,7 @@ struct KeyBindingTests {
   }
 
   @Test(
-    "What is no command, no key or no part of the screen is told with its line and the nearest name",
+    "An unknown command, key or section is reported with its line and a suggestion",
     arguments: [
       (KeyBinding("quit-noww", ["x"], line: 2), "2: quit-noww: there is no such command; did you mean quit?"),
       (KeyBinding("follow", ["ctrl-"], line: 3), "3: follow: \"ctrl-\" is no key; write a character, space, enter"),
@@ -103,7 +103,7 @@ struct KeyBindingTests {
     #expect(!keymap.commands.contains { $0.keys.isEmpty })
   }
 
-  @Test("Footer, help, palette and the printed reference follow the user's keys")
+  @Test("Footer, help, palette and the printed reference follow custom keys")
   func follow() {
     let (keymap, _) = remapped(KeyBinding("toggle-network", ["ctrl-o"]))
     var driver = Scenario.online.play(Size(width: 120, height: 36))

@@ -7,7 +7,7 @@ import Testing
 @testable import DashboardModel
 
 @Suite struct KeymapTests {
-  @Test("A key means one thing in each context")
+  @Test("A key has one meaning in each context")
   func noConflicts() {
     let groups = Dictionary(grouping: Keymap.standard.commands, by: \.context)
     for (context, commands) in groups {
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("Every command has a readable key and a sentence")
+  @Test("Every command has a readable key and a description")
   func complete() {
     for command in Keymap.standard.commands {
       #expect(!command.keys.isEmpty, "\(command.name)")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("The motions of vi and the arrows are never taken by a pane")
+  @Test("No pane overrides vi motions and arrows")
   func motions() {
     let motions: [Key] = ["j", "k", "g", "G", "down", "up", "?", ":", "q", "o", "p", "tab"].compactMap { Key($0) }
     for command in Keymap.standard.commands {
@@ -33,27 +33,27 @@ import Testing
     }
   }
 
-  @Test("The printed reference names every command of the table")
+  @Test("The printed reference lists every command")
   func reference() {
     let text = KeyReference.plainText()
     for command in Keymap.standard.commands { #expect(text.contains(command.help)) }
   }
 
-  @Test("The rows of keys inside panes name commands that hold there", arguments: Pane.allCases)
+  @Test("The key hints in panes name commands that are available there", arguments: Pane.allCases)
   func hints(_ pane: Pane) {
     for name in PaneHints.names(in: pane) {
       #expect(Keymap.standard.command(named: name, in: [.pane(pane), .screen]) != nil, "\(name)")
     }
   }
 
-  @Test("Every key that stands for another in an overlay has its command", arguments: Overlay.Kind.allCases)
+  @Test("Every alternative key in an overlay has its command", arguments: Overlay.Kind.allCases)
   func overlays(_ kind: Overlay.Kind) {
     for key in [Key(.escape), Key(.enter)] {
       #expect(Keymap.standard.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")
     }
   }
 
-  @Test("Help lists what the table binds here, and a search narrows it")
+  @Test("Help lists the current bindings, and a search narrows them")
   func help() {
     var driver = Scenario.help.play(Size(width: 120, height: 36))
 

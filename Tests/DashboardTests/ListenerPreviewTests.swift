@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The listener editor shows what the cache has and which index is missing")
+@Suite("Query preview in the listener editor")
 struct ListenerPreviewTests {
   private let orders = Query(path: ResourcePath("orders"))
 
@@ -21,7 +21,7 @@ struct ListenerPreviewTests {
     return driver
   }
 
-  @Test("Each change of the query asks the cache, and the count stands in the title")
+  @Test("Each query change asks the cache and shows the count in the title")
   func count() {
     var driver = typed()
     #expect(driver.effects == [.client(.preview(Query(path: ResourcePath("order"))))])
@@ -34,7 +34,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [], "a move asks nothing")
   }
 
-  @Test("An answer to what is no longer typed is dropped")
+  @Test("A response for an outdated query is dropped")
   func stale() {
     var driver = typed()
     driver.type("s")
@@ -44,7 +44,7 @@ struct ListenerPreviewTests {
     #expect(driver.screen.contains("counting"))
   }
 
-  @Test("When documents change, the cache is asked again, once a second at most")
+  @Test("When documents change the preview is refreshed, at most once a second")
   func changes() {
     var driver = typed()
     driver.type("s")
@@ -62,7 +62,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [])
   }
 
-  @Test("What is not counted, or only up to the limit, is said so")
+  @Test("An unknown or limited count is labeled")
   func honest() {
     var driver = typed()
     driver.type("s")
@@ -79,7 +79,7 @@ struct ListenerPreviewTests {
     #expect(driver.screen.contains("5 match in the cache (limit)"))
   }
 
-  @Test("The local index that is missing is named, ctrl-g makes it, and then the cache is asked again")
+  @Test("ctrl-g creates a missing local index and refreshes the preview")
   func localIndex() throws {
     var driver = typed()
     driver.type("s")
@@ -96,7 +96,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [.client(.preview(orders))])
   }
 
-  @Test("The composite index that Cloud Firestore needs is shown, as a warning only there")
+  @Test("A required composite index is shown, as a warning only for Cloud Firestore")
   func composite() {
     for kind in [ConnectedBackend.Kind.emulator, .cloud] {
       var driver = typed(kind)
@@ -113,7 +113,7 @@ struct ListenerPreviewTests {
   }
 
   @Test(
-    "Cloud Firestore needs a composite index for equality with an order, several orders, and groups; else none",
+    "Composite indexes are needed for equality with order, several orders and groups",
     arguments: [
       (Query(path: ResourcePath("c")), nil),
       (Query(path: ResourcePath("c/d")), nil),

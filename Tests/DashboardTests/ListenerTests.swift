@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Listeners are edited, duplicated and named")
+@Suite("Editing, duplicating and naming listeners")
 struct ListenerTests {
   private func paid(limit: Int? = nil) -> Query {
     Query(
@@ -33,7 +33,7 @@ struct ListenerTests {
         isFromCache: false, syncStateChanged: false, hasPendingWrites: false, count: 1, causes: [.fromServer]))
   }
 
-  @Test("Editing opens the builder with the listener in it, and applying replaces it in its place and under its name")
+  @Test("Editing opens the builder with the listener and replaces it under its name")
   func edit() throws {
     var driver = driver("open")
     let old = driver.state.listeners[0].tag
@@ -55,7 +55,7 @@ struct ListenerTests {
     #expect(!driver.screen.contains("stale"), "what was on the way for the old query is dropped")
   }
 
-  @Test("An edit that asks for the same as before starts nothing anew")
+  @Test("Applying an unchanged query restarts nothing")
   func sameQuery() {
     var driver = driver()
     driver.press("W g e")
@@ -66,7 +66,7 @@ struct ListenerTests {
     #expect(driver.state.listeners.map(\.name) == ["mine", "users"])
   }
 
-  @Test("Every kind of value comes back from the builder as it was")
+  @Test("Every type of value round-trips through the builder")
   func values() throws {
     let values: [Value] = [
       .null, true, 42, 4.0, .double(.nan), .double(.infinity), "paid", "42", "true", "", "a\"b", "[x", "{", "two words",
@@ -97,7 +97,7 @@ struct ListenerTests {
     #expect(ListenerEditor(ListenerDefinition(name: "x", query: query), in: database) == nil)
   }
 
-  @Test("Alternatives are typed behind a value, or as a whole condition in the place of the field")
+  @Test("Alternatives are typed after a value or as a condition in the field's place")
   func alternatives() throws {
     for typing in ["status tab tab new or status == paid", "status == new or status == paid"] {
       var driver = Driver()
@@ -116,7 +116,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("A row that is no condition is named with its text and the column")
+  @Test("An invalid row is reported with its text and the column")
   func wrongRow() {
     var driver = Driver()
     driver.press("4 n")
@@ -131,7 +131,7 @@ struct ListenerTests {
     #expect(driver.screen.contains("True', column 11)"))
   }
 
-  @Test("Duplicating opens a copy in the builder, which becomes a listener of its own")
+  @Test("Duplicating opens a copy in the builder that becomes a separate listener")
   func duplicate() {
     var driver = driver("open")
     driver.press("W g d enter")
@@ -140,7 +140,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[2].query == paid())
   }
 
-  @Test("A name is one listener's: a taken one is refused where it is typed, and numbered where nobody typed it")
+  @Test("A taken name is rejected if typed and numbered if generated")
   func unique() {
     var driver = driver("open")
     driver.press("W G down r")
@@ -156,7 +156,7 @@ struct ListenerTests {
     #expect(driver.state.listeners.map(\.name) == ["open", "opened", "opened 2"])
   }
 
-  @Test("A new name shows in the feed's earlier rows, in the tree and in filters; an empty one is made from the query")
+  @Test("A new name updates feed, tree and filters, and an empty one is generated")
   func rename() {
     var driver = driver()
     driver.client(snapshot(driver.state.listeners[0].tag, "orders/a"), at: 1)
@@ -173,7 +173,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[0].name == "orders status=\"paid\"")
   }
 
-  @Test("x stops the listener under the cursor and the list stays")
+  @Test("x stops the selected listener and keeps the list open")
   func stop() {
     var driver = driver()
     driver.press("W g x")
@@ -182,7 +182,7 @@ struct ListenerTests {
     #expect(driver.state.overlay?.kind == .listeners)
   }
 
-  @Test("A listener that ended by an error is tried again in its place")
+  @Test("A failed listener is retried in place")
   func again() {
     var driver = driver()
     driver.client(.listenerFailed(ListenerTag(2), RPCStatus(.permissionDenied, "no")), at: 1)
@@ -193,7 +193,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[1].failure == nil)
   }
 
-  @Test("The listeners of a file are started; what runs already is not started twice, and both are said")
+  @Test("Loading a listener file skips those already running and reports both counts")
   func file() {
     var driver = driver()
     let definitions = [
@@ -214,7 +214,7 @@ struct ListenerTests {
     #expect(driver.effects == [.terminal(.saveListeners(driver.state.listenerDefinitions, file: "listeners.toml"))])
   }
 
-  @Test("A file that is there is replaced only when that was said")
+  @Test("An existing file is replaced only on confirmation")
   func replace() {
     var driver = driver()
     let save = Effect.terminal(.saveListeners([], file: "x", replaces: true))

@@ -24,7 +24,7 @@ import Testing
     return driver
   }
 
-  @Test("The header and the pane count all that waits, and the pane says how much of it is listed")
+  @Test("The header and pane count all pending writes, and the pane lists a part")
   func counts() {
     let screen = driver(49_200, of: 50_000).screen
     #expect(screen.contains("49 200 · 5 shown"))
@@ -33,7 +33,7 @@ import Testing
     #expect(driver(49_200, of: 50_000).state.writes.waiting == 49_200)
   }
 
-  @Test("While a long queue is sent, the header says how far that is")
+  @Test("While a long queue is sent the header shows the progress")
   func progress() {
     #expect(driver(49_200, of: 50_000).canvas().text(row: 0).contains("800 of 50 000 sent"))
     #expect(!driver(50_000, of: 50_000).canvas().text(row: 0).contains("sent"))
@@ -41,7 +41,7 @@ import Testing
     #expect(!driver(8, of: 12).canvas().text(row: 0).contains("sent"))
   }
 
-  @Test("The newest batch of a document is the last that touches it, also after that left")
+  @Test("A document's newest batch is the last that changes it, even after it is sent")
   func newest() {
     var driver = Driver()
     driver.client(
@@ -56,7 +56,7 @@ import Testing
     #expect(driver.state.writes.batch(touching: key("orders/a")) == nil)
   }
 
-  @Test("An outage of the cache is told from one of the server")
+  @Test("A cache failure is distinguished from a server outage")
   func outageOfTheCache() {
     var driver = Driver()
     driver.client(.status(ClientStatus(onlineState: .online, since: at(0))), at: 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(!driver.screen.contains("server out of reach"))
   }
 
-  @Test("Q quits at once from every list that takes no text", arguments: ["i", "F", "T", "y"])
+  @Test("Q quits immediately from every list without text input", arguments: ["i", "F", "T", "y"])
   func quit(_ key: String) {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press(key)

@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Why a document is, or is not, in a listener's results")
+@Suite("Membership in a listener's result")
 struct MembershipTests {
   private let order = document("orders/o5", ["status": "paid", "total": 18.5])
 
@@ -29,7 +29,7 @@ struct MembershipTests {
     .field(FieldFilter(FieldPath(name), op, value))
   }
 
-  @Test("Each condition is told with what the document has")
+  @Test("Each condition is shown with the document's value")
   func conditions() {
     let query = Query(
       path: ResourcePath("orders"),
@@ -43,7 +43,7 @@ struct MembershipTests {
       ])
   }
 
-  @Test("A document without the field of the order is left out, and that is the reason")
+  @Test("A document without the order field is excluded with that reason")
   func ordering() {
     let query = Query(path: ResourcePath("orders"), explicitOrderBy: [OrderBy(FieldPath("rank"))])
     let membership = membership(query, of: order)
@@ -51,7 +51,7 @@ struct MembershipTests {
     #expect(membership.reasons == [.init(holds: false, text: "no field rank, by which it is ordered")])
   }
 
-  @Test("Of a limit the place in it is told, or that it is outside, or that it is not known")
+  @Test("With a limit the position is shown, as outside or unknown if necessary")
   func limit() {
     let orders = (0..<50).map { document("orders/o\($0)", ["total": .integer(Int64($0))]) }
     let fifth = document("orders/o5", ["total": 5])
@@ -65,7 +65,7 @@ struct MembershipTests {
     #expect(unknown.verdict == "not known" && unknown.reasons.last?.holds == nil)
   }
 
-  @Test("What listens elsewhere, and what is not known of the document, is said")
+  @Test("Listeners to other collections and unknown documents are labeled")
   func elsewhere() {
     #expect(membership(Query(path: ResourcePath("users")), of: order).verdict == "not here: it listens to users")
     #expect(
@@ -78,7 +78,7 @@ struct MembershipTests {
         == "1st 2nd 3rd 4th 11th 12th 13th 21st 42nd 111th")
   }
 
-  @Test("Meta lists it for each listener")
+  @Test("The Meta tab lists membership for each listener")
   func meta() {
     var driver = Scenario.detail.play(Size(width: 120, height: 36))
     let query = Query(path: ResourcePath("orders"), filters: [field("status", .equal, "no such status")])

@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Documents that do not exist and have others below them")
+@Suite("Missing documents with descendants")
 struct MissingDocumentTests {
   /// `rooms` with the documents `b` and `d`, and whatever is said to be missing.
   private func opened(missing: [String]) -> Driver {
@@ -27,14 +27,14 @@ struct MissingDocumentTests {
     }
   }
 
-  @Test("They stand among their neighbours in the order of their names, and one that exists by now only once")
+  @Test("They are listed in name order, and once if they exist by now")
   func order() {
     let driver = opened(missing: ["e", "a", "c", "d"])
     #expect(ids(driver) == ["a", "b", "c", "d", "e"])
     #expect(driver.screen.contains("a  no document") && !driver.screen.contains("d  no document"))
   }
 
-  @Test("What is below them can be reached")
+  @Test("Their subcollections can be opened")
   func reached() {
     var driver = opened(missing: ["a"])
     driver.press("1 g j l")
@@ -45,7 +45,7 @@ struct MissingDocumentTests {
     #expect(driver.windowQuery?.path == ResourcePath("rooms/a/messages"))
   }
 
-  @Test("A collection of nothing but missing documents is not called empty")
+  @Test("A collection of only missing documents is not shown as empty")
   func nothingElse() {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, ["rooms"]), at: 0)
@@ -55,7 +55,7 @@ struct MissingDocumentTests {
     #expect(!driver.screen.contains("no documents"))
   }
 
-  @Test("When a document goes, it is asked again what is missing")
+  @Test("When a document disappears, missing documents are listed again")
   func deleted() {
     var driver = opened(missing: [])
     guard let tag = driver.state.browser.windows[ResourcePath("rooms")]?.shown?.tag else {

@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Commands with arguments")
+@Suite("Palette commands with arguments")
 struct PaletteArgumentTests {
   private let size = Size(width: 120, height: 36)
 
@@ -22,7 +22,7 @@ struct PaletteArgumentTests {
     return driver
   }
 
-  @Test("offline 30s goes offline, counts down, and comes back by itself")
+  @Test("offline 30s goes offline, counts down and returns automatically")
   func offline() {
     var driver = typed("offline 30s")
     #expect(driver.screen.contains("go offline, and online again after 30 s"))
@@ -39,7 +39,7 @@ struct PaletteArgumentTests {
     #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
   }
 
-  @Test("Who goes online before is not switched again later")
+  @Test("Going online early cancels the scheduled return")
   func earlier() {
     var driver = typed("offline 30s")
     driver.press("enter")
@@ -51,7 +51,7 @@ struct PaletteArgumentTests {
     #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
   }
 
-  @Test("offline alone goes offline until told otherwise")
+  @Test("offline without a time stays offline until changed")
   func alone() {
     var driver = typed("offline")
     driver.press("enter")
@@ -60,7 +60,7 @@ struct PaletteArgumentTests {
   }
 
   @Test(
-    "What an argument does",
+    "Each argument has its effect",
     arguments: [
       ("theme nord", Effect.terminal(.setTheme("nord"))),
       ("go orders/4hT0q9Lm", .client(.openDetail(key("orders/4hT0q9Lm")))),
@@ -82,7 +82,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("listen takes a query in the words of the command line")
+  @Test("listen accepts a query in command-line syntax")
   func listen() throws {
     var driver = typed(
       "listen cities where population >= 1000 and state = \"CA\", tags in [\"a\", \"b\"] order by population desc, name "
@@ -95,7 +95,7 @@ struct PaletteArgumentTests {
     #expect(driver.listenTag != nil)
   }
 
-  @Test("listen takes alternatives, parentheses and types as the command line does")
+  @Test("listen accepts alternatives, parentheses and types like the command line")
   func alternatives() throws {
     var driver = typed(
       "listen orders where (status == new or status == paid) and at < timestamp:2026-03-02 order by at:desc")
@@ -106,7 +106,7 @@ struct PaletteArgumentTests {
         == "orders where status == \"new\" or status == \"paid\", at < 2026-03-02 00:00:00Z order at desc")
   }
 
-  @Test("A caret points to the place that is wrong; a hint has none")
+  @Test("A caret marks the position of an error, and a hint has none")
   func caret() throws {
     let lines = typed("listen orders where n >> 5").screen.split(separator: "\n")
     let line = try #require(lines.firstIndex { $0.contains(":listen") || $0.contains(": listen") })
@@ -116,13 +116,13 @@ struct PaletteArgumentTests {
     #expect(!typed("latency ").screen.contains("^"))
   }
 
-  @Test("A number alone is of seconds")
+  @Test("A plain number means seconds")
   func seconds() {
     #expect(typed("offline 30").screen.contains("online again after 30 s"))
   }
 
   @Test(
-    "An error names its column in the line, and the palette stays open",
+    "An error shows its column, and the palette stays open",
     arguments: [
       ("offline 1h30", "column 13: 30 of what?"), ("offline soon", "column 9: Expected a number with a unit"),
       ("latency 3x", "column 10: \"x\" is no unit"), ("latency 2h", "column 9: Expected at most 1 min"),
@@ -142,7 +142,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay?.field?.text == text)
   }
 
-  @Test("What may follow is offered, shown behind the cursor, and typed by tab or right")
+  @Test("Completions are shown after the cursor and accepted with tab or right")
   func completion() {
     var driver = typed("theme n")
     #expect(driver.screen.contains("theme nord"))
@@ -163,7 +163,7 @@ struct PaletteArgumentTests {
     #expect(driver.screen.contains("how much: 200ms, 2s; 0ms ends it"))
   }
 
-  @Test("Listeners, fields and operators' places are completed too")
+  @Test("Listener names, fields and operators are completed")
   func names() {
     var driver = typed("listen orders where st")
     #expect(driver.screen.contains("listen orders where status"))
@@ -172,14 +172,14 @@ struct PaletteArgumentTests {
     #expect(driver.screen.contains("stop orders"))
   }
 
-  @Test("A chosen command that needs an argument has its name typed")
+  @Test("Choosing a command that needs an argument types its name")
   func chosen() {
     var driver = typed("latency")
     driver.press("enter")
     #expect(driver.state.overlay?.field?.text == "latency ")
   }
 
-  @Test("up from the first row fetches what was run before, down goes forth to what was typed")
+  @Test("up from the first row recalls earlier commands, and down returns to the input")
   func history() {
     var driver = typed("latency 200ms")
     driver.press("enter : ")
@@ -196,7 +196,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay?.field?.text == "x")
   }
 
-  @Test("What was run is kept once, newest last, a hundred at most, and at the next start")
+  @Test("The history keeps 100 unique commands across restarts, newest last")
   func kept() {
     var driver = Scenario.online.play(size)
     for count in 1...104 {
@@ -213,7 +213,7 @@ struct PaletteArgumentTests {
     #expect(DashboardState(configuration, size: size, now: at(0)).commandHistory.last == "latency 30ms")
   }
 
-  @Test("A text that begins the title of another command means that")
+  @Test("Text that starts another command's title selects that command")
   func titles() {
     var driver = typed("go off")
     #expect(driver.screen.contains("go offline"))
@@ -221,7 +221,7 @@ struct PaletteArgumentTests {
     #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
   }
 
-  @Test("filter-by filters the pane that has the focus")
+  @Test("filter-by filters the focused pane")
   func filter() {
     var driver = Scenario.online.play(size)
     driver.press("4")
@@ -231,7 +231,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("glyphs changes the signs at once; auto leaves them to the terminal, and another word is refused")
+  @Test("glyphs switches the glyphs, auto follows the terminal, and others are rejected")
   func glyphs() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     func run(_ text: String) {

@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Titles of panes")
+@Suite("Pane titles")
 struct PaneTitleTests {
   private func opened(_ size: Size) -> Driver {
     var driver = Driver(size)
@@ -24,7 +24,7 @@ struct PaneTitleTests {
   /// The upper line of pane 1.
   private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(46)) }
 
-  @Test("The collection of the selection is named while its row is scrolled off, and only then; the count stays")
+  @Test("The title names the selected row's collection only while it is scrolled off")
   func breadcrumb() {
     var driver = opened(Size(width: 120, height: 36))
     #expect(title(driver).contains(" 1 Collections ─"))
@@ -35,7 +35,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 Collections ─"))
   }
 
-  @Test("Behind its last document the collection that the rows above are of is still named")
+  @Test("After its last document the title still names the rows' collection")
   func nextCollection() {
     var driver = opened(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["orders", "users"]), at: 1)
@@ -45,7 +45,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
   }
 
-  @Test("So it is on a smaller screen")
+  @Test("On a smaller screen the title names the collection too")
   func narrow() {
     var driver = opened(Size(width: 80, height: 24))
     driver.press("j j j j j j j j j j j j j j j")
@@ -53,7 +53,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 15/40 ─"), "\(title(driver))")
   }
 
-  @Test("The head of the last column is written in full above the signs of the documents")
+  @Test("The last column's heading is drawn in full above the document signs")
   func lastHead() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["events"]), at: 0)
@@ -66,7 +66,7 @@ struct PaneTitleTests {
     #expect(driver.screen.contains("counter"), "\(driver.screen)")
   }
 
-  @Test("A number and its age stand apart where there is room, close together where there is not")
+  @Test("A count and its age are separated if there is room")
   func ages() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["users", "a-collection-with-a-long-name"]), at: 0)
@@ -78,7 +78,7 @@ struct PaneTitleTests {
     #expect(driver.screen.contains("31·0:20"), "\(driver.screen)")
   }
 
-  @Test("The lines around panes are those of the theme, in its preview too; ASCII signs have none beyond ASCII")
+  @Test("Pane borders follow the theme, also in its preview, and are ASCII in ASCII mode")
   func borders() {
     var driver = opened(Size(width: 80, height: 24))
     driver.state.configuration.themes[1].border = BorderStyle.none

@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 @testable import DashboardView
 
-@Suite("Keys for an audience")
+@Suite("Key display for an audience")
 struct PressedKeysTests {
   private func shown(_ text: String = "keys on") -> Driver {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
@@ -24,7 +24,7 @@ struct PressedKeysTests {
   /// The line above the footer.
   private func line(_ driver: Driver) -> String { driver.canvas().text(row: 22) }
 
-  @Test("The keys that are pressed stand above the footer, with how often each was, and go some seconds after the last")
+  @Test("Pressed keys and counts are shown above the footer and disappear after seconds")
   func presses() {
     var driver = shown()
     driver.press("j j j enter")
@@ -37,7 +37,7 @@ struct PressedKeysTests {
     #expect(!line(driver).contains("×3"), "\(line(driver))")
   }
 
-  @Test("Without the command no key is shown; a second time, and by off, they are shown no longer")
+  @Test("The command toggles the key display, and off disables it")
   func off() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("j j")
@@ -54,7 +54,7 @@ struct PressedKeysTests {
     #expect(line(driver).contains("j ×2"), "alone it switches")
   }
 
-  @Test("At an earlier moment they are shown as well, and go by the clock of the present")
+  @Test("In the past pressed keys are shown too, timed by the current clock")
   func past() {
     var session = DashboardSession(shown().state)
     let now = session.live.now

@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Ranges of rows")
+@Suite("Row ranges")
 struct RangeTests {
   private let size = Size(width: 120, height: 36)
 
@@ -25,7 +25,7 @@ struct RangeTests {
 
   private func key(_ number: Int) -> DocumentKey { Scenario.events(number..<number + 1)[0].key }
 
-  @Test("v begins a range that follows the cursor, and shows how many it has; v and esc end it")
+  @Test("v starts a range that follows the cursor with a count, and v or esc ends it")
   func begin() {
     var driver = opened()
     driver.press("v j j")
@@ -40,14 +40,14 @@ struct RangeTests {
     #expect(driver.state.browser.cursor.id == .document(key(0)))
   }
 
-  @Test("shift and an arrow begin a range too")
+  @Test("shift with an arrow starts a range too")
   func shift() {
     var driver = opened()
     driver.press("shift-down shift-down shift-up")
     #expect(driver.state.rangeKeys == [key(0), key(1)])
   }
 
-  @Test("Deleting a range asks for the number, names what goes, and sends one batch")
+  @Test("Deleting a range asks for the count, lists the documents and sends one batch")
   func delete() {
     var driver = opened()
     driver.press("v j j j j j j d")
@@ -63,7 +63,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("Real data wants the collection's name typed")
+  @Test("Real data requires typing the collection's name")
   func real() {
     var driver = opened(.cloud)
     driver.press("v j d tab")
@@ -76,7 +76,7 @@ struct RangeTests {
     #expect(driver.effects.count == 1)
   }
 
-  @Test("A read-only dashboard refuses it")
+  @Test("A read-only dashboard rejects the deletion")
   func readOnly() {
     var driver = opened()
     driver.state.configuration.isReadOnly = true
@@ -85,7 +85,7 @@ struct RangeTests {
     #expect(driver.state.toasts.last?.text == driver.state.readOnlyReason)
   }
 
-  @Test("What is about one row says so, and leaves the range", arguments: ["e", "enter", "space", "i", "m"])
+  @Test("Single-row commands say so and keep the range", arguments: ["e", "enter", "space", "i", "m"])
   func single(_ key: String) {
     var driver = opened()
     driver.press("v j \(key)")
@@ -94,7 +94,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == 2)
   }
 
-  @Test("The paths and the contents of a range are copied together")
+  @Test("The paths and contents of a range are copied together")
   func copy() {
     var driver = opened()
     driver.press("v j y p")
@@ -107,7 +107,7 @@ struct RangeTests {
     #expect(text.split(separator: "\n").count == 2)
   }
 
-  @Test("A range whose first row goes ends, and that is said")
+  @Test("A range ends with a message when its first row disappears")
   func gone() {
     var driver = opened()
     driver.press("v j j")
@@ -120,7 +120,7 @@ struct RangeTests {
     #expect(driver.state.toasts.last?.text == "the range ended: its first row is no longer loaded")
   }
 
-  @Test("Writes of a range are cancelled together; what cannot be is counted")
+  @Test("A range of writes is canceled together, and those in flight are counted")
   func writes() {
     var driver = Scenario.online.play(size)
     driver.press("2 g v G x")
@@ -133,7 +133,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("Other panes say where ranges are")
+  @Test("Other panes say where ranges work")
   func elsewhere() {
     var driver = opened()
     driver.press("4 v")

@@ -8,7 +8,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("A read-only dashboard")
+@Suite("Read-only dashboard")
 struct ReadOnlyTests {
   private func driver() -> Driver {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
@@ -16,7 +16,7 @@ struct ReadOnlyTests {
     return driver
   }
 
-  @Test("Every command that writes says why it does nothing, and nothing is sent")
+  @Test("Every writing command explains why it does nothing and sends nothing")
   func commands() {
     let writing = Keymap.standard.commands.filter(\.writes)
     #expect(
@@ -34,7 +34,7 @@ struct ReadOnlyTests {
     #expect(driver.effects == [] && driver.screen.contains("read-only: hearth was started with --readonly"))
   }
 
-  @Test("What writes in another way is stopped before it is sent")
+  @Test("Indirect writes are stopped before they are sent")
   func net() {
     var driver = driver()
     driver.press("1 n d")
@@ -45,7 +45,7 @@ struct ReadOnlyTests {
     #expect(driver.state.withoutWrites(writes) == [.client(.retryNow)])
   }
 
-  @Test("The footer says so, and looking goes on")
+  @Test("The footer shows read-only mode, and browsing works")
   func looking() {
     var driver = driver()
 
@@ -54,7 +54,7 @@ struct ReadOnlyTests {
     #expect(driver.effects == [.client(.setNetwork(enabled: false))])
   }
 
-  @Test("Real data has a band of its own colour in the header, others have not")
+  @Test("Only production data has a colored band in the header")
   func production() {
     func roles(_ kind: ConnectedBackend.Kind) -> Set<Role> {
       let driver = Driver(Size(width: 120, height: 36), kind: kind)
@@ -64,7 +64,7 @@ struct ReadOnlyTests {
     #expect(!roles(.emulator).contains(.headerProd))
   }
 
-  @Test("A connection of the user's file is named, and says what is production and what is read-only")
+  @Test("A named connection shows production and read-only")
   func connection() {
     var driver = driver()
     driver.state.configuration.backend.name = "live"

@@ -8,7 +8,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("From a refused write to the line of the rules")
+@Suite("From a rejected write to its rule")
 struct RefusedWriteTests {
   private static let refusal = RPCStatus(
     .permissionDenied, "Missing or insufficient permissions. false for 'delete' @ L7")
@@ -34,7 +34,7 @@ struct RefusedWriteTests {
       ])
   }
 
-  @Test("enter on it, and r: its request is selected, and opened; that of the method and the path nearest in time")
+  @Test("enter and r open the request with the closest method, path and time")
   func found() {
     var driver = driver()
     driver.press("2 G enter")
@@ -55,7 +55,7 @@ struct RefusedWriteTests {
     #expect(driver.screen.contains("request.auth.token.admin = false"), "what is known is shown at once")
   }
 
-  @Test("The row of the feed that tells of the refusal leads there as well")
+  @Test("The rejection's row in the feed opens it too")
   func feedRow() {
     var driver = driver()
     driver.press("4 G")
@@ -65,7 +65,7 @@ struct RefusedWriteTests {
     #expect(driver.screen.contains("request.auth.token.admin = false"), "\(driver.screen)")
   }
 
-  @Test("A filter that hides it is taken away")
+  @Test("A filter that hides the request is removed")
   func filtered() {
     var driver = driver()
     driver.press("4 ] /")
@@ -75,7 +75,7 @@ struct RefusedWriteTests {
     #expect(driver.state.requests.filter.isEmpty && driver.state.requests.selected?.number == 2)
   }
 
-  @Test("A server that has not told of it, or cannot be asked, is said to")
+  @Test("A missing request or an unreachable server is reported")
   func untold() {
     var driver = driver()
     driver.press("2 G enter r")
@@ -87,7 +87,7 @@ struct RefusedWriteTests {
     #expect(embedded.screen.contains("rules hold at 'hearth serve --rules'"), "\(embedded.screen)")
   }
 
-  @Test("A write that was refused for another reason has no request")
+  @Test("A write rejected for another reason has no request")
   func otherReason() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.writeRejected(BatchID(44), RPCStatus(.notFound, "no document to update")), at: 18)

@@ -10,9 +10,9 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The register of copied text")
+@Suite("Copy register")
 struct RegisterTests {
-  @Test("What was copied last is typed into a line by ctrl-v, whatever became of the terminal's clipboard")
+  @Test("ctrl-v types the last copied text, whatever the terminal's clipboard has")
   func register() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 j")

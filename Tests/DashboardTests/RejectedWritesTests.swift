@@ -31,7 +31,7 @@ struct RejectedWritesTests {
     return driver
   }
 
-  @Test("They stand below what waits, with their error")
+  @Test("Rejected writes are listed below pending ones with their errors")
   func shown() {
     let driver = driver()
     #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 43, 44, 40, 41])
@@ -42,7 +42,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("x drop"))
   }
 
-  @Test("The line of the rules that refused a write is on the screen", arguments: [(120, 36), (200, 60)])
+  @Test("The rule line that rejected a write is visible", arguments: [(120, 36), (200, 60)])
   func rules(width: Int, height: Int) {
     var driver = Scenario.online.play(Size(width: width, height: height))
     let refusal = RPCStatus(.permissionDenied, "Missing or insufficient permissions. 'create' @ L7")
@@ -56,7 +56,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("listener ended: permission-denied: 'cr"), "\(driver.screen)")
   }
 
-  @Test("r sends the selected one again, or all that are marked")
+  @Test("r resends the selected write, or all marked ones")
   func resend() {
     var driver = driver()
     driver.press("r")
@@ -67,7 +67,7 @@ struct RejectedWritesTests {
     #expect(driver.state.writes.marked.isEmpty)
   }
 
-  @Test("r on a waiting write still skips the wait before the next attempt")
+  @Test("r on a pending write skips the wait before the next attempt")
   func retry() {
     var driver = driver()
     var status = Scenario.status(18)
@@ -77,7 +77,7 @@ struct RejectedWritesTests {
     #expect(driver.effects == [.client(.retryNow)])
   }
 
-  @Test("e edits what would have been written, as JSON")
+  @Test("e edits the rejected write as JSON")
   func edit() {
     var driver = driver()
     driver.press("e")
@@ -89,7 +89,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "only a rejected write can be edited")
   }
 
-  @Test("A rejected write that is not edited after all brings no earlier field editor back")
+  @Test("Giving up an edit does not bring back an earlier field editor")
   func editGivenUp() {
     var driver = driver()
     var earlier = FieldEditor(.document(key("orders/a")), ["n": 1], in: database)
@@ -103,7 +103,7 @@ struct RejectedWritesTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("x drops the selected one after a question, X all of them")
+  @Test("x drops the selected write after a question, and X drops all")
   func drop() {
     var driver = driver()
     driver.press("x enter")
@@ -122,7 +122,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "no write was rejected")
   }
 
-  @Test("Marked waiting and rejected writes are cancelled and dropped with one question")
+  @Test("Marked pending and rejected writes are canceled and dropped with one question")
   func both() {
     var driver = driver()
     driver.press("k space g j space x")
@@ -131,7 +131,7 @@ struct RejectedWritesTests {
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43))), .client(.dropRejected([BatchID(40)]))])
   }
 
-  @Test("A rejection moves a waiting write below at once, and says so")
+  @Test("A rejection moves a pending write down immediately with a message")
   func arrives() {
     var driver = driver()
     driver.client(.writeRejected(BatchID(43), denied), at: 20)
@@ -143,7 +143,7 @@ struct RejectedWritesTests {
     #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 44, 43])
   }
 
-  @Test("A write that was taken back disappears without an error")
+  @Test("A canceled write disappears without an error")
   func takenBack() {
     var driver = driver()
     driver.client(.writeCancelled(BatchID(43)), at: 20)
@@ -151,17 +151,17 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
   }
 
-  @Test("Sizes have a column where there is room", arguments: [(120, false), (130, false), (159, true), (250, true)])
+  @Test("Sizes have a column if there is room", arguments: [(120, false), (130, false), (159, true), (250, true)])
   func sizes(_ width: Int, _ hasColumn: Bool) {
     let driver = driver(Size(width: width, height: 36))
     #expect(driver.screen.contains("1.5 kB") == hasColumn)
   }
 }
 
-@Suite("Sizes as people read them")
+@Suite("Human-readable sizes")
 struct ByteTextTests {
   @Test(
-    "Two digits are enough",
+    "Sizes have two significant digits",
     arguments: [
       (0, "0 B"), (999, "999 B"), (1_024, "1.0 kB"), (1_536, "1.5 kB"), (20_480, "20 kB"), (104_857_600, "100 MB"),
       (1_023_900, "1.0 MB"), (-5, "0 B"), (5_000_000_000_000, "4.5 TB"),
@@ -171,9 +171,9 @@ struct ByteTextTests {
   }
 }
 
-@Suite("Why a snapshot fired")
+@Suite("Snapshot causes")
 struct SnapshotReasonTests {
-  @Test("The feed names every reason that its columns do not show")
+  @Test("The feed shows every cause that its columns do not")
   func reasons() {
     let causes: [(SnapshotCause, String?)] = [
       (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),
@@ -198,13 +198,13 @@ struct SnapshotReasonTests {
     }
   }
 
-  @Test("Many look-ups are counted, not listed")
+  @Test("Many lookups are counted instead of listed")
   func lookups() {
     let causes = (0..<5).map { SnapshotCause.limboResolved(key("users/u\($0)")) }
     #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")
   }
 
-  @Test("The ruler tells what was not observed from what was online")
+  @Test("The ruler distinguishes unobserved time from online time")
   func ruler() {
     var history = OnlineHistory()
     history.note(isOffline: false, isKnown: false, at: at(0))

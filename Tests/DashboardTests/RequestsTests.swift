@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("What the server's security rules decided")
+@Suite("Security rule decisions")
 struct RequestsTests {
   private func decision(_ number: Int, denial: String? = nil) -> RuleDecision {
     RuleDecision(
@@ -28,7 +28,7 @@ struct RequestsTests {
     driver.effects.contains { if case .client(.listDecisions) = $0 { true } else { false } }
   }
 
-  @Test("They are the second list of pane 4: ] goes there, [ and esc go back, :requests too goes there")
+  @Test("The requests are the second list of pane 4, reached by ] or :requests")
   func tabs() {
     var driver = opened()
     #expect(driver.screen.contains("4 Requests") && !driver.screen.contains("4 Live feed"))
@@ -42,7 +42,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("4 Live feed"))
   }
 
-  @Test("While they are on the screen the server is asked every second for what is new; then no more")
+  @Test("While visible the list asks the server every second for new decisions")
   func live() {
     var driver = opened()
     #expect(driver.effects == [.client(.listDecisions(after: nil))])
@@ -67,7 +67,7 @@ struct RequestsTests {
     #expect(!isAsking(driver))
   }
 
-  @Test("A row has time, verdict, user, method, path, line and the time that the rules took")
+  @Test("A row has time, verdict, user, method, path, line and evaluation time")
   func row() {
     var driver = opened()
     driver.client(.decisions(.success([decision(2, denial: "false for 'get' @ L7")])), at: 0.2)
@@ -76,7 +76,7 @@ struct RequestsTests {
       "\(driver.screen)")
   }
 
-  @Test("A server that is gone is told of, and asked until it is back")
+  @Test("An unreachable server is reported and polled until it returns")
   func gone() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1)])), at: 0.2)
@@ -89,7 +89,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("rooms/r1"))
   }
 
-  @Test("A server that was started again counts anew, and what the one before said goes")
+  @Test("A restarted server starts new numbers, and earlier decisions are removed")
   func restarted() {
     var driver = opened()
     driver.client(.decisions(.success((1...9).map { decision($0) })), at: 0.2)
@@ -99,7 +99,7 @@ struct RequestsTests {
     #expect(driver.state.requests.all == [])
   }
 
-  @Test("Where no server tells of requests the list says why, and nobody is asked", arguments: ["embedded", "cloud"])
+  @Test("Without server decisions the list says why and does not poll", arguments: ["embedded", "cloud"])
   func untold(kind: String) {
     var driver = Driver(kind: kind == "cloud" ? .cloud : .embedded)
     driver.press("4 ]")
@@ -111,7 +111,7 @@ struct RequestsTests {
     driver.press("enter k g G space / esc esc")
   }
 
-  @Test("The newest is selected, until another is: that one stays while others come in")
+  @Test("The newest is selected until another one is chosen, which then stays selected")
   func selected() {
     var driver = opened()
     driver.client(.decisions(.success((1...3).map { decision($0) })), at: 0.1)
@@ -127,7 +127,7 @@ struct RequestsTests {
     #expect(driver.state.requests.selected?.number == 150)
   }
 
-  @Test("d leaves those that were denied, a those of the selected user, / those that match; esc shows all")
+  @Test("d filters denials, a the selected user's, / by text, and esc shows all")
   func filters() {
     var driver = opened()
     let decisions = (1...9).map { decision($0, denial: $0 % 3 == 0 ? "false" : nil) }
@@ -152,7 +152,7 @@ struct RequestsTests {
     #expect(driver.state.feed.filter.isEmpty)
   }
 
-  @Test("enter shows each statement that was tried, with the values that it saw; enter again the document")
+  @Test("enter shows the evaluated statements with values, and enter again the document")
   func account() {
     var driver = opened()
     var denied = decision(2, denial: "false for 'get' @ L7")
@@ -181,7 +181,7 @@ struct RequestsTests {
     #expect(driver.state.detail?.key == key("rooms/r2"))
   }
 
-  @Test("A server that does not tell what rules saw is said not to")
+  @Test("A server that does not report rule values is labeled")
   func silent() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
@@ -189,7 +189,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("This server does not tell what its rules saw."))
   }
 
-  @Test("Any size takes it", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
+  @Test("The list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
   func sizes(width: Int, height: Int) {
     var driver = opened(Size(width: width, height: height))
     driver.client(.decisions(.success((1...200).map { decision($0, denial: "x y") })), at: 0.2)

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// A result in the place of the tree: in the order of its query, with what came in, changed and left.
-@Suite("Results of listeners and questions")
+@Suite("Listener and query results")
 struct ResultViewTests {
   private static let query = Query(
     path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath("status"), .notEqual, "sent"))],
@@ -55,7 +55,7 @@ struct ResultViewTests {
       .first { $0.contains(" \(id) ") } ?? ""
   }
 
-  @Test("Rows stand in the order of the query, with their places and the fields that it asks for first")
+  @Test("Rows follow the query's order with positions, and its fields come first")
   func order() {
     let driver = opened()
     #expect(shown(driver) == ["a", "b", "c"])
@@ -66,7 +66,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("╌ limit 3 ╌"))
   }
 
-  @Test("What comes in, changes and leaves is marked for a moment, and the one that left is named with the reason")
+  @Test("Additions, changes and removals are marked briefly, removals with a reason")
   func changes() {
     var driver = opened()
     let new = Self.order("d", 70)
@@ -89,7 +89,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("c (was 3rd)"), "who left last stays named, with the time")
   }
 
-  @Test("A document that leaves is deleted, or has a value that is not asked for")
+  @Test("A document leaves by deletion or by a value that does not match")
   func departures() {
     var driver = opened()
     let gone = Document(key: Self.first[1].key, version: nil, state: .missing)
@@ -103,7 +103,7 @@ struct ResultViewTests {
     #expect(!driver.screen.contains("╌ limit 3"), "fewer than the limit have no edge")
   }
 
-  @Test("The cursor stays on its document, enter opens it, and esc leads back to the tree as it was")
+  @Test("The cursor follows its document, enter opens it, and esc returns to the tree")
   func keys() {
     var driver = Driver(Size(width: 160, height: 40))
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -127,7 +127,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.cursor.id == before)
   }
 
-  @Test("A row that is selected and leaves gives its place to the next")
+  @Test("If the selected row disappears, the next one is selected")
   func selectedLeaves() {
     var driver = opened()
     driver.press("j")
@@ -135,7 +135,7 @@ struct ResultViewTests {
     #expect(driver.state.selectedKey == Self.first[2].key)
   }
 
-  @Test("A failed listener says why, one that is stopped gives the place back")
+  @Test("A failed listener shows the reason, and a stopped one closes the view")
   func failure() {
     var driver = opened()
     driver.client(.listenerFailed(ListenerTag(1), RPCStatus(.permissionDenied, "No reading here.")), at: 2)
@@ -147,7 +147,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result == nil)
   }
 
-  @Test("Offline and from the cache it says so, and an empty result of the cache is not one of the server")
+  @Test("Cached results are labeled, and an empty cache is not an empty server result")
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(2, isEnabled: false)), at: 2)
@@ -157,7 +157,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("the cache has none that match"))
   }
 
-  @Test("What another program's snapshots have not told is counted, not shown as the whole")
+  @Test("Missed snapshots of another program are counted, not shown as complete")
   func partly() {
     var kept = KeptResult(Self.query)
     let all = ListenerSnapshot(
@@ -171,7 +171,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("3 of 9 told"))
   }
 
-  @Test("A result of ten thousand is drawn and walked through by its visible rows")
+  @Test("A result of 10,000 rows is drawn and traversed by its visible rows")
   func large() {
     var driver = opened(Size(width: 120, height: 36), Query(path: ResourcePath("orders")))
     let documents = (0..<10_000).map { Self.order("x\(10_000 + $0)", Int64($0)) }
@@ -186,7 +186,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result?.cursor.index == 4999)
   }
 
-  @Test("A query is asked once, answered with its time, and asked again by r")
+  @Test("A query runs once, shows its time and runs again on r")
   func question() {
     var driver = Driver(Size(width: 160, height: 40))
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -222,7 +222,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result == nil)
   }
 
-  @Test("Columns stay as they are while values change")
+  @Test("Columns remain while values change")
   func columns() {
     var driver = opened()
     let before = driver.state.browser.result?.columns.columns.map(\.name)
@@ -232,7 +232,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result?.columns.columns.map(\.name) == before)
   }
 
-  @Test("A row of the feed about a whole listener leads to its result, one of a document to the document")
+  @Test("A listener's feed row opens its result, and a document's row the document")
   func feed() {
     var driver = opened()
     driver.press("esc 4 R")

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// How the room of the screen is used, and moved by hand.
-@Suite("Room of panes")
+@Suite("Pane space")
 struct RoomTests {
   private func opened(_ size: Size) -> Driver {
     var driver = Driver(size)
@@ -22,7 +22,7 @@ struct RoomTests {
     return driver
   }
 
-  @Test("From 160 columns on the document under the cursor has a column of its own")
+  @Test("From 160 columns the document under the cursor has a separate column")
   func wide() {
     var driver = opened(Size(width: 160, height: 40))
     #expect(driver.screen.contains("0 orders/4hT0q9Lm"))
@@ -40,7 +40,7 @@ struct RoomTests {
     #expect(!narrow.screen.contains("0 orders/4hT0q9Lm"))
   }
 
-  @Test("An empty queue keeps one line, takes its room when a write waits, and gives it back after a while")
+  @Test("An empty queue has one line, grows with a write and shrinks after a while")
   func queue() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)
@@ -58,7 +58,7 @@ struct RoomTests {
     #expect(height(driver) == 3)
   }
 
-  @Test("The network pane says what listeners read and what the terminal was sent, and follows that slowly")
+  @Test("The network pane shows reads and terminal traffic at a slow rate")
   func meters() {
     var driver = opened(Size(width: 120, height: 36))
     driver.press("g space")
@@ -78,7 +78,7 @@ struct RoomTests {
     #expect(driver.screen.contains("88 kB"))
   }
 
-  @Test("Borders can be dragged, and the next layout forgets it")
+  @Test("Borders can be dragged, and the next layout resets them")
   func borders() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)
@@ -100,7 +100,7 @@ struct RoomTests {
     #expect(driver.state.layout(size) == before)
   }
 
-  @Test("Answers and rows of lists can be clicked")
+  @Test("Answers and list rows can be clicked")
   func dialogs() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)
@@ -127,7 +127,7 @@ struct RoomTests {
     #expect(driver.screen.contains("[ ] total"))
   }
 
-  @Test("Whatever looks like a button is one: fold signs, tabs, badges, the network switch, keys in panes")
+  @Test("Fold signs, tabs, badges, the network switch and key hints can be clicked")
   func buttons() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// Rows of a collection that is larger than its window.
-@Suite("Going to a row of a collection")
+@Suite("Jumping to a row of a collection")
 struct RowJumpTests {
   private let path = ResourcePath("events")
 
@@ -47,7 +47,7 @@ struct RowJumpTests {
   }
 
   @Test(
-    "Rows and percents are those of the collection, not of what is loaded",
+    "Rows and percentages refer to the collection, not to its loaded part",
     arguments: [(":5000", 4999), (":50%", 4999), ("5000G", 4999), (":9990", 9989), (":100%", 9999), (":200000", 9999)])
   func far(_ keys: String, _ row: Int) {
     var driver = opened()
@@ -57,7 +57,7 @@ struct RowJumpTests {
     #expect(driver.screen.contains("\(grouped(row + 1)) of 10 000"))
   }
 
-  @Test("A row that is loaded, or near the beginning, needs no search")
+  @Test("A row that is loaded or near the start needs no search")
   func near() {
     var driver = opened()
     go(&driver, "7")
@@ -65,7 +65,7 @@ struct RowJumpTests {
     #expect(driver.state.browser.cursor.id == .document(Scenario.events(6..<7)[0].key))
   }
 
-  @Test("Digits of panes go there at once, others are a row for G, and esc forgets it")
+  @Test("Pane digits switch immediately, others are a row for G, and esc clears them")
   func digits() {
     var driver = opened()
     driver.type("50")
@@ -77,7 +77,7 @@ struct RowJumpTests {
     #expect(driver.state.focus == .network)
   }
 
-  @Test("A search that the cache has to answer says so, and one without an answer too")
+  @Test("A search answered by the cache is labeled, and so is one without an answer")
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
@@ -94,7 +94,7 @@ struct RowJumpTests {
     #expect(driver.state.toasts.last?.text.contains("which has 400 documents") == true)
   }
 
-  @Test("A search that takes its time shows, and one that fails says why")
+  @Test("A slow search shows its progress, and a failed one the reason")
   func failure() {
     var driver = opened()
     go(&driver, "5000")
@@ -107,7 +107,7 @@ struct RowJumpTests {
     #expect(driver.screen.contains("10 000 docs"))
   }
 
-  @Test("An answer to a search that was given up is dropped")
+  @Test("The response to an abandoned search is dropped")
   func stale() {
     var driver = opened()
     go(&driver, "5000")

@@ -8,11 +8,11 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Filtering writes, searching documents, undoing")
+@Suite("Filtering writes, searching documents and undo")
 struct SearchingTests {
   private let size = Size(width: 120, height: 36)
 
-  @Test("The filter of pane 2 looks at number, operation, path, state and error; esc clears it")
+  @Test("The filter of pane 2 covers id, type, path, state and error; esc clears it")
   func writes() {
     var driver = Scenario.online.play(size)
     driver.press("2 /")
@@ -31,7 +31,7 @@ struct SearchingTests {
     #expect(driver.state.writes.rows.count == 3)
   }
 
-  @Test("What the filter hides is not acted on, even if it is marked")
+  @Test("Commands skip writes hidden by the filter, even if they are marked")
   func hidden() {
     var driver = Scenario.online.play(size)
     driver.press("2 g j space space /")
@@ -40,7 +40,7 @@ struct SearchingTests {
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43)))])
   }
 
-  @Test("A search in a document selects the first match, n and N go on, round the ends")
+  @Test("Searching a document selects the first match, and n and N cycle through others")
   func document() {
     var driver = Scenario.detail.play(size)
     driver.press("g /")
@@ -65,7 +65,7 @@ struct SearchingTests {
     #expect(driver.state.detail?.cursor.index == last)
   }
 
-  @Test("Without a search n says how to begin one, and a search without a match says so")
+  @Test("Without a search n explains how to start one, and a search can have no match")
   func none() {
     var driver = Scenario.detail.play(size)
     driver.press("n")
@@ -79,7 +79,7 @@ struct SearchingTests {
     #expect(driver.state.detail?.cursor.id == before)
   }
 
-  @Test("u asks for the last write to be undone, from every pane", arguments: ["1", "2", "3", "4", "0"])
+  @Test("u undoes the last write from every pane", arguments: ["1", "2", "3", "4", "0"])
   func undo(_ pane: String) {
     var driver = Scenario.detail.play(size)
     driver.press(pane + " u")

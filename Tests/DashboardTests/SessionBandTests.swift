@@ -9,7 +9,7 @@ import Testing
 @testable import DashboardModel
 @testable import DashboardView
 
-@Suite("The session in a row of steps")
+@Suite("Session band")
 struct SessionBandTests {
   private let start: Int64 = 1_000
 
@@ -17,7 +17,7 @@ struct SessionBandTests {
     Timestamp(microseconds: (start + seconds) * 1_000_000 + milliseconds * 1_000)
   }
 
-  @Test("A second is shown when it is over, and nothing moves while nothing happens")
+  @Test("A second is drawn when it is over, and nothing moves while idle")
   func seconds() throws {
     var band = SessionBand()
     #expect(band.shown(columns: 40, at: time(0)) == nil)
@@ -32,7 +32,7 @@ struct SessionBandTests {
     #expect(band.shown(columns: 40, at: time(5))?.steps.map(\.events) == [3, 0, 0, 0, 1])
   }
 
-  @Test("An outage covers its steps, once something happens in it or it ends")
+  @Test("An outage fills its steps once an event occurs or it ends")
   func outage() {
     var band = SessionBand()
     band.note(events: 1, at: time(0))
@@ -46,7 +46,7 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
-  @Test("A long session fits: steps get twice as long, and lose nothing", arguments: [1, 7, 40, 512, 3000])
+  @Test("In a long session the steps double in length and lose nothing", arguments: [1, 7, 40, 512, 3000])
   func long(_ columns: Int) throws {
     var band = SessionBand()
     for second in stride(from: Int64(0), to: 100_000, by: 37) { band.note(events: 1, at: time(second)) }
@@ -58,7 +58,7 @@ struct SessionBandTests {
     #expect(shown.end(of: 0) < time(shown.length) && shown.end(of: 0) > time(shown.length - 1))
   }
 
-  @Test("The band shows events, own writes, answers, refusals and outages above the feed, and a click goes there")
+  @Test("The band shows events, writes, outcomes and outages above the feed for clicking")
   func drawn() throws {
     let size = Size(width: 120, height: 36)
     var scene = Shop.rejected(size, .unicode)
@@ -79,7 +79,7 @@ struct SessionBandTests {
     #expect(moment == Scene.time("12:04:16.999999"))
   }
 
-  @Test("In plain ASCII the band has signs too; on screens narrower than 79 columns it has no row")
+  @Test("The band has ASCII signs, and no row on screens under 79 columns")
   func plain() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.rejected(size, .ascii)

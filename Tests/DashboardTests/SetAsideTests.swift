@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Writes that are set aside by hand")
+@Suite("Writes set aside by hand")
 struct SetAsideTests {
   /// The shop's waiting writes 42, which is in flight, 43 and 44.
   private func driver(_ size: Size = Size(width: 120, height: 36)) -> Driver {
@@ -24,7 +24,7 @@ struct SetAsideTests {
       rejection: Rejection(status: .setAside, time: at(9), attempts: 0), byteCount: 100)
   }
 
-  @Test("s takes the selected waiting write out of the queue, or the marked ones; one in flight stays")
+  @Test("s sets aside the selected or marked pending writes, but not one in flight")
   func keyOfPane() {
     var driver = driver()
     driver.press("s")
@@ -37,7 +37,7 @@ struct SetAsideTests {
     #expect(driver.state.writes.marked.isEmpty && driver.state.toasts.last?.text.contains("1 stay") == true)
   }
 
-  @Test("It is told as set aside, and counts nowhere as rejected", arguments: [(120, 36), (80, 24), (60, 16)])
+  @Test("It is labeled as set aside and never counted as rejected", arguments: [(120, 36), (80, 24), (60, 16)])
   func told(width: Int, height: Int) {
     var driver = driver(Size(width: width, height: height))
     driver.client(.writeCancelled(BatchID(43)), at: 18)
@@ -52,7 +52,7 @@ struct SetAsideTests {
     #expect(driver.effects == [.client(.resend(BatchID(43)))])
   }
 
-  @Test("Neither a read-only dashboard nor one that watches a program sets anything aside")
+  @Test("A read-only or attached dashboard cannot set writes aside")
   func refused() {
     var driver = driver()
     driver.state.configuration.isReadOnly = true

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// The screen on a line that is slow.
-@Suite("A slow line")
+@Suite("Slow line")
 struct SlowLineTests {
   private let size = Size(width: 80, height: 24)
 
@@ -39,7 +39,7 @@ struct SlowLineTests {
           hasPendingWrites: false, count: 200, causes: [.server(SnapshotVersion(at(20)))])), at: 20)
   }
 
-  @Test("Each new row of the feed takes the place of the oldest; no other moves, and a sign stands at the newest")
+  @Test("A new feed row replaces the oldest in place, and a sign marks the newest")
   func ring() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -57,7 +57,7 @@ struct SlowLineTests {
     }
   }
 
-  @Test("Who scrolls up sees the rows in their order")
+  @Test("Scrolling up shows the rows in order")
   func paused() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -66,7 +66,7 @@ struct SlowLineTests {
     #expect(numbers.count > 3 && numbers == numbers.sorted())
   }
 
-  @Test("A click on a row of the ring selects that row")
+  @Test("A click on a row of the ring selects it")
   func click() throws {
     var driver = slow()
     for number in 0..<21 { try event(number, &driver) }
@@ -77,7 +77,7 @@ struct SlowLineTests {
     #expect(driver.state.feed.selected?.key?.documentID == "new\(row)")
   }
 
-  @Test("Rows that came and went between two frames are counted, until somebody looks at them")
+  @Test("Rows replaced between two frames are counted until the feed is viewed")
   func overwritten() throws {
     var driver = slow()
     let passed = driver.state.feed.passed
@@ -95,7 +95,7 @@ struct SlowLineTests {
     #expect(!driver.screen.contains("not shown"))
   }
 
-  @Test("Clock and ages move each ten seconds, and a tick comes when they do")
+  @Test("The clock and ages advance every ten seconds, with one tick each")
   func steps() {
     var driver = slow()
     driver.tick(31)
@@ -111,7 +111,7 @@ struct SlowLineTests {
     #expect(driver.state.nextTick <= at(41))
   }
 
-  @Test("Any situation can be drawn on it at any size")
+  @Test("Every situation can be drawn at any size")
   func total() {
     for situation in Scenario.allCases {
       for size in [Size(width: 1, height: 1), Size(width: 30, height: 8), size, Size(width: 180, height: 44)] {

@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The order of the tree")
+@Suite("Tree order")
 struct SortingTests {
   private let path = ResourcePath("orders")
 
@@ -46,7 +46,7 @@ struct SortingTests {
     }
   }
 
-  @Test("s goes through id, columns and times, S turns the order, and equal ones follow their ids")
+  @Test("s cycles id, columns and times, S reverses, and ties sort by id")
   func keys() {
     var driver = opened()
     #expect(ids(driver) == "abcd")
@@ -62,7 +62,7 @@ struct SortingTests {
     #expect(ids(driver) == "abcd")
   }
 
-  @Test("The cursor stays on its document, and the order is that of this session")
+  @Test("The cursor follows its document, and the order lasts for the session")
   func cursor() {
     var driver = opened()
     driver.press("j j j")
@@ -76,7 +76,7 @@ struct SortingTests {
     #expect(driver.screen.contains("total▼"))
   }
 
-  @Test("A collection that is larger is asked in the order of the field, and the title says so")
+  @Test("A larger collection is queried in the field's order, as the title shows")
   func large() {
     let first = (0..<60).map { Self.order("x\(100 + $0)", Int64($0), at: 0) }
     var driver = opened(first, total: 100_000)
@@ -98,7 +98,7 @@ struct SortingTests {
     #expect(driver.state.browser.windows[path]?.total == 100_000)
   }
 
-  @Test("In another order the place of a row is not that of the order before")
+  @Test("A new order does not reuse the row number of the previous one")
   func places() {
     let first = (0..<60).map { Self.order("x\(100 + $0)", Int64(60 - $0), at: 0) }
     var driver = opened(first, total: 100_000)
@@ -111,7 +111,7 @@ struct SortingTests {
     #expect(!driver.screen.contains("0 before"))
   }
 
-  @Test("A window behind a document begins at its value and its id")
+  @Test("A window after a document starts at its value and id")
   func bounds() {
     let anchor = Self.order("k", 7, at: 0)
     let query = CollectionWindow.query(
@@ -121,7 +121,7 @@ struct SortingTests {
     #expect(throws: Never.self) { try query.validate() }
   }
 
-  @Test("Of a collection that is too large only as many are in the order of their changes as are known")
+  @Test("In an oversized collection only loaded documents are ordered by change")
   func known() {
     let documents = (0..<1000).map { Self.order("x\(1000 + $0)", 1, at: Double($0)) }
     var driver = opened(Array(documents.prefix(60)), total: 100_000)
@@ -140,7 +140,7 @@ struct SortingTests {
     #expect(driver.screen.contains("only rows that are loaded are counted"))
   }
 
-  @Test("Under a listener of automatic ids the newest change comes first, and new rows slide in on top")
+  @Test("With generated ids under a listener the newest change is on top")
   func automatic() {
     let ids = (0..<5).map { "aaaaaaaaaaaaaaaaaaa\($0)" }
     var documents = ids.enumerated().map { Self.order($1, Int64($0), at: Double($0)) }
@@ -174,7 +174,7 @@ struct SortingTests {
     #expect(named.state.browser.windows[path]?.shownOrder == .id, "ids that were chosen say something")
   }
 
-  @Test("A click on the name of a column sorts by it, a second one turns the order")
+  @Test("Clicking a column heading sorts by it, and a second click reverses")
   func heads() {
     var driver = opened()
     let canvas = driver.canvas()

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// The words that state what is known, each with the time of it.
-@Suite("Words that can be checked")
+@Suite("Status labels")
 struct StateWordTests {
   private static let order = document("orders/a", at: 1, ["n": 1])
 
@@ -31,7 +31,7 @@ struct StateWordTests {
       at: seconds)
   }
 
-  @Test("An open document says which side vouches for it, and since when")
+  @Test("An open document shows its source and since when")
   func source() {
     var driver = opened()
     tell(&driver, isFromCache: true, at: 2)
@@ -46,7 +46,7 @@ struct StateWordTests {
     #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
   }
 
-  @Test("What a key fetches, a message and a question are no events; what changes by itself is one")
+  @Test("Only spontaneous changes are events, unlike key presses, messages and questions")
   func idle() {
     var driver = opened()
     driver.tick(20)
@@ -62,7 +62,7 @@ struct StateWordTests {
     #expect(driver.state.headerClock.lastNews == at(50))
   }
 
-  @Test("Every such word is in the legend of the help, with what it stands for")
+  @Test("Every status label is explained in the help")
   func legend() {
     var driver = opened()
     driver.press("esc ?")
@@ -70,7 +70,7 @@ struct StateWordTests {
     for sign in ["◉ heard", "◌ from the cache", "⇡3 writes wait"] { #expect(driver.screen.contains(sign)) }
   }
 
-  @Test("Listeners without a line among the reads are counted")
+  @Test("Listeners without a line in the reads are counted")
   func reads() {
     var driver = Driver(Size(width: 80, height: 24))
     var meters: [ReadMeter] = []
@@ -85,7 +85,7 @@ struct StateWordTests {
     #expect(left > 0 && driver.screen.contains("\(left) sent to \(left) \(shown > 0 ? "more " : "")listeners"))
   }
 
-  @Test("The title of the feed never counts fewer rows than are shown: in the first second it has no count")
+  @Test("The feed title never counts fewer rows than shown")
   func count() {
     var driver = opened()
     _ = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "orders")

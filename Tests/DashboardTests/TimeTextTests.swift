@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct TimeTextTests {
   @Test(
-    "Whatever a document calls a time has a text",
+    "Any timestamp in a document has a text",
     arguments: [Int64.min, .min + 1, -62_135_596_801, -1, 253_402_300_800, .max - 1, .max], [Int32.min, 0, .max])
   func anyTime(_ seconds: Int64, _ nanoseconds: Int32) {
     let time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("Days before the epoch begin at midnight as well")
+  @Test("Days before the epoch start at midnight too")
   func beforeEpoch() {
     #expect(TimeText.date(Timestamp(seconds: -1)) == "1969-12-31 23:59:59Z")
     #expect(TimeText.date(.earliest) == "0001-01-01 00:00:00Z")

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 @testable import DashboardView
 
-@Suite("Moving through the time of a session")
+@Suite("Session timeline")
 struct TimelineTests {
   /// A session with a listener and orders that change once a second.
   private struct Run {
@@ -74,7 +74,7 @@ struct TimelineTests {
     var panes: [String] { panes(view(session.shown)) }
   }
 
-  @Test("( and ) go through the snapshots of one listener, whatever others do between them")
+  @Test("( and ) step through the snapshots of one listener, skipping others")
   func snapshotsOfOneListener() {
     var run = Run()
     run.keepsScreens = false
@@ -113,7 +113,7 @@ struct TimelineTests {
     #expect(run.session.shown.past == nil && run.screen.contains("Edsger"))
   }
 
-  @Test("Without a listener's result ( says what it wants")
+  @Test("( needs a listener's result and says so without one")
   func noListener() {
     var run = Run()
     run.press("1 (")
@@ -126,7 +126,7 @@ struct TimelineTests {
     return run
   }
 
-  @Test("Comma shows all panes as of the event before, point as of the next one, escape the present")
+  @Test("Comma shows the previous event, period the next and escape the present")
   func steps() {
     var run = run()
     run.press(",")
@@ -144,7 +144,7 @@ struct TimelineTests {
     #expect(run.session.past == nil)
   }
 
-  @Test("What comes while the past is shown is not lost, and not shown before the present is")
+  @Test("Events during the past are kept and shown only in the present")
   func meanwhile() {
     var run = run()
     run.press(", ,")
@@ -157,7 +157,7 @@ struct TimelineTests {
     #expect(run.session.live.feed.total == 12)
   }
 
-  @Test("A time of day, a distance and the number of an event lead to their moment")
+  @Test("A time of day, a duration or an event number leads to its moment")
   func places() {
     var run = run()
     run.press(":")
@@ -184,7 +184,7 @@ struct TimelineTests {
     }
   }
 
-  @Test("While the past is shown nothing is written or asked, and the reason names the way back")
+  @Test("While the past is shown nothing is written or requested, with a message")
   func refusal() {
     var run = run()
     run.press("1 , ,")
@@ -204,7 +204,7 @@ struct TimelineTests {
     #expect(run.session.past != nil)
   }
 
-  @Test("The viewer's focus, zoom and open document stay when the moment changes")
+  @Test("The viewer's focus, zoom and open document remain when the moment changes")
   func arrangement() {
     var run = run()
     run.press(", 4 +")
@@ -219,7 +219,7 @@ struct TimelineTests {
     #expect(run.session.past == nil)
   }
 
-  @Test("Any moment that is kept is the screen that was shown, however far one jumps")
+  @Test("Every kept moment shows its original screen, after any jump")
   func jumps() {
     let limit = SessionLog.Limit(segmentBytes: 1 << 20, segmentActions: 25, segments: .max)
     var run = Run(limit: limit)
@@ -232,7 +232,7 @@ struct TimelineTests {
     }
   }
 
-  @Test("The log of a session is bounded, and says that what is too old is not kept")
+  @Test("A session log is limited and reports moments that are too old")
   func bound() {
     let limit = SessionLog.Limit(segmentBytes: 20_000, segmentActions: 50, segments: 3)
     var run = Run(limit: limit)
@@ -257,7 +257,7 @@ struct TimelineTests {
     #expect(run.screen.contains("state 900"))
   }
 
-  @Test("Whatever is done while the past is shown, what happened leads to the present that is there")
+  @Test("Keys pressed in the past do not change the present")
   func happened() {
     var run = run()
     for keys in [", ,", "4 + j", "? esc", "T down enter", "1 l j", ". .", "esc", "% ,", "esc", "j"] {
@@ -278,7 +278,7 @@ struct TimelineTests {
     return (run, DashboardSession(replaying: Driver().state, run.actions, viewer: viewer, playback, at: at(1000)))
   }
 
-  @Test("A replay plays at its speed, stops, is stepped through, and says where it is")
+  @Test("A replay plays at its speed, pauses, steps and shows its position")
   func playback() {
     var (run, replay) = replay(Playback(speed: .times(2), isPlaying: true))
     #expect(view(replay.shown).text(row: 0).contains("[REPLAY 12:04:00 · 0 of 9 · x2]"))
@@ -302,7 +302,7 @@ struct TimelineTests {
     #expect(replay.apply(.input(.key(.character("q")), at: at(1003))).effects == [.terminal(.quit(code: 0))])
   }
 
-  @Test("A replay as fast as it can be shown ends at its end and says so")
+  @Test("A replay at maximum speed stops at its end with a message")
   func fastest() {
     var (_, replay) = replay(Playback(speed: .max, isPlaying: true))
     for step in 1...5 { _ = replay.apply(.tick(at(1000 + Double(step) / 100))) }
@@ -311,7 +311,7 @@ struct TimelineTests {
     #expect(screen.contains("The recording ends here"))
   }
 
-  @Test("A replay opens no client: what needs one says that it is a replay")
+  @Test("A replay opens no client, and commands that need one say so")
   func noClient() {
     var (_, replay) = replay(Playback(speed: .times(1), isPlaying: false))
     for key in ["o", "u", "n"] {
@@ -324,7 +324,7 @@ struct TimelineTests {
     #expect(view(replay.shown).text.contains("this is a replay: no client is open, nothing is written"))
   }
 
-  @Test("At every size the first thing said is that this is not the present")
+  @Test("At every size the first text says that this is not the present")
   func sizes() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16), (40, 12), (30, 6), (24, 3)] {
       let (_, replay) = replay(Playback(speed: .times(1), isPlaying: false), Size(width: width, height: height))

@@ -9,9 +9,9 @@ import Testing
 @testable import DashboardModel
 @testable import DashboardView
 
-@Suite("The dashboard as lines")
+@Suite("Dashboard as plain lines")
 struct TranscriptTests {
-  @Test("Feed, connection, queue and messages are lines of words, each said once")
+  @Test("Feed, connection, queue and messages are printed once as lines")
   func lines() {
     var driver = Driver()
     var plain = Transcript()
@@ -28,7 +28,7 @@ struct TranscriptTests {
     #expect(plain.news(of: driver.state) == ["12:04:02.000 note: Nothing was changed."])
   }
 
-  @Test("Everything that a played shop shows in its feed is said, and nothing moves a cursor or hides text")
+  @Test("Every feed row of the shop scenarios is printed without control characters")
   func shop() {
     for scenario in Scenario.allCases {
       let driver = scenario.play(Size(width: 120, height: 36))
@@ -43,7 +43,7 @@ struct TranscriptTests {
     #expect(plain.news(of: offline.state).first?.contains("status: offline, ") == true)
   }
 
-  @Test("More messages than are kept are not said twice")
+  @Test("Messages beyond the limit are not printed twice")
   func many() {
     var driver = Driver()
     var plain = Transcript()

@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Import and export inside the dashboard")
+@Suite("Import and export in the dashboard")
 struct TransferTests {
   private let request = TransferRequest.importing(file: "a.jsonl", into: nil)
 
@@ -27,7 +27,7 @@ struct TransferTests {
     driver.press("enter")
   }
 
-  @Test("The selected collection, or all, is exported to the file that is typed")
+  @Test("The selected collection or everything is exported to the given file")
   func export() {
     var driver = driver()
     run("export", &driver)
@@ -43,7 +43,7 @@ struct TransferTests {
     #expect(driver.effects == [.client(.transfer(.export(nil, file: "~/all.json")))])
   }
 
-  @Test("How far it is stands in the dialog and the footer; h hides it, x cancels it, and the screen stays usable")
+  @Test("Progress is shown in dialog and footer, h hides, and x cancels")
   func progress() {
     var driver = driver()
     run("import", &driver)
@@ -65,7 +65,7 @@ struct TransferTests {
     #expect(driver.effects == [.client(.cancelTransfer)])
   }
 
-  @Test("The account says how many, which lines were refused and why, and what goes on where")
+  @Test("The summary shows counts, rejected lines with reasons, and where to continue")
   func account() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)
@@ -84,7 +84,7 @@ struct TransferTests {
     #expect(driver.screen.contains("998 documents imported"))
   }
 
-  @Test("An end that comes while something else is open takes no keys away from it")
+  @Test("A transfer that ends in the background does not take the keys")
   func hidden() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)
@@ -94,7 +94,7 @@ struct TransferTests {
     #expect(driver.state.messages.last?.text == "import of a.jsonl cancelled after 5 documents")
   }
 
-  @Test("One transfer at a time, and none while offline: it says so")
+  @Test("Only one transfer runs at a time, and none offline, with a message")
   func refused() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)
@@ -107,7 +107,7 @@ struct TransferTests {
     #expect(driver.state.messages.last?.text.hasPrefix("you are offline") == true)
   }
 
-  @Test("A read-only dashboard imports nothing and exports")
+  @Test("A read-only dashboard exports but does not import")
   func readOnly() {
     var driver = driver(isReadOnly: true)
     run("import", &driver)
@@ -118,7 +118,7 @@ struct TransferTests {
     #expect(driver.state.overlay?.kind == .prompt)
   }
 
-  @Test("An import into real data is allowed by typing the project")
+  @Test("Importing into real data requires typing the project")
   func cloud() {
     var driver = driver(.cloud)
     run("import", &driver)
@@ -132,7 +132,7 @@ struct TransferTests {
     #expect(driver.effects == [.client(.transfer(request))])
   }
 
-  @Test("Quitting while it runs asks first")
+  @Test("Quitting during a transfer asks first")
   func quit() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)

@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 
 /// The values beside the documents of the tree, while they change.
-@Suite("Columns of the tree")
+@Suite("Tree columns")
 struct TreeColumnsTests {
   private static let ids = (0..<12).map { "aaaaaaaaaaaaaaaaaa\($0 + 10)" }
   private static let states = ["paid", "new", "packed"]
@@ -53,7 +53,7 @@ struct TreeColumnsTests {
     return Set(canvas.row(y).dropFirst(1).prefix(44).map(\.role))
   }
 
-  @Test("Columns are the fields that differ, whatever they are called and whatever the first document has")
+  @Test("Columns are the fields whose values differ in any document")
   func choice() {
     var documents = Self.orders
     documents[0] = document("orders/\(Self.ids[0])", ["hello": "world"])
@@ -65,7 +65,7 @@ struct TreeColumnsTests {
     #expect(row(driver, 1).contains("new"))
   }
 
-  @Test("The names of the columns stand above the values")
+  @Test("Column headings are above their values")
   func heads() {
     let driver = opened()
     let canvas = driver.canvas()
@@ -81,7 +81,7 @@ struct TreeColumnsTests {
         == row.distance(from: row.startIndex, to: value.lowerBound))
   }
 
-  @Test("A value that gets longer moves nothing and cuts no id in another way")
+  @Test("A longer value moves no column and truncates no other id")
   func stillness() {
     var driver = opened()
     let before = (0..<12).map { row(driver, $0) }
@@ -93,7 +93,7 @@ struct TreeColumnsTests {
     #expect(row(driver, 3).prefix(17) == before[3].prefix(17))
   }
 
-  @Test("A changed document has its sign and a tint, which is gone after three seconds, and a new one another sign")
+  @Test("A changed document has a sign and a tint for 3 s, and a new one another sign")
   func marks() {
     var driver = opened()
     driver.press("g")
@@ -116,7 +116,7 @@ struct TreeColumnsTests {
     #expect(!row(driver, 11).contains("+"))
   }
 
-  @Test("Documents that the cache did not have are not new")
+  @Test("Documents missing from the cache are not marked as new")
   func caughtUp() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -125,7 +125,7 @@ struct TreeColumnsTests {
     #expect(!(0..<12).contains { row(driver, $0).contains("+") })
   }
 
-  @Test("Columns stay for the session, whatever changes and however often")
+  @Test("Columns remain for the session despite any changes")
   func stability() {
     let documents = Self.ids.enumerated().map { index, id in
       document("orders/\(id)", ["kind": .string(["a", "b"][index % 2]), "name": .string("n\(index)"), "hits": 0])
@@ -145,7 +145,7 @@ struct TreeColumnsTests {
     #expect(driver.canvas().text(row: 2) == head)
   }
 
-  @Test("One document with a few fields keeps its columns in their order through an edit and through new documents")
+  @Test("The columns of a single document keep their order through edits and additions")
   func oneDocument() {
     var driver = opened([document("orders/SF", ["a": "red", "b": "b", "c": 1])])
     let path = ResourcePath("orders")
@@ -158,7 +158,7 @@ struct TreeColumnsTests {
     #expect(driver.state.browser.columns[path]?.columns.map(\.name).starts(with: before) == true)
   }
 
-  @Test("Values that come again and again have hues of their own, the same in every row and after a change")
+  @Test("Repeated values have a stable color in every row")
   func hues() {
     var driver = opened()
     let columns = driver.state.browser.columns[ResourcePath("orders")]
@@ -173,7 +173,7 @@ struct TreeColumnsTests {
     #expect(after?.hue(of: "shipped", in: "status") != nil)
   }
 
-  @Test("c picks the columns: space shows and hides, a chooses again, esc takes all of it back")
+  @Test("c picks columns: space toggles, a resets to automatic, and esc cancels")
   func picking() {
     var driver = opened()
     driver.press("1 j c")
@@ -192,7 +192,7 @@ struct TreeColumnsTests {
   }
 
   @Test(
-    "The selected row is highlighted as far as its id goes, and keeps the hues of its values",
+    "The selected row is highlighted up to its id and keeps its value colors",
     arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
   func selection(_ size: Size) {
     var driver = opened(Self.orders, size)

@@ -12,9 +12,9 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Commands of the command line")
+@Suite("Typed commands")
 struct TypedCommandTests {
-  @Test("Commands are parted by semicolons, but not inside of quotes")
+  @Test("Semicolons separate commands, except inside quotes")
   func parts() throws {
     #expect(try TypedCommand.commands(in: "offline 30s; wall;  ") == ["offline 30s", "wall"])
     #expect(
@@ -25,7 +25,7 @@ struct TypedCommandTests {
   }
 
   @Test(
-    "What is no command is refused with its column",
+    "An unknown command is rejected with its column",
     arguments: [
       ("offlin 30s", 1, "no command is called offlin; did you mean offline?"),
       ("wall; ofline", 7, "no command is called ofline"), ("wall now", 6, "wall takes nothing behind it"),
@@ -46,7 +46,7 @@ struct TypedCommandTests {
     return driver
   }
 
-  @Test("A command runs by the name that 'hearth keys' lists, with what stands behind it")
+  @Test("A command runs by its 'hearth keys' name with its arguments")
   func run() {
     #expect(ran("offline 30s").effects.first == .client(.setNetwork(enabled: false)))
     #expect(ran("toggle-network").effects.first == .client(.setNetwork(enabled: false)))
@@ -58,7 +58,7 @@ struct TypedCommandTests {
     #expect(ran("toggle-pause").state.feed.isPaused, "a command of one pane, from another")
   }
 
-  @Test("An argument that cannot be read, and a command that is impossible, are told")
+  @Test("Invalid arguments and unavailable commands are reported")
   func impossible() {
     #expect(ran("offline soon").state.toasts.last?.text.hasPrefix("offline: column 1: Expected a number") == true)
     #expect(ran("stop nobody").state.toasts.last?.text == "stop: column 1: no listener is called nobody")

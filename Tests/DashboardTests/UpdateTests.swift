@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Browser
 
-  @Test("A collection of a million documents is opened, paged and jumped through in windows of two screens")
+  @Test("A collection of a million documents is browsed in windows of two screens")
   func million() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["events"]), at: 0.1)
@@ -34,7 +34,7 @@ import Testing
     #expect(driver.screen.contains("e0999999"))
   }
 
-  @Test("Walking past the last document of a window opens the next one around it")
+  @Test("Moving past a window's last document opens the next window around it")
   func slide() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["events"]), at: 0.1)
@@ -52,7 +52,7 @@ import Testing
     #expect(driver.effects == [.client(.closeWindow(WindowTag(1)))])
   }
 
-  @Test("A filter in the tree becomes a query: the id's beginning and field values")
+  @Test("A tree filter becomes a query on the id prefix and field values")
   func browserFilter() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
@@ -74,7 +74,7 @@ import Testing
     #expect(driver.windowQuery?.start == nil)
   }
 
-  @Test("An answer to a window that was left is dropped")
+  @Test("The response for a previous window is dropped")
   func staleWindow() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
@@ -88,7 +88,7 @@ import Testing
 
   // MARK: Feed
 
-  @Test("Scrolling up pauses the feed, new rows are counted, and G follows again")
+  @Test("Scrolling up pauses the feed, new rows are counted, and G resumes")
   func pause() {
     var driver = Scenario.online.play(size)
     driver.press("k")
@@ -103,7 +103,7 @@ import Testing
     #expect(driver.screen.contains("8sW1bnRk"))
   }
 
-  @Test("The feed forgets old rows and stays within its bound")
+  @Test("The feed drops old rows and stays within its limit")
   func ring() {
     var driver = Scenario.online.play(size)
     for index in 0..<(Feed.capacity + 300) {
@@ -116,7 +116,7 @@ import Testing
     #expect(driver.state.feed.visible.count == driver.state.feed.rows.count)
   }
 
-  @Test("The snapshot after an acknowledgement says how long it took (S3)")
+  @Test("The snapshot after an acknowledgement shows how long it took (S3)")
   func acknowledged() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.writeAcknowledged(BatchID(42), after: .milliseconds(184)), at: 18)
@@ -132,7 +132,7 @@ import Testing
   // MARK: Writes and confirmation
 
   @Test(
-    "An acknowledged write fades whether the new queue or the acknowledgement arrives first", arguments: [true, false])
+    "An acknowledged write fades in either order of queue and acknowledgement", arguments: [true, false])
   func acknowledgementOrder(_ isQueueFirst: Bool) {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let rest = driver.state.writes.live.filter { $0.batch != BatchID(42) }.map(\.write)
@@ -146,7 +146,7 @@ import Testing
     #expect(!driver.screen.contains("acked in 184 ms"))
   }
 
-  @Test("A held increment is pointed out once")
+  @Test("A held increment is explained once")
   func heldIncrement() {
     var driver = Driver(size)
     let row = pendingWrite(46, .increment, "stats/today", at: at(1), .held)
@@ -168,7 +168,7 @@ import Testing
     #expect(driver.effects == [.client(.write([Mutation(key: key("orders/4hT0q9Lm"), operation: .delete)]))])
   }
 
-  @Test("On a real project the document's name must be typed before it is deleted")
+  @Test("In a real project deleting requires typing the document's name")
   func deleteInProduction() {
     var driver = Driver(size, kind: .cloud)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
@@ -181,7 +181,7 @@ import Testing
     #expect(driver.effects.count == 1)
   }
 
-  @Test("A write in flight cannot be cancelled, and the reason is said")
+  @Test("A write in flight cannot be canceled, and the reason is shown")
   func cancelInFlight() {
     var driver = Scenario.online.play(size)
     driver.press("2 g x")
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43)))])
   }
 
-  @Test("A text that cannot be written is offered for editing again, with what was typed")
+  @Test("Text that cannot be written is offered for editing again")
   func editorFailed() {
     var driver = Scenario.online.play(size)
     let request = EditRequest(.document(key("orders/4hT0q9Lm")), text: "{\"status\": }")
@@ -206,7 +206,7 @@ import Testing
 
   // MARK: Listening and the network
 
-  @Test("Space listens to the selected collection and stops again")
+  @Test("space toggles a listener on the selected collection")
   func listen() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
@@ -221,7 +221,7 @@ import Testing
     #expect(driver.effects == [.client(.unlisten(ListenerTag(1)))])
   }
 
-  @Test("The listener editor shows why a query is refused and starts it once it is valid")
+  @Test("The listener editor shows why a query is invalid and starts a valid one")
   func editor() {
     var driver = Scenario.listenerEditor.play(size)
     driver.press("enter")
@@ -240,7 +240,7 @@ import Testing
     #expect(query.explicitOrderBy == [OrderBy(FieldPath("total"), .descending)])
   }
 
-  @Test("o switches the network from every pane", arguments: ["1", "2", "3", "4"])
+  @Test("o toggles the network from every pane", arguments: ["1", "2", "3", "4"])
   func network(_ pane: String) {
     var driver = Scenario.online.play(size)
     driver.press(pane + " o")
@@ -249,7 +249,7 @@ import Testing
 
   // MARK: Time
 
-  @Test("An idle dashboard asks for one tick a minute, at which the header stays")
+  @Test("An idle dashboard requests one tick a minute, and the header is unchanged")
   func idle() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -262,7 +262,7 @@ import Testing
     #expect(driver.state.nextTick == at(120))
   }
 
-  @Test("A clock that is set back takes the screen along: ages, an outage and what fades go on")
+  @Test("A clock set back adjusts ages, outages and fading on the screen")
   func clockSetBack() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -282,7 +282,7 @@ import Testing
     #expect(!driver.screen.contains("something"))
   }
 
-  @Test("The event rate decays to rest within ten seconds and then costs nothing")
+  @Test("The event rate decays to zero within ten seconds and then costs nothing")
   func decay() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -299,7 +299,7 @@ import Testing
     #expect(driver.canvas() == before)
   }
 
-  @Test("Ages tick once a second while writes wait or an outage lasts")
+  @Test("Ages tick once a second during pending writes or an outage")
   func ages() {
     var driver = Scenario.offlinePaused.play(size)
     #expect(driver.state.nextTick == at(63))
@@ -309,7 +309,7 @@ import Testing
 
   // MARK: Overlays and leaving
 
-  @Test("Leaving the theme picker puts the old theme back; the preview is live")
+  @Test("Leaving the theme picker restores the theme, and the preview is live")
   func themes() {
     var driver = Scenario.online.play(size)
     driver.press("T down")
@@ -318,7 +318,7 @@ import Testing
     #expect(driver.effects == [.terminal(.setTheme("ember"))])
   }
 
-  @Test("The palette runs what it found")
+  @Test("The palette runs the found command")
   func palette() {
     var driver = Scenario.palette.play(size)
     driver.press("enter")
@@ -326,7 +326,7 @@ import Testing
       driver.effects == [.client(.setNetwork(enabled: false)), .terminal(.rememberCommands(["offline"]))])
   }
 
-  @Test("Ctrl-c closes a dialog, and only two of them within a second quit")
+  @Test("ctrl-c closes a dialog, and two within a second quit")
   func interrupt() {
     var driver = Scenario.help.play(size)
     driver.press("ctrl-c")
@@ -337,7 +337,7 @@ import Testing
     #expect(driver.effects == [.terminal(.quit(code: 130))])
   }
 
-  @Test("q asks only when waiting writes would be lost")
+  @Test("q asks only if pending writes would be lost")
   func quit() {
     var safe = Scenario.online.play(size)
     safe.press("q")
@@ -370,7 +370,7 @@ import Testing
 
   // MARK: Mouse
 
-  @Test("A click selects, a second one opens, and a hint in the footer can be clicked")
+  @Test("A click selects, a second opens, and footer hints can be clicked")
   func mouse() {
     var driver = Scenario.online.play(size)
     driver.mouse(.press, 8, 6)

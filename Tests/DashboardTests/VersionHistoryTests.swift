@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 
 /// What Diff and History know of a document.
-@Suite("Versions of documents")
+@Suite("Document versions")
 struct VersionHistoryTests {
   private static let size = Size(width: 120, height: 36)
 
@@ -33,7 +33,7 @@ struct VersionHistoryTests {
     return driver
   }
 
-  @Test("The open document has its history without a listener: what was first seen, own writes and the server's")
+  @Test("The open document has a history without a listener")
   func openDocument() {
     var driver = opened()
     let patch = Mutation(
@@ -68,7 +68,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("no field differs"))
   }
 
-  @Test("What the browser shows is remembered before it is opened")
+  @Test("Browsed documents are recorded before they are opened")
   func browser() {
     var driver = Driver(Self.size)
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -79,7 +79,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("\"new\"") && driver.screen.contains("\"paid\""))
   }
 
-  @Test("Enter on a row of the history opens that version's difference, on a row of the feed that event's")
+  @Test("enter on a history row opens that version's diff, on a feed row that event's")
   func enter() {
     var driver = opened()
     let listener = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "orders")
@@ -104,7 +104,7 @@ struct VersionHistoryTests {
     #expect(driver.state.detail?.version == nil)
   }
 
-  @Test("Several listeners tell one version once; what came too late is not taken for new")
+  @Test("Several listeners report a version once, and a late one is not new")
   func once() {
     var driver = opened()
     _ = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "a")
@@ -120,7 +120,7 @@ struct VersionHistoryTests {
     #expect(Set(driver.state.feed.rows.compactMap(\.version)).count == 1)
   }
 
-  @Test("A deletion is a version, and so is what comes after it")
+  @Test("A deletion is a version, and so is a later creation")
   func deletion() {
     var driver = opened()
     let gone = Document(key: key("orders/a"), version: version(9_000_000_000_000_000), state: .missing)
@@ -132,7 +132,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("-  status"))
   }
 
-  @Test("The first version that was seen is compared with nothing, unless the document came into being with it")
+  @Test("The first seen version has no diff, unless it created the document")
   func first() {
     var driver = opened()
     driver.press("]")
@@ -146,7 +146,7 @@ struct VersionHistoryTests {
     #expect(driver2.screen.contains("+  status"))
   }
 
-  @Test("The store stays within its number of versions and its bytes, and gives up the oldest")
+  @Test("The history is limited by versions and bytes and drops the oldest")
   func bounds() {
     func version(_ number: Int, _ text: String) -> VersionHistory.Version {
       VersionHistory.Version(
@@ -178,7 +178,7 @@ struct VersionHistoryTests {
     return driver
   }
 
-  @Test("Any two versions are compared: b marks one, the other is stepped to or chosen in the history")
+  @Test("Any two versions are compared: b marks one, and stepping selects the other")
   func anyTwo() {
     var driver = fourVersions()
     // The newest is marked, and the first one stepped to: of two the older one stands before.
@@ -200,7 +200,7 @@ struct VersionHistoryTests {
     #expect(driver.state.detail?.base == nil)
   }
 
-  @Test("A marked version that is no longer kept is told, and not replaced by another")
+  @Test("A marked version that was dropped is reported and not replaced")
   func lostMark() {
     var driver = fourVersions()
     driver.state.detail?.base = 100_000
@@ -208,7 +208,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("the marked version is no longer kept"))
   }
 
-  @Test("# leads from a version to the way of the write that caused it; what others wrote has none")
+  @Test("# opens the write that caused a version, if it is a local one")
   func causingWrite() {
     var driver = opened()
     let patch = Mutation(
@@ -224,7 +224,7 @@ struct VersionHistoryTests {
     #expect(driver.state.toasts.last?.text.contains("no write of this client caused it") == true)
   }
 
-  @Test("A version that is no longer kept says so, and not that none was seen")
+  @Test("A dropped version is reported as dropped, not as never seen")
   func forgotten() {
     var driver = opened()
     driver.state.detail?.version = 100_000

@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 
 /// The way of a write as lanes: what is told, and where on the axis.
-@Suite("Lanes of a write")
+@Suite("Write timeline lanes")
 struct WriteLanesTests {
   private func row(_ state: PendingWrite.State, tries: Int = 0, error: RPCStatus? = nil) -> QueueRow {
     QueueRow(pendingWrite(1, .update, "orders/o1", at: at(0), state, tries: tries, error: error))
@@ -24,7 +24,7 @@ struct WriteLanesTests {
       journey, echoes: [.init("orders", at: at(0.003))], outages: outages, results: results, now: at(now))
   }
 
-  @Test("At once: made, shown, sent, answered, heard")
+  @Test("Without delay: created, shown, sent, acknowledged, received")
   func direct() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.004))
@@ -41,7 +41,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.column(width: 35) == .milliseconds(1))
   }
 
-  @Test("Offline between: the outage has its lane, and its wait is broken with its length")
+  @Test("With an outage: a separate lane and a shortened wait with its length")
   func offline() {
     var journey = WriteJourney(row(.held))
     journey.note(row(.held), at: at(1))
@@ -56,7 +56,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["39 s"])
   }
 
-  @Test("A frozen server: two tries, each with what came of it, and 80 s are 80 s")
+  @Test("With a frozen server: two attempts with outcomes, drawn to scale")
   func frozen() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))
@@ -73,7 +73,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["48 s", "30 s"])
   }
 
-  @Test("A rejected write ends with the code; one under way has no end yet")
+  @Test("A rejected write ends with its code, and one in flight has no end")
   func rejected() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))
@@ -85,7 +85,7 @@ struct WriteLanesTests {
     #expect(journey.tries.count == 1)
   }
 
-  @Test("An axis is whole for any times and any width")
+  @Test("The axis is valid for any times and any width")
   func bounds() {
     let odd: [[Timestamp]] = [
       [], [at(0)], [at(0), at(0)], [Timestamp(seconds: .min / 4), Timestamp(seconds: .max / 4)],
@@ -101,7 +101,7 @@ struct WriteLanesTests {
     }
   }
 
-  @Test("enter on a write draws its lanes where there is room, and lists them elsewhere", arguments: [120, 80])
+  @Test("enter on a write draws its lanes if there is room, and otherwise lists them", arguments: [120, 80])
   func screen(_ width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: width == 120 ? 36 : 24))
     driver.press("2 g enter")
@@ -112,7 +112,7 @@ struct WriteLanesTests {
     #expect(driver.screen.contains("2.1 s after made"))
   }
 
-  @Test("# in the feed shows the way of the write behind the row, also after it has left the queue")
+  @Test("# in the feed shows the row's write, even after it has left the queue")
   func fromTheFeed() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.writeAcknowledged(BatchID(42), after: .milliseconds(9)), at: 19)

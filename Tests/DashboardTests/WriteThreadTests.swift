@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// What belongs to one write, and what an outage came to.
-@Suite("Threads of writes")
+@Suite("Write tracing")
 struct WriteThreadTests {
   private static let size = Size(width: 120, height: 36)
 
@@ -23,7 +23,7 @@ struct WriteThreadTests {
     }
   }
 
-  @Test("The selected write lights up its echoes, its answer and its document; another pane puts them out")
+  @Test("The selected write highlights its snapshots, outcome and document")
   func thread() {
     var driver = Scenario.online.play(Self.size)
     let before = marks(driver)
@@ -40,7 +40,7 @@ struct WriteThreadTests {
     #expect(marks(driver) == before)
   }
 
-  @Test("A row of the held feed lights up the others of its write, and the write in the queue")
+  @Test("A row of the paused feed highlights its write's rows and queue entry")
   func fromTheFeed() {
     var driver = Scenario.online.play(Self.size)
     driver.press("4 k")
@@ -50,7 +50,7 @@ struct WriteThreadTests {
     #expect(marks(driver) == 2)
   }
 
-  @Test("Enter on a write shows what it does field by field, and its way with the times; from there to its document")
+  @Test("enter on a write shows its fields and timeline, and leads to its document")
   func contents() {
     var driver = Scenario.online.play(Self.size)
     driver.press("2 g enter")
@@ -61,7 +61,7 @@ struct WriteThreadTests {
     #expect(driver.effects == [.client(.openDetail(key("orders/7Qf3xAzP")))])
   }
 
-  @Test("A document that this client wrote too counts as changed by others, if more of it differs")
+  @Test("A document also written locally counts as remote if more of it differs")
   func alsoMine() {
     let key = key("cities/SF")
     func city(_ name: String, _ n: Value, pending: Document.PendingWrites = .none) -> Document {
@@ -85,7 +85,7 @@ struct WriteThreadTests {
     #expect(changes(timed, city("zzz", .timestamp(at(2))), [.acknowledged(BatchID(1)), .fromServer]) == 0)
   }
 
-  @Test("A rejected write can be looked at too, with what the server said")
+  @Test("A rejected write can be opened with the server's error")
   func rejected() {
     var driver = Scenario.online.play(Self.size)
     driver.client(.writeRejected(BatchID(44), RPCStatus(.permissionDenied, "only admins")), at: 18)
@@ -96,7 +96,7 @@ struct WriteThreadTests {
 
   // MARK: Reconnecting
 
-  @Test("Coming back is accounted for in the feed: how long, how many writes in which time, what was caught up")
+  @Test("The feed summarizes a reconnect: duration, writes sent and changes received")
   func reconnection() throws {
     var driver = Driver(Self.size)
     driver.client(.status(Scenario.status(0)), at: 0)

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("Text is cut at the right edge, the maximum width and the clip")
+  @Test("Text is clipped at the right edge, the maximum width and the clip rectangle")
   func clipping() {
     var canvas = Canvas(size: Size(width: 8, height: 2))
 
@@ -34,7 +34,7 @@ import Testing
     #expect(canvas.text(row: 1) == "cd   y  ")
   }
 
-  @Test("Chained text stands side by side")
+  @Test("Chained text is drawn consecutively")
   func chaining() {
     var canvas = Canvas(size: Size(width: 10, height: 1))
     var x = canvas.put("漢", at: Point(x: 0, y: 0))
@@ -60,7 +60,7 @@ import Testing
     #expect(canvas.text(row: 0) == " b ")
   }
 
-  @Test("Drawing over one half of a wide character blanks the other", arguments: [(0, "x b"), (1, " xb"), (2, "漢x")])
+  @Test("Drawing over half of a wide character blanks the other half", arguments: [(0, "x b"), (1, " xb"), (2, "漢x")])
   func halves(x: Int, shown: String) {
     var canvas = Canvas(size: Size(width: 3, height: 1))
     canvas.put("漢b", at: Point(x: 0, y: 0))
@@ -69,7 +69,7 @@ import Testing
     #expect(canvas.text(row: 0) == shown)
   }
 
-  @Test("A wide character over parts of two others blanks both remains")
+  @Test("A wide character over parts of two others blanks their remains")
   func wideOverWide() {
     var canvas = Canvas(size: Size(width: 4, height: 1))
     canvas.put("漢字", at: Point(x: 0, y: 0))
@@ -90,7 +90,7 @@ import Testing
     #expect(canvas[8, 2].role == .accent)
   }
 
-  @Test("Filling and recolouring touch only their rectangle")
+  @Test("Filling and recoloring affect only their rectangle")
   func fillAndApply() {
     var canvas = Canvas(size: Size(width: 4, height: 2))
     canvas.put("abcd", at: Point(x: 0, y: 0))
@@ -105,7 +105,7 @@ import Testing
     #expect(canvas[3, 1].attributes == .underline)
   }
 
-  @Test("The golden dump shows text, roles and a legend")
+  @Test("The golden dump contains text, roles and a legend")
   func golden() {
     var canvas = Canvas(size: Size(width: 5, height: 1))
     canvas.put("ok", at: Point(x: 0, y: 0), role: .stateOnline)
@@ -126,7 +126,7 @@ import Testing
         """)
   }
 
-  @Test("Every role has a letter of its own in goldens, and every chain of parents ends at text")
+  @Test("Every role has a unique golden letter and a parent chain that ends at text")
   func roles() {
     let codes = Set(Role.allCases.map(\.code))
     #expect(codes.count == Role.allCases.count && !codes.contains(" "))
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("Random drawing with extreme coordinates keeps every row whole")
+  @Test("Random drawing with extreme coordinates keeps rows valid")
   func randomDrawing() {
     var random = SeededGenerator(seed: 3)
     let extremes = [Int.min, -1_000_000, -3, -1, 0, 1, 4, 7, 8, 9, 1_000_000, Int.max]
@@ -166,13 +166,13 @@ import Testing
     }
   }
 
-  @Test("A sparkline scales to its highest value and survives nonsense")
+  @Test("A sparkline scales to its maximum and handles invalid values")
   func sparkline() {
     #expect(Glyphs.unicode.sparkline([0, 1, 7, .nan, -3, .infinity]) == "▁▂█▁▁▁")
     #expect(Glyphs.ascii.sparkline([0, 4]) == "_#")
   }
 
-  @Test("Every glyph of both sets takes the same columns")
+  @Test("Every glyph is as wide as its ASCII counterpart")
   func glyphWidths() {
     let unicode = Mirror(reflecting: Glyphs.unicode).children.compactMap { $0.value as? String }
     let ascii = Mirror(reflecting: Glyphs.ascii).children.compactMap { $0.value as? String }

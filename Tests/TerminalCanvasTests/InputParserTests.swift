@@ -54,7 +54,7 @@ import Testing
     ("\u{1B}P>|tmux 3.3a\u{1B}\\\u{1B}[?2026;2$y\u{1B}[?62;c", [.reply(.other), .reply(.other), .reply(.other)]),
   ]
 
-  @Test("A recorded sequence gives the same events however it is split", arguments: recorded)
+  @Test("A recorded input sequence gives the same events however it is split", arguments: recorded)
   func splits(text: String, events: [InputEvent]) {
     let bytes = Array(text.utf8)
     var whole = InputParser()
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "What could be a key is one after a silence",
+    "An ambiguous prefix becomes a key after a pause",
     arguments: [
       ("\u{1B}", ["esc"]), ("\u{1B}\u{1B}", ["esc", "esc"]), ("\u{1B}[", ["alt-["]), ("\u{1B}O", ["alt-O"]),
       ("\u{1B}]", ["alt-]"]), ("\u{1B}\u{1B}[", ["esc", "alt-["]),
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "Half a sequence is not a key: flushing leaves it alone",
+    "Flushing does not turn half a sequence into a key",
     arguments: ["\u{1B}[1;", "\u{1B}]11;rgb", "\u{1B}[200~abc\u{1B}"])
   func unflushed(text: String) {
     var parser = InputParser()
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "A control byte ends an unfinished sequence, so that the keyboard never locks",
+    "A control byte ends an unfinished sequence so that the keyboard never locks",
     arguments: ["\u{1B}[1;2", "\u{1B}]11;rgb", "\u{1B}P1$r", "\u{1B}O", "\u{1B}[["])
   func recovery(text: String) {
     var parser = InputParser()
@@ -117,7 +117,7 @@ import Testing
     #expect(parser.feed("\u{1B}[<99999999999;99999999999;999999999M".utf8) == [])
   }
 
-  @Test("A paste beyond the limit keeps its head and ends where it ends")
+  @Test("A paste over the limit is truncated and ends at its end marker")
   func longPaste() {
     var parser = InputParser()
     let text = String(repeating: "x", count: (1 << 20) + 5)
@@ -126,7 +126,7 @@ import Testing
     #expect(events == [.paste(String(repeating: "x", count: 1 << 20)), Self.key("q")])
   }
 
-  @Test("Random bytes never trap and mean the same however they are split")
+  @Test("Random bytes never trap and parse the same however they are split")
   func fuzz() {
     var random = SeededGenerator(seed: 42)
     let alphabet = Array("\u{1B}\u{1B}\u{1B}[[[O]P?<;:0159~AMRmnuZI\\\u{7}\u{3}\rx é漢".utf8) + [0xFF, 0x80, 0xE2]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct KeyTests {
   @Test(
-    "The notation of keymaps survives reading and printing",
+    "Keymap notation round-trips",
     arguments: [
       "j", "G", "ctrl-d", "shift-tab", "space", "enter", "esc", "tab", "f1", "f12", "alt-x", "ctrl-alt-up", "pgup",
       "pgdn",
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "Different spellings of what a terminal sends alike are one key",
+    "Notations for the same terminal input are the same key",
     arguments: [
       ("ctrl-m", "enter"), ("ctrl-i", "tab"), ("ctrl-[", "esc"), ("ctrl-h", "backspace"), ("shift-a", "A"),
       ("Ctrl-D", "ctrl-d"),
@@ -30,7 +30,7 @@ import Testing
     #expect(Key(spelling)?.description == canonical)
   }
 
-  @Test("What is not a key has no value", arguments: ["", "ctrl-", "foo", "f0", "f99", "\n", "\u{1B}", "ab"])
+  @Test("An invalid key name has no value", arguments: ["", "ctrl-", "foo", "f0", "f99", "\n", "\u{1B}", "ab"])
   func nonsense(text: String) {
     #expect(Key(text) == nil)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SafeTextTests {
   @Test(
-    "Widths follow the table of the module, whatever the machine's C library says",
+    "Character widths follow the built-in table instead of the C library",
     arguments: [
       ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("ｗｉｄｅ", 8), ("⚡", 2), ("🟢", 2), ("🫠", 2),
       ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("ไทย", 3), ("▌", 1), ("─", 1), ("✈\u{FE0F}", 1), ("🎉", 2),
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "Text that could move the cursor, reorder or hide other text is spelled out",
+    "Characters that move the cursor, reorder or hide text are escaped",
     arguments: [
       ("a\nb\tc\rd", #"a\nb\tc\rd"#), ("\u{1B}[2J", "␛[2J"), ("\u{0}\u{7}\u{7F}", "␀␇␡"), ("\u{9B}31m", "⟨U+009B⟩31m"),
       ("user\u{202E}gpj.exe", "user⟨U+202E⟩gpj.exe"), ("\u{2066}x\u{2069}", "⟨U+2066⟩x⟨U+2069⟩"),
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "Emoji sequences become what every terminal draws alike",
+    "Emoji sequences become text that all terminals draw alike",
     arguments: [
       ("👍🏽", "👍"), ("👨‍👩‍👧!", "👨+!"), ("❤️", "❤"), ("👩🏽‍❤️‍👩🏻.", "👩+."), ("🇯🇵", "JP"), ("🏽", "🏽"),
       ("\u{378}", "▯"), ("\u{E000}", "▯"), ("\u{301}x", "◌\u{301}x"), ("🏴‍☠️ x", "🏴+ x"),
@@ -50,7 +50,7 @@ import Testing
     #expect(clusters[0].scalars.count == 3)
   }
 
-  @Test("Sanitising twice changes nothing more")
+  @Test("Sanitizing is idempotent")
   func idempotent() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<500 {
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "Shortened text never exceeds its columns and shows that it was cut",
+    "Truncated text fits its columns and shows the truncation",
     arguments: [
       ("abcdef", 6, "abcdef"), ("abcdefg", 6, "abcde…"), ("abc", 1, "…"), ("abc", 0, ""), ("a", 1, "a"),
       ("漢字漢", 5, "漢字…"),
@@ -72,7 +72,7 @@ import Testing
     #expect(SafeText.truncated(text, to: columns) == shown)
   }
 
-  @Test("Shortening any text keeps within any number of columns")
+  @Test("Truncating any text respects any number of columns")
   func truncationProperty() {
     var random = SeededGenerator(seed: 11)
     for _ in 0..<500 {

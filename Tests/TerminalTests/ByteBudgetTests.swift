@@ -93,7 +93,7 @@ extension PainterTests {
 
     private func bytes() -> Int { painter.frame(view(state)).count }
 
-    @Test("A first paint is at most 6 KB, one with a full feed at most 8 KB, and what shows nothing new is nothing")
+    @Test("A first paint costs at most 6 KB, 8 KB with a full feed, and a repeat nothing")
     mutating func firstPaint() {
       defer { painter.close() }
       #expect((1...6144).contains(bytes()))
@@ -113,7 +113,7 @@ extension PainterTests {
       client(.status(status))
     }
 
-    @Test("An event at the end of the feed is at most 150 bytes in its frame, and at most 250 with all that follows it")
+    @Test("An event at the feed's end costs at most 150 bytes, 250 with its follow-ups")
     mutating func feedEvent() {
       defer { painter.close() }
       for number in 0..<40 {
@@ -136,7 +136,7 @@ extension PainterTests {
       #expect((all.max() ?? 0) <= 250, "\(all)")
     }
 
-    @Test("A step of the session's band is at most 40 bytes, and none where nothing happens")
+    @Test("A step of the session band costs at most 40 bytes, and none without events")
     mutating func band() {
       defer { painter.close() }
       for _ in 0..<20 {
@@ -159,7 +159,7 @@ extension PainterTests {
       #expect(steps.allSatisfy { $0 <= 40 } && steps.contains { $0 > 0 }, "\(steps)")
     }
 
-    @Test("On a slow line an event is at most 130 bytes in its frame, and a minute of ages at most 720 in seven frames")
+    @Test("On a slow line an event costs at most 130 bytes and a minute of ages 720")
     mutating func slowLine() {
       defer { painter.close() }
       apply(.link(isSlow: true, at: now))
@@ -190,7 +190,7 @@ extension PainterTests {
       #expect(sum <= 720 && (1...7).contains(frames), "\(sum) in \(frames)")
     }
 
-    @Test("An idle minute costs nothing, nor do ten")
+    @Test("One or ten idle minutes cost nothing")
     mutating func idle() {
       defer { painter.close() }
       figures(0)
@@ -207,7 +207,7 @@ extension PainterTests {
       #expect(sum == 0)
     }
 
-    @Test("A change of focus is at most 160 bytes, or 170 from the feed")
+    @Test("A focus change costs at most 160 bytes, 170 from the feed")
     mutating func focus() {
       defer { painter.close() }
       for _ in 0..<40 { event() }
@@ -236,7 +236,7 @@ extension PainterTests {
     }
 
     @Test(
-      "A changed row in sight, two fields of it, is at most 400 bytes in tree and feed together, its tint's end too")
+      "A visible row with two changed fields costs at most 400 bytes, tint included")
     mutating func changedRow() {
       defer { painter.close() }
       for number in 0..<9 {
@@ -274,7 +274,7 @@ extension PainterTests {
       client(.windowLoaded(window, documents, isFromCache: false, total: documents.count))
     }
 
-    @Test("A pane that unfolds beside a document takes what its frame and lines take, and gives it back")
+    @Test("A pane that unfolds next to a document costs only its frame and lines")
     mutating func unfolding() {
       defer { painter.close() }
       for _ in 0..<40 { event() }
@@ -288,7 +288,7 @@ extension PainterTests {
       #expect(counts.values.allSatisfy { (1...1_400).contains($0) }, "\(counts)")
     }
 
-    @Test("A change of a document in the tree is at most 120 bytes, and as many when its tint fades")
+    @Test("A changed document in the tree costs at most 120 bytes, and fading as many")
     mutating func change() {
       defer { painter.close() }
       // A field that never differed gets its column first.
@@ -316,7 +316,7 @@ extension PainterTests {
     }
 
     @Test(
-      "A move of the selection is at most 60 bytes, or 120 where the row's first text is highlighted",
+      "Moving the selection costs at most 60 bytes, 120 with a highlighted row",
       arguments: [(false, 60), (true, 120)])
     mutating func move(_ isFull: Bool, _ limit: Int) {
       defer { painter.close() }

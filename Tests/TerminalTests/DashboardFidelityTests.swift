@@ -19,7 +19,7 @@ import Testing
 extension PainterTests {
   /// The dashboard's own frames, replayed by a terminal: after each the terminal shows the canvas, in the same looks.
   @MainActor @Suite struct DashboardFidelityTests {
-    @Test("After random keys and news the terminal shows the canvas", arguments: terminalDepths.indices, screenSizes)
+    @Test("After random keys and events the terminal shows the canvas", arguments: terminalDepths.indices, screenSizes)
     func fidelity(_ index: Int, _ size: Size) throws {
       setlocale(LC_ALL, "C.UTF-8")
       let (terminal, depth) = terminalDepths[index]

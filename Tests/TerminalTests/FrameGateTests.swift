@@ -66,7 +66,7 @@ import Testing
     return outcome
   }
 
-  @Test("A fast terminal gets thirty frames a second")
+  @Test("A fast terminal gets 30 frames a second")
   func fast() {
     let outcome = run(Line(10_000_000), newsBytes: 1_000)
 
@@ -85,7 +85,7 @@ import Testing
     #expect(outcome.isSlow == answers)
   }
 
-  @Test("On a line of 200 ms each way there is one frame of news for each round trip, and keys do not wait for it")
+  @Test("At 200 ms latency events get one frame per round trip, and keys do not wait")
   func distant() {
     let outcome = run(Line(1_000_000, latency: .milliseconds(200)), newsBytes: 1_000)
 
@@ -94,7 +94,7 @@ import Testing
     #expect(outcome.isSlow)
   }
 
-  @Test("The first frames ask whatever follows, so that a slow line is known; later one that stands alone asks nothing")
+  @Test("The first frames measure the line, and later single frames do not")
   func firstFrames() {
     var gate = FrameGate()
     var now = FrameGate.Moment.now
@@ -110,7 +110,7 @@ import Testing
     #expect(!asks && gate.owedAnswer == nil)
   }
 
-  @Test("A line that counts as slow is slow whatever its round trip")
+  @Test("The slow-line option applies whatever the round trip")
   func slowByOption() {
     var gate = FrameGate()
     #expect(!gate.isSlow && !gate.holdsNews)
@@ -121,7 +121,7 @@ import Testing
     #expect(gate.isSlow)
   }
 
-  @Test("A screen that is looked at from afar gets as few frames of news as it asks for; keys do not wait for that")
+  @Test("A remote screen gets event frames at its interval, and keys do not wait")
   func fewFrames() {
     var gate = FrameGate()
     gate.newsInterval = .milliseconds(500)
@@ -141,7 +141,7 @@ import Testing
     #expect(gate.due(for: .news, at: now) - now == .milliseconds(500))
   }
 
-  @Test("A terminal that never answers is asked twice")
+  @Test("A terminal that never responds is queried only twice")
   func questions() {
     var gate = FrameGate()
     var now = FrameGate.Moment.now

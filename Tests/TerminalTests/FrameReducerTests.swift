@@ -7,7 +7,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite("A terminal is told what it does not know")
+@Suite("Reduced terminal output")
 struct FrameReducerTests {
   private static func reduced(_ frames: [String], abilities: FrameReducer.Abilities = .init()) -> [String] {
     var reducer = FrameReducer(height: 8, abilities: abilities)
@@ -17,7 +17,7 @@ struct FrameReducerTests {
   }
 
   @Test(
-    "Looks are said once, from what the terminal has, also in the next frame",
+    "Styles are sent once, relative to the terminal's state, across frames too",
     arguments: [
       (["\u{1B}[38;5;1m\u{1B}[48;5;2ma\u{1B}[38;5;3m\u{1B}[48;5;2mb"], ["\u{1B}[38;5;1;48;5;2ma\u{1B}[38;5;3mb"]),
       (["\u{1B}[31;44ma\u{1B}[39;49m\u{1B}(B\u{1B}[m", "\u{1B}[32;44mb"], ["\u{1B}[31;44ma", "\u{1B}[32mb"]),
@@ -34,14 +34,14 @@ struct FrameReducerTests {
     #expect(Self.reduced(frames) == expected)
   }
 
-  @Test("A terminal that cannot take single attributes back is reset")
+  @Test("A terminal that cannot unset single attributes is reset")
   func resets() {
     #expect(
       Self.reduced(["\u{1B}[1;4ma\u{1B}[0;1mb"], abilities: .init(unsetsAttributes: false))
         == ["\u{1B}[1;4ma\u{1B}[0;1mb"])
   }
 
-  @Test("Margins stay for the next line that scrolls in, whose blanks are not drawn")
+  @Test("Scroll margins are kept for the next line, and its blanks are not drawn")
   func scrolling() {
     let row = "\u{1B}[3;6r\u{1B}[6;1H\u{1B}[44m\n\u{1B}[1;8r\u{1B}[6;1H\u{1B}[31ma        b\u{1B}[K\u{1B}[m"
     #expect(
@@ -54,7 +54,7 @@ struct FrameReducerTests {
       "margins would stop the cursor")
   }
 
-  @Test("A move within a row names the column alone, where the row is known and the terminal can do that")
+  @Test("A move within a known row sends only the column if the terminal supports it")
   func moves() {
     let frame = "\u{1B}[2;3Ha\u{1B}[2;49Hb\u{1B}[2;1Hc\u{1B}[9dd\u{1B}[9;4He\u{1B}[9;4H\nf\u{1B}[9;7Hg"
     let plain = "\u{1B}[2;3Ha\u{1B}[49Gb\rc\u{1B}[9dd\u{1B}[4Ge\u{1B}[4G\nf\u{1B}[9;7Hg"
@@ -64,7 +64,7 @@ struct FrameReducerTests {
     #expect(Self.reduced(["\u{1B}[2;3Ha\u{1B}[2;49Hb"]) == ["\u{1B}[2;3Ha\u{1B}[2;49Hb"])
   }
 
-  @Test("What is left is undone before other programs get the terminal")
+  @Test("Leftover state is undone before other programs use the terminal")
   func finishing() {
     var reducer = FrameReducer(height: 8)
     _ = reducer.reduced(Array("\u{1B}[3;6r\u{1B}[6;1H\u{1B}[44m\n".utf8))
@@ -72,7 +72,7 @@ struct FrameReducerTests {
     #expect(String(decoding: reducer.reduced(Array("a".utf8)), as: UTF8.self) == "\u{1B}[ma")
   }
 
-  @Test("Random frames show the same as they were, in fewer bytes", arguments: [true, false])
+  @Test("Random frames show the same picture in fewer bytes", arguments: [true, false])
   func random(_ unsetsAttributes: Bool) {
     var random = SeededGenerator(seed: 11)
     // Wide enough that nothing wraps, which ncurses leaves to no terminal.

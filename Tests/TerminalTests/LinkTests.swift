@@ -31,7 +31,7 @@ extension PainterTests {
 
     private func text(_ canvas: Canvas) -> String { String(decoding: painter.frame(canvas), as: UTF8.self) }
 
-    @Test("The text of a link is drawn as one, once, with cursor and colours as they were; without it, as plain text")
+    @Test("A link is sent once with cursor and colors unchanged, or as plain text")
     func drawn() {
       defer { painter.close() }
       painter.showsLinks = true
@@ -45,7 +45,7 @@ extension PainterTests {
       #expect(gone.contains("]8;;\u{1B}\\") && !gone.contains("https"), "\(gone.debugDescription)")
     }
 
-    @Test("Unless links are wanted, the bytes are those of the text alone")
+    @Test("With links disabled only the bytes of the text are sent")
     func off() {
       defer { painter.close() }
       // The first frame enters the screen too.
@@ -57,7 +57,7 @@ extension PainterTests {
     }
 
     @Test(
-      "An address that is none of the web, or that could end its sequence, is no link",
+      "An address that is not a web address or could end its sequence is not a link",
       arguments: [
         "", "javascript:alert(1)", "file:///etc/passwd", "https://a\u{1B}\\", "https://a b", "https://a\u{7}",
         "https://é", "https://" + String(repeating: "a", count: 3_000),
@@ -67,7 +67,7 @@ extension PainterTests {
       #expect(canvas(address).links.isEmpty)
     }
 
-    @Test("What covers a link ends it")
+    @Test("Text drawn over a link ends it")
     func covered() {
       painter.close()
       var canvas = canvas()

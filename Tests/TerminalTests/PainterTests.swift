@@ -42,11 +42,7 @@ import Testing
     return canvas
   }
 
-  @Test(
-    """
-    An unchanged frame is no bytes, a first paint at most 6 KB, a cursor move 160 bytes, a clock 64, an event 150, or \
-    200 when the cursor stays in its row
-    """)
+  @Test("Unchanged frames, first paints, moves and events stay within their budgets")
   func budgets() throws {
     let size = Size(width: 120, height: 36)
     let painter = try painter(size)
@@ -70,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "What the terminal shows after each frame is what the canvas says",
+    "After each frame the terminal shows the canvas",
     arguments: ["xterm-256color", "screen", "linux"])
   func fidelity(terminal: String) throws {
     let size = Size(width: 24, height: 8)
@@ -93,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("A cluster whose width the C library sees differently never reaches ncurses")
+  @Test("A cluster with a different width in the C library never reaches ncurses")
   func disagreement() throws {
     let size = Size(width: 10, height: 1)
     let painter = try painter(size)
@@ -107,7 +103,7 @@ import Testing
     #expect(shown.text == [wcwidth(0x3248) == 1 ? "a\u{3248}b       " : "a?b       "])
   }
 
-  @Test("Leaving gives the main screen back, and the next frame repaints all")
+  @Test("Leaving restores the main screen, and the next frame repaints everything")
   func leaving() throws {
     let size = Size(width: 40, height: 5)
     let painter = try painter(size)
@@ -123,7 +119,7 @@ import Testing
     #expect(again.contains("\u{1B}[?1049h") && again.contains("hello") && again.contains("\u{1B}[?25l"))
   }
 
-  @Test("The cursor shows where the canvas has it and hides again")
+  @Test("The cursor shows at its position on the canvas and hides again")
   func cursor() throws {
     let size = Size(width: 10, height: 3)
     let painter = try painter(size)
@@ -139,7 +135,7 @@ import Testing
     #expect(hidden.contains("\u{1B}[?25l"))
   }
 
-  @Test("A theme switch and a resize repaint; the canvas may be smaller or larger than the screen")
+  @Test("A theme switch and a resize repaint, with a canvas of any size")
   func changes() throws {
     let painter = try painter(Size(width: 20, height: 4))
     defer { painter.close() }
@@ -160,7 +156,7 @@ import Testing
   }
 
   @Test(
-    "Colours follow the terminal, NO_COLOR and the user's wish",
+    "Colors follow the terminal, NO_COLOR and the user's option",
     arguments: [
       ("xterm-256color", [:], nil, ColorDepth.c256), ("xterm", [:], nil, .eight), ("vt100", [:], nil, .mono),
       ("linux", [:], nil, .eight), ("xterm-256color", ["NO_COLOR": "1"], nil, .mono),
@@ -183,7 +179,7 @@ import Testing
     #expect((bytes.firstMatch(of: /[\[;]3[0-8]/) != nil) == (depth != .mono))
   }
 
-  @Test("True colour sends the theme's own colours, and leaves nothing in the environment")
+  @Test("True color sends the theme's colors and leaves the environment unchanged")
   func directColor() throws {
     let size = Size(width: 10, height: 2)
     let painter = try painter(size, environment: ["COLORTERM": "truecolor"])
@@ -196,7 +192,7 @@ import Testing
     #expect(getenv("TERMINFO").map { !String(cString: $0).hasPrefix("b64:") } ?? true)
   }
 
-  @Test("A description that is cut or is none is refused")
+  @Test("A truncated or invalid terminal description is rejected")
   func damagedDescription() {
     #expect(DirectColorDescription([]) == nil)
     #expect(DirectColorDescription(Array(repeating: 0xFF, count: 4000)) == nil)
@@ -207,7 +203,7 @@ import Testing
   }
 
   @Test(
-    "A terminal that cannot be used is an error with a way out",
+    "An unusable terminal is an error with advice",
     arguments: [("nonsense", TerminalError.Code.unknownTerminal), ("dumb", .unusableTerminal)])
   func unusable(terminal: String, code: TerminalError.Code) {
     #expect {
@@ -217,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("No size of the screen traps", arguments: [(1, 1), (1, 3), (2, 1), (500, 1), (3, 300)])
+  @Test("Any screen size works", arguments: [(1, 1), (1, 3), (2, 1), (500, 1), (3, 300)])
   func sizes(width: Int, height: Int) throws {
     let size = Size(width: width, height: height)
     let painter = try painter(size)

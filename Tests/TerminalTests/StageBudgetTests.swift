@@ -67,7 +67,7 @@ extension PainterTests {
     }
 
     @Test(
-      "Moving the focus between two clients side by side costs at most 550 bytes, and nothing more afterwards")
+      "Moving the focus between two clients costs at most 550 bytes, once")
     func focus() throws {
       let run = try Run(Size(width: 160, height: 48))
       defer { run.painter.close() }
@@ -79,7 +79,7 @@ extension PainterTests {
     }
 
     @Test(
-      "An event of one of two clients costs at most 1 100 bytes side by side, and 200 where one stands above the other",
+      "An event of one of two clients costs at most 1,100 bytes, 200 when stacked",
       arguments: [(160, 48, 1100), (120, 36, 200)])
     func event(_ width: Int, _ height: Int, _ limit: Int) throws {
       var run = try Run(Size(width: width, height: height))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct TerminalSignalTests {
   @Test(
-    "A signal that ends the program gives the exit code that shells report",
+    "A fatal signal gives the exit status that shells report",
     arguments: [
       (SIGTERM, 143), (SIGINT, 130), (SIGQUIT, 131), (SIGHUP, 129), (SIGWINCH, nil), (SIGCONT, nil),
       (SIGTSTP, nil),
@@ -16,7 +16,7 @@ import Testing
     #expect(try #require(TerminalSignal(number: number)).exitCode == code)
   }
 
-  @Test("Only what keys cause is kept from the program while another one has the terminal")
+  @Test("While another program has the terminal only keyboard signals are ignored")
   func keyboard() {
     let fromKeyboard = TerminalSignal.watched.filter { TerminalSignal(number: $0)?.isFromKeyboard == true }
 

@@ -90,18 +90,19 @@ extension PainterTests {
     }
 
     @Test(
-      "With twenty listeners that all move, the largest wall takes at most 5 KB a second",
+      "With 20 active listeners the largest wall costs at most 5 KB a second",
       .enabled(if: TestSize.isFull))
     func moving() throws { try measure(Size(width: 300, height: 80), 20) }
 
-    @Test("With ninety no more: more lines that move, move less often", .enabled(if: TestSize.isFull))
+    @Test("With 90 active listeners the wall costs no more, as lines update less often", .enabled(if: TestSize.isFull))
     func crowded() throws { try measure(Size(width: 300, height: 80), 90) }
 
     @Test(
-      "And so on a small screen", arguments: [(Size(width: 80, height: 24), 30), (Size(width: 120, height: 36), 8)])
+      "On a small screen the wall stays within the same budget",
+      arguments: [(Size(width: 80, height: 24), 30), (Size(width: 120, height: 36), 8)])
     func movingSmall(_ size: Size, _ count: Int) throws { try measure(size, count) }
 
-    @Test("With few listeners, whose graphs are tall and whose events fill the rest, no more")
+    @Test("With few listeners and tall graphs the wall stays within the same budget")
     func tall() throws { try measure(Size(width: 200, height: 60), 3) }
 
     private func measure(_ size: Size, _ count: Int) throws {
@@ -123,7 +124,7 @@ extension PainterTests {
       print("wall \(size.width)x\(size.height), \(count) listeners: \(perSecond) B/s, most \(measured.max() ?? 0)")
     }
 
-    @Test("A wall on which nothing happens any more sends nothing")
+    @Test("An idle wall sends nothing")
     func idle() throws {
       var session = try Session(Size(width: 120, height: 36), listeners: 5)
       defer { session.painter.close() }

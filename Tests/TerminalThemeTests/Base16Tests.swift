@@ -44,7 +44,7 @@ import Testing
     return (theme, corrections)
   }
 
-  @Test("A scheme becomes a theme that passes the check, whatever its contrasts", arguments: [ocean, faint])
+  @Test("Any Base16 scheme becomes a theme that passes the check, whatever its contrast", arguments: [ocean, faint])
   func readable(_ scheme: String) throws {
     let (theme, corrections) = try theme(scheme)
     #expect(ThemeLint.findings(theme).map(\.description) == [])
@@ -52,7 +52,7 @@ import Testing
     #expect(theme.variant == (scheme == Self.ocean ? .dark : .light))
   }
 
-  @Test("Its colours are those of text, changes and states; name and author stay")
+  @Test("Its colors become text, changes and states, and name and author are kept")
   func colors() throws {
     let (theme, corrections) = try theme(Self.ocean)
     #expect(theme.name == "Ocean " && theme.author == "Chris Kempson (http://chriskempson.com)")
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "What is no scheme is an error with its line",
+    "An invalid scheme is an error with its line",
     arguments: [
       ("base00: \"#12\"\n", "x.yaml:1: base00: \"#12\" is no colour; write \"#rrggbb\""),
       ("name: x\n", "x.yaml: base00 is missing: a base16 scheme has base00 to base0F"),
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite struct VisionPreviewTests {
-  @Test("Each kind of vision has the telling colours as it sees them, and the two that are nearest")
+  @Test("Each kind of color vision shows its status colors and the two most similar")
   func previews() throws {
     let ember = try ThemeCatalog().theme(named: "ember").theme
     let gruvbox = try ThemeCatalog().theme(named: "gruvbox-dark").theme

@@ -24,7 +24,7 @@ import Testing
     #expect(ThemeLint.findings(theme).map(\.description) == [])
   }
 
-  @Test("Names of listeners, values that recur and what changed are text, and have its contrast", arguments: slugs)
+  @Test("Listener names, repeated values and changes are text with sufficient contrast", arguments: slugs)
   func hues(slug: String) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme
     let roles = Role.allCases.filter { role in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A built-in theme gives every role a look at every depth and keeps states apart from plain text", arguments: slugs)
+    "A built-in theme styles every role at every depth and distinguishes states", arguments: slugs)
   func complete(slug: String) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme
     for depth in ColorDepth.allCases {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "Themes that promise it keep added, modified and removed apart for colour-blind people, at both depths",
+    "Color-blind themes distinguish added, modified and removed at both depths",
     arguments: [("ember", 42.0, 25.0), ("paper", 26.5, 25), ("okabe-ito", 33.5, 25)])
   func colorBlindSafety(slug: String, trueColor: Double, c256: Double) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme
@@ -69,7 +69,7 @@ import Testing
     #expect(try #require(ThemeLint.smallestDifference(among: roles, in: theme, at: .c256)) >= c256)
   }
 
-  @Test("The lint sees grey text on grey and green beside red")
+  @Test("The lint detects gray text on gray, and green next to red")
   func lintFinds() {
     func rgb(_ hex: String) -> ThemeColor { .rgb(RGB(hex: hex) ?? RGB(0, 0, 0), c256: nil, c16: nil) }
     let theme = Theme(
@@ -85,7 +85,7 @@ import Testing
     #expect(!findings.contains("contrast of border"))
   }
 
-  @Test("A tint can be seen, and with 256 colours is neither the selection nor another tint", arguments: slugs)
+  @Test("A tint is visible, and in 256 colors differs from the selection and other tints", arguments: slugs)
   func tints(slug: String) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme
     guard slug != "monochrome" else { return }
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("The monochrome theme never names a colour", arguments: ColorDepth.allCases)
+  @Test("The monochrome theme uses no color", arguments: ColorDepth.allCases)
   func monochrome(depth: ColorDepth) throws {
     let theme = try ThemeCatalog().theme(named: "monochrome").theme
 

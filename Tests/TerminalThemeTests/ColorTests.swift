@@ -5,7 +5,7 @@ import Testing
 @testable import TerminalTheme
 
 @Suite struct ColorTests {
-  @Test("Hex colours are read in both lengths and printed in the long one")
+  @Test("Hex colors are parsed in both lengths and printed in the long one")
   func hex() {
     #expect(RGB(hex: "#f80")?.description == "#ff8800")
     #expect(RGB(hex: "#11141a") == RGB(17, 20, 26))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "The nearest of the 240 fixed colours is chosen by look",
+    "The nearest of the 240 fixed colors is chosen perceptually",
     arguments: [
       ("#000000", 16), ("#ffffff", 231), ("#ff0000", 196), ("#808080", 244), ("#64ecd5", 122), ("#005e9c", 25),
     ])
@@ -27,7 +27,7 @@ import Testing
     #expect(XtermPalette.nearest(to: try #require(RGB(hex: hex))) == index)
   }
 
-  @Test("Every fixed colour is its own nearest, save for greys that occur twice")
+  @Test("Every fixed color is its own nearest, except duplicate grays")
   func quantiserIdentity() throws {
     for index in UInt8(16)...255 {
       let color = try #require(XtermPalette.color(index))
@@ -36,7 +36,7 @@ import Testing
     #expect(XtermPalette.color(15) == nil)
   }
 
-  @Test("Red and green look alike without the second kind of cones")
+  @Test("Red and green look alike without the second type of cone")
   func colorVision() throws {
     let green = try #require(RGB(hex: "#859900"))
     let red = try #require(RGB(hex: "#dc322f"))

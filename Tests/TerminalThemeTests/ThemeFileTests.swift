@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "What is merely unknown is a warning with a suggestion",
+    "An unknown name is a warning with a suggestion",
     arguments: [
       (
         Self.head + "[roles]\n\"change.aded\" = \"fg\"",
@@ -71,7 +71,7 @@ import Testing
     #expect(try parse(text).warnings.map(\.description) == [message])
   }
 
-  @Test("A role takes its colours from itself, its parents and the palette, in this order")
+  @Test("A role inherits colors from itself, its parents and the palette, in this order")
   func resolution() throws {
     let theme = try parse(
       Self.head + """
@@ -96,7 +96,7 @@ import Testing
     #expect(theme.resolved(.text, at: .trueColor).foreground == .rgb(RGB(255, 255, 255)))
   }
 
-  @Test("An heir changes the palette and keeps the roles; names are looked up in its own palette")
+  @Test("A derived theme changes the palette and keeps the roles")
   func inheritance() throws {
     let directory = try TemporaryThemes([
       "mine.toml": "schema = 1\ninherits = \"ember\"\n[palette]\naccent = \"#123456\"\n",
@@ -113,7 +113,7 @@ import Testing
     #expect(catalog.slugs.count { $0 == "ember" } == 1)
   }
 
-  @Test("A circle, a missing parent, a missing theme and an unreadable file are errors that say what to do")
+  @Test("Cycles, missing parents or themes and unreadable files give errors with advice")
   func catalogErrors() throws {
     let directory = try TemporaryThemes([
       "a.toml": "schema = 1\ninherits = \"b\"\n", "b.toml": "schema = 1\n\ninherits = \"a\"\n",
@@ -138,7 +138,7 @@ import Testing
       catalog.check(atPath: "/nonexistent/x.toml").errors.map(\.description) == ["/nonexistent/x.toml: cannot be read"])
   }
 
-  @Test("A check tells every error of a file, not only the first, and what cannot be read, with the lines")
+  @Test("A check reports every error and unreadable part of a file with its line")
   func report() throws {
     let directory = try TemporaryThemes([
       "bad.toml": """
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(
-    "A terminal's word about its background tells dark from light, and anything else tells nothing",
+    "A terminal's reply about its background distinguishes dark from light",
     arguments: [
       ("11;rgb:ffff/ffff/ffff", Theme.Variant.light), ("11;rgb:1111/1414/1a1a", .dark), ("11;rgb:ff/ff/f0", .light),
       ("11;rgba:0000/0000/0000/ffff", .dark), ("11;rgb:f/f/f", .light), ("11;?", nil), ("10;rgb:ffff/ffff/ffff", nil),
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(
-    "COLORFGBG tells dark from light by its last number",
+    "The last number of COLORFGBG distinguishes dark from light",
     arguments: [
       ("15;0", Theme.Variant.dark), ("0;15", .light), ("0;default;7", .light), ("0;8", .dark), ("0;default", nil),
       ("", nil),
@@ -207,7 +207,7 @@ import Testing
         == "/x/hearth/themes")
   }
 
-  @Test("The lines around panes are those that the file asks for, else those of the theme it inherits from")
+  @Test("Pane borders come from the theme file, or from the theme it inherits from")
   func border() throws {
     let directory = try TemporaryThemes([
       "plain.toml": "schema = 1\ninherits = \"nord\"\n",
@@ -221,7 +221,7 @@ import Testing
     #expect(catalog.border(of: "nord") == nil && catalog.border(of: "nothing") == nil)
   }
 
-  @Test("Only files are themes: a pipe in the folder, which would never be read to its end, is none")
+  @Test("Only regular files are themes, so a pipe in the folder is ignored")
   func onlyFiles() throws {
     let directory = try TemporaryThemes(["mine.toml": "schema = 1\ninherits = \"nord\"\n"])
     #expect(mkfifo("\(directory.path)/pipe.toml", 0o600) == 0)

@@ -19,7 +19,7 @@ extension FieldEditorTests {
     return (lines[row].distance(from: lines[row].startIndex, to: range.lowerBound), row)
   }
 
-  @Test("What looks like a button is one: adding, a type, a fold, sending, going back")
+  @Test("Everything that looks like a button can be clicked")
   func mouse() throws {
     var driver = Self.opened(at: ["count"])
     func click(_ text: String, _ driver: inout Driver, right: Int = 1) throws {
@@ -49,7 +49,7 @@ extension FieldEditorTests {
   }
 
   @Test(
-    "On the smallest screens a field is edited, reviewed and sent as anywhere",
+    "On the smallest screens a field can be edited, reviewed and sent",
     arguments: [(60, 16), (40, 12), (24, 4)])
   func small(_ width: Int, _ height: Int) {
     var driver = Self.driver(Size(width: width, height: height))
@@ -66,7 +66,7 @@ extension FieldEditorTests {
     #expect(driver.effects.count == 1)
   }
 
-  @Test("Of ten thousand fields those on the screen are looked at, and the last is as near as the first")
+  @Test("Of 10,000 fields only visible ones are processed, and every one is reachable")
   func large() {
     let many = Fields((0..<10_000).map { ("f\($0)", .integer(Int64($0))) })
     var driver = Self.driver(Size(width: 120, height: 36), document("orders/a", many))
@@ -78,7 +78,7 @@ extension FieldEditorTests {
     #expect(Self.sent(&driver)?.mutation(of: Self.order.key) == patch("orders/a", ["f9999": -1]))
   }
 
-  @Test("What others change while the editor is open is said in it; what the server fills in is not")
+  @Test("The editor reports remote changes but not values that the server fills in")
   func meanwhile() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -88,7 +88,7 @@ extension FieldEditorTests {
     #expect(Self.sent(&driver)?.base["count"] == 3, "what its author saw")
   }
 
-  @Test("Edits that were handed to $EDITOR come back when that gives nothing back")
+  @Test("Edits passed to $EDITOR return if it changes nothing")
   func gaveUp() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -98,7 +98,7 @@ extension FieldEditorTests {
     #expect(driver.state.toasts.last?.text == "No editor")
   }
 
-  @Test("A time is shown to its last digit, and few bytes as they are")
+  @Test("A timestamp is shown with all digits, and short bytes as hexadecimal")
   func exact() {
     let order = document(
       "orders/a", ["at": .timestamp(Timestamp(seconds: 0, nanoseconds: 1_002_000)), "raw": .bytes([104, 105])])

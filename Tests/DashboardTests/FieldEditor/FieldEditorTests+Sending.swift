@@ -11,7 +11,7 @@ import Testing
 
 /// The review of an edit, the write that is sent, and the fate of unsent edits.
 extension FieldEditorTests {
-  @Test("Before it is sent the write is shown as it goes: kind, mask, condition, and each field old and new")
+  @Test("The review shows the write's type, mask, precondition and changed fields")
   func review() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -35,7 +35,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay?.kind == .fields, "back to the fields")
   }
 
-  @Test("Nothing is sent where nothing was changed, or where Firestore would refuse it")
+  @Test("An unchanged or invalid document is not sent")
   func refused() {
     var driver = Self.opened(at: ["count"])
     #expect(Self.sent(&driver) == nil)
@@ -49,7 +49,7 @@ extension FieldEditorTests {
     #expect(driver.screen.contains("nested more than 20 levels"))
   }
 
-  @Test("Unsent edits ask before they are dropped, and come back when the answer is no", arguments: ["esc", "ctrl-c"])
+  @Test("Closing with unsent edits asks first, and keeps them on no", arguments: ["esc", "ctrl-c"])
   func leaving(_ key: String) {
     var driver = Self.opened(at: ["gift"])
     driver.press("space")
@@ -65,7 +65,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay == nil, "without edits nothing is asked")
   }
 
-  @Test("Neither q nor Q quits from the editor, nor does a question of another write drop its edits")
+  @Test("q and Q do not quit from the editor, and other dialogs keep its edits")
   func staying() {
     var driver = Self.opened(at: ["gift"])
     driver.press("space Q")
@@ -79,7 +79,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == true)
   }
 
-  @Test("A conflict comes back with the same edits beside what is there now, and as a creation if it was deleted")
+  @Test("A conflict reopens the edits over the current version, or as a creation")
   func conflict() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -105,7 +105,7 @@ extension FieldEditorTests {
     #expect(made?.fields == ["count": 5, "other": 1] && edit?.subject == .document(Self.order.key))
   }
 
-  @Test("e goes on in $EDITOR with the changes so far, unless there are transforms, which a text has none for")
+  @Test("e continues in $EDITOR with the changes, except with transforms")
   func text() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)

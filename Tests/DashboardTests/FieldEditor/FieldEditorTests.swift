@@ -10,7 +10,7 @@ import Testing
 @testable import DashboardModel
 
 /// A document's fields edited in place, key by key, and the write that comes of it.
-@Suite("The field editor")
+@Suite("Field editor")
 struct FieldEditorTests {
   static let order = document(
     "orders/a",
@@ -57,7 +57,7 @@ struct FieldEditorTests {
 
   // MARK: Values
 
-  @Test("enter on a value of the open document edits it there, and what is sent is that field alone")
+  @Test("enter edits a value in place, and only that field is sent")
   func value() {
     var driver = Self.driver()
     driver.press("0 g enter")
@@ -70,7 +70,7 @@ struct FieldEditorTests {
     #expect(edit?.base == Self.order.data?.fields && driver.state.overlay == nil)
   }
 
-  @Test("From the tree E opens the document and its fields")
+  @Test("E opens the document and its fields from the tree")
   func tree() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -81,7 +81,7 @@ struct FieldEditorTests {
   }
 
   @Test(
-    "A new field has the type that its text says, as in hearth set",
+    "A new field gets the type of its text, as in hearth set",
     arguments: [
       ("873965", .integer(873_965)), ("1.5", .double(1.5)), ("true", .boolean(true)), ("null", .null),
       ("\"42\"", .string("42")), ("Oslo", .string("Oslo")), (" two words ", .string(" two words ")),
@@ -99,7 +99,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == value)
   }
 
-  @Test("A text that may mean something else is questioned; a chosen type ends that")
+  @Test("Ambiguous text is questioned until a type is chosen")
   func questioned() {
     var driver = Self.opened()
     driver.press("a")
@@ -113,7 +113,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
   }
 
-  @Test("enter on a value goes on to the next row, behind a new field to another one: nothing is appended")
+  @Test("enter moves to the next row, and adds another field only after a new one")
   func goingOn() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-u")
@@ -135,7 +135,7 @@ struct FieldEditorTests {
     #expect(edit?.fields["count"] == 4 && edit?.fields["x1"] == 7 && edit?.fields["x2"] == 8)
   }
 
-  @Test("A type is changed by its letter; the text stays, and is said to be wrong until it is right")
+  @Test("A letter changes the type, and the kept text is marked until it is valid")
   func type() {
     var driver = Self.opened(at: ["count"])
     driver.press("t s")
@@ -152,14 +152,14 @@ struct FieldEditorTests {
     #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == false, "a string again, as it was")
   }
 
-  @Test("ctrl-n goes through the types, and each conversion of a number keeps its digits")
+  @Test("ctrl-n cycles the types, and converting a number keeps its digits")
   func cycle() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-n enter")
     #expect(Self.sent(&driver)?.fields["count"] == .double(3))
   }
 
-  @Test("space switches a boolean; null and a time take no typing")
+  @Test("space toggles a boolean, and null and server times accept no input")
   func quick() {
     var driver = Self.opened(at: ["gift"])
     driver.press("space")
@@ -175,7 +175,7 @@ struct FieldEditorTests {
     #expect(edit?.fields["count"] == .timestamp(Timestamp(seconds: 1_772_452_683, nanoseconds: 123_456_789)))
   }
 
-  @Test("A text of several lines stays one, and a line break is typed with ctrl-j")
+  @Test("Multi-line text stays multi-line, and ctrl-j types a line break")
   func lines() {
     var driver = Self.opened(at: ["note"])
     driver.press("enter ctrl-e ctrl-j")
@@ -186,7 +186,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["note"] == "two\nlines\nthree\nfour")
   }
 
-  @Test("A text of several lines has a box in which the arrows move; a short one changes its type with them")
+  @Test("In multi-line text the arrows move, and in short text they change its type")
   func box() {
     var driver = Self.opened(at: ["note"])
     driver.press("enter")
@@ -203,7 +203,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["count"] == .double(3))
   }
 
-  @Test("w in the review writes the document as a whole, or again what was changed")
+  @Test("w in the review switches between a full write and the changes")
   func whole() {
     var driver = Self.opened(at: ["count"])
     Self.retype("4", &driver)
@@ -221,7 +221,7 @@ struct FieldEditorTests {
         == Mutation(key: Self.order.key, operation: .set(fields), precondition: .exists(true)))
   }
 
-  @Test("A text that is too long for a line is not cut: typing it and pasting it are refused")
+  @Test("Typing and pasting are rejected where text would be too long for a line")
   func long() {
     let long = String(repeating: "x", count: 30_000)
     var driver = Self.driver(Size(width: 80, height: 24), document("orders/a", ["text": .string(long)]))
@@ -238,7 +238,7 @@ struct FieldEditorTests {
 
   // MARK: Fields
 
-  @Test("a adds a field at a path, also inside maps and with names in back-quotes")
+  @Test("a adds a field at a path, also in maps and with quoted names")
   func adding() {
     var driver = Self.opened(at: ["count"])
     driver.press("a")
@@ -261,7 +261,7 @@ struct FieldEditorTests {
   }
 
   @Test(
-    "A name that is none, or lies in what is no map, is refused with the reason",
+    "An invalid name or a path through a non-map is rejected with the reason",
     arguments: [
       ("a..b", "segment is empty"), ("__x__", "reserved"), ("__name__", "document's own name"),
       ("count.x", "count is no map: its type is integer"), ("items.x", "items is an array: select it"),
@@ -274,7 +274,7 @@ struct FieldEditorTests {
     #expect(driver.state.overlay?.kind == .fieldName && driver.screen.contains(reason))
   }
 
-  @Test("x deletes a field, once more keeps it, and u puts any change back")
+  @Test("x deletes a field, x again restores it, and u reverts any change")
   func deleting() {
     var driver = Self.opened(at: ["note"])
     driver.press("x")
@@ -293,7 +293,7 @@ struct FieldEditorTests {
     #expect(fields.isEmpty && mask == FieldMask([FieldPath("note"), FieldPath(segments: ["shipTo", "city"])]))
   }
 
-  @Test("An element of an array is edited by its index, and the whole array is written, which is said before")
+  @Test("An array element is edited by index, and a note says the whole array is written")
   func arrays() {
     var driver = Self.opened(at: ["items", "0"])
     #expect(driver.screen.contains("in the array items, which is written as a whole"))
@@ -310,7 +310,7 @@ struct FieldEditorTests {
       Self.sent(&driver)?.mutation(of: Self.order.key) == patch("orders/a", ["items": .array(["pot", "cup"])]))
   }
 
-  @Test("A map is typed as JSON, and only what differs in it is written")
+  @Test("A map is typed as JSON, and only its differences are written")
   func json() {
     var driver = Self.opened(at: ["shipTo"])
     driver.press("enter ctrl-e ctrl-u")
@@ -328,7 +328,7 @@ struct FieldEditorTests {
   // MARK: Transforms
 
   @Test(
-    "Every transform is chosen like a type and leaves the field out of the mask",
+    "A transform is chosen like a type and leaves the field out of the mask",
     arguments: [
       ("T", "", .serverTimestamp), ("+", "2", .increment(.integer(2))), ("+", "-0.5", .increment(.double(-0.5))),
       (">", "10", .maximum(.integer(10))), ("<", "1.5", .minimum(.double(1.5))),
@@ -357,7 +357,7 @@ struct FieldEditorTests {
     #expect(mutation?.transforms == [FieldTransform(path: FieldPath("count"), operation: operation)])
   }
 
-  @Test("A transform of a new field in a new map has its row, and a value typed later takes its place")
+  @Test("A transform in a new map has a row, and a typed value replaces it")
   func computed() {
     var driver = Self.opened(at: ["count"])
     driver.press("a ctrl-u")

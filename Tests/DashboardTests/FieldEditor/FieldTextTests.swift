@@ -7,7 +7,7 @@ import Testing
 @testable import DashboardModel
 
 /// Text as values, type by type: what is right reads back as it was, what is wrong is named with its column.
-@Suite("Typed fields")
+@Suite("Field input")
 struct FieldTextTests {
   private static let nested: Value = .map(["a": .array([1, .map(["$x": .null])]), "t": .timestamp(at(0))])
   private static let values: [Value] = [
@@ -19,14 +19,14 @@ struct FieldTextTests {
     .array([1, "two", .null]), .vector([0.5, -1]), .map([:]), nested, .map(["$timestamp": "looks like one"]),
   ]
 
-  @Test("Every value reads back from its own text", arguments: values)
+  @Test("Every value reads back from its text", arguments: values)
   func round(_ value: Value) throws {
     let text = FieldText.text(of: value, in: database)
     #expect(try FieldText.value(text, FieldKind(value), in: database) == value)
   }
 
   @Test(
-    "What is typed is read by its type",
+    "Input is parsed by its type",
     arguments: [
       (.double, "5", .double(5)), (.double, "inf", .double(.infinity)), (.double, "-.5e1", .double(-5)),
       (.integer, "+7", .integer(7)), (.increment, "2", .integer(2)), (.increment, "2.0", .double(2)),
@@ -42,7 +42,7 @@ struct FieldTextTests {
   }
 
   @Test(
-    "What is wrong is named at its column",
+    "An error has its column",
     arguments: [
       (.integer, "12x", "column 3: an integer has digits only"),
       (.integer, "18.5", "column 3: an integer has no point; a double has"),
@@ -73,7 +73,7 @@ struct FieldTextTests {
     #expect(error?.message(in: text).hasPrefix(message) == true, "\(error?.message(in: text) ?? "")")
   }
 
-  @Test("An element of an array is neither array nor vector, and the server does not compute it")
+  @Test("An array element cannot be an array, a vector or a transform")
   func elements() {
     func problem(_ kind: FieldKind, _ text: String) -> String? {
       FieldEntry(["items", "0"], kind, text: text, isInArray: true, in: database).problem
@@ -84,7 +84,7 @@ struct FieldTextTests {
     #expect(problem(.map, "{}") == nil)
   }
 
-  @Test("What Firestore would refuse is refused while it is typed")
+  @Test("Invalid Firestore values are rejected while typing")
   func limits() {
     func problem(_ kind: FieldKind, _ text: String) -> String? {
       FieldEntry(["f"], kind, text: text, isInArray: false, in: database).problem

@@ -14,7 +14,7 @@ import Testing
 
 /// The use of a large screen. A cell carries nothing when it is blank, no part of a frame, and does not stand between two
 /// texts of its pane's row that are at most `longestGap` columns apart: such blanks part words and columns.
-@Suite("The room of a large screen")
+@Suite("Large screen usage")
 struct FilledRoomTests {
   static let size = Size(width: 200, height: 60)
   private static let longestGap = 12
@@ -126,7 +126,7 @@ struct FilledRoomTests {
       ])
   }
 
-  @Test("Of 200×60 at most 25 of 100 cells carry nothing; where little happened yet, more", arguments: Main.allCases)
+  @Test("At most 25 % of a 200×60 screen is empty, or more when little has happened", arguments: Main.allCases)
   func filled(_ main: Main) {
     let state = main.state()
     let canvas = view(state)

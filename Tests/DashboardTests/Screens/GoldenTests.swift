@@ -10,7 +10,7 @@ import Testing
 @testable import DashboardView
 
 /// Every screen as text and roles. `UPDATE_GOLDENS=1` rewrites the files; without it a missing one fails.
-@Suite("Screens look as agreed")
+@Suite("Golden screens")
 struct GoldenTests {
   static let sizes = [Size(width: 120, height: 36), usual, Size(width: 60, height: 16), Size(width: 40, height: 12)]
   static let usual = Size(width: 80, height: 24)
@@ -23,15 +23,15 @@ struct GoldenTests {
   ]
   static let others = Situation.allCases.filter { !laidOut.contains($0) }
 
-  @Test("A situation that bears layout looks as its golden says at every size", arguments: laidOut, sizes)
+  @Test("A layout situation matches its golden at every size", arguments: laidOut, sizes)
   func situation(_ situation: Situation, _ size: Size) throws {
     try check(situation, size)
   }
 
-  @Test("Every other situation looks as its golden says", arguments: others)
+  @Test("Every other situation matches its golden", arguments: others)
   func situation(_ situation: Situation) throws { try check(situation, Self.usual) }
 
-  @Test("Three situations in plain ASCII", arguments: [Situation.online, .offline, .detail])
+  @Test("Three situations match their goldens in plain ASCII", arguments: [Situation.online, .offline, .detail])
   func plain(_ situation: Situation) throws {
     let size = Self.usual
     let canvas = view(situation.state(size: size, glyphs: .ascii))
@@ -47,7 +47,7 @@ struct GoldenTests {
     "The smallest screens keep the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
   func smallest(_ size: Size) throws { try check(.offline, size) }
 
-  @Test("On a wide screen the document under the cursor has a column of its own")
+  @Test("On a wide screen the document under the cursor has a separate column")
   func wide() throws { try check(.online, Size(width: 180, height: 44)) }
 
   @Test("Every golden is read by a test")

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardView
 
 /// What holds of every screen at every size.
-@Suite("Screens at any size")
+@Suite("Screen properties at any size")
 struct ScreenProperties {
   /// Every size up to 44×13, where little fits, and a thinned grid up to 250×80.
   static let sizes: [Size] = {
@@ -27,11 +27,7 @@ struct ScreenProperties {
     TestSize.share(14, of: sizes, from: Situation.allCases.firstIndex(of: situation) ?? 0)
   }
 
-  @Test(
-    """
-    Rows are as wide as the screen and no wide character is cut; from 24 columns and 4 rows on the first row says state, \
-    pending writes and event rate
-    """, arguments: Situation.allCases)
+  @Test("Rows fill the screen, and the first shows the vital signs", arguments: Situation.allCases)
   func rows(_ situation: Situation) {
     for size in Self.sizes(of: situation) {
       let state = resized(situation, to: size)
@@ -52,7 +48,7 @@ struct ScreenProperties {
     }
   }
 
-  @Test("Panes lie inside the screen and apart from each other", arguments: Situation.allCases)
+  @Test("Panes lie inside the screen and do not overlap", arguments: Situation.allCases)
   func panes(_ situation: Situation) {
     for size in Self.sizes(of: situation) {
       let state = resized(situation, to: size)
@@ -72,7 +68,7 @@ struct ScreenProperties {
     }
   }
 
-  @Test("The selected row of the focused list is on the screen", arguments: [Pane.collections, .writes, .feed])
+  @Test("The selected row of the focused list is visible", arguments: [Pane.collections, .writes, .feed])
   func selection(_ pane: Pane) {
     let sizes = TestSize.share(5, of: Self.sizes, from: pane.rawValue)
     let shop = Shop.offline(Size(width: 120, height: 36), .unicode)
@@ -90,7 +86,7 @@ struct ScreenProperties {
     }
   }
 
-  @Test("Focus changes nothing but titles, gutters, the marks of the selected write and the footer")
+  @Test("Focus changes only titles, gutters, the selected write's marks and the footer")
   func focus() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.offline(size, .unicode)
@@ -115,7 +111,7 @@ struct ScreenProperties {
     #expect(changed < 80)
   }
 
-  @Test("An event that scrolls the feed changes the feed, its title and the header only")
+  @Test("An event that scrolls the feed changes only the feed, its title and the header")
   func event() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.online(size, .unicode)

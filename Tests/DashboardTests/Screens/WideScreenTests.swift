@@ -41,7 +41,7 @@ struct WideScreenTests {
     driver.screen.split(separator: "\n").first { $0.contains(text) }.map(String.init) ?? ""
   }
 
-  @Test("Fields that say less, and what maps hold, take the room that the columns leave; times have their own")
+  @Test("Minor fields and map contents fill the space after the columns and times")
   func columns() {
     let wide = row(of: "▸ o3", in: opened())
     #expect(wide.contains("EUR") && wide.contains("  {zip 9003}  "), "\(wide)")
@@ -51,14 +51,14 @@ struct WideScreenTests {
     #expect(!row(of: "▸ o3", in: opened(Size(width: 120, height: 36))).contains("EUR"))
   }
 
-  @Test("The time of another day is a date, and with the order of creation it is that of the creation")
+  @Test("Times of other days are dates, and creation order shows creation times")
   func times() {
     var documents = Self.orders
     documents[2] = document("orders/o2", at: -100_000, ["status": "new"])
     #expect(row(of: "▸ o2", in: opened(Self.size, documents)).contains(" 2026-03-01 "))
   }
 
-  @Test("The name of a column is whole while there is room for it")
+  @Test("A column heading is complete if there is room")
   func heads() {
     let cities = (0..<4).map { number -> Document in
       let fields: Fields = ["population": .integer(Int64(number)), "n": .integer(Int64(1 - number))]
@@ -72,7 +72,7 @@ struct WideScreenTests {
     }
   }
 
-  @Test("A selected collection is told at a glance: its fields, their values by frequency, and ranges")
+  @Test("A selected collection shows its fields, frequent values and ranges")
   func overview() {
     var driver = opened()
     driver.press("1 g")
@@ -86,7 +86,7 @@ struct WideScreenTests {
     #expect(!driver.screen.contains("at a glance") && driver.screen.contains("0 orders/o0"))
   }
 
-  @Test("The last minute of listeners is drawn in steps of three seconds, and asks for no tick when it is over")
+  @Test("Listener graphs show the last minute in 3 s steps without idle ticks")
   func graphs() {
     var driver = opened()
     driver.press("1 g space")
@@ -102,7 +102,7 @@ struct WideScreenTests {
     #expect(!driver.screen.contains("heard in the last minute"))
   }
 
-  @Test("A row of the feed opens maps and arrays while there is room")
+  @Test("A feed row expands maps and arrays if there is room")
   func feed() {
     var driver = opened()
     driver.press("1 g space")
@@ -111,7 +111,7 @@ struct WideScreenTests {
     #expect(row(of: "+ orders/o9", in: driver).contains("shipTo {city \"Gent\"}"))
   }
 
-  @Test("An empty database lists what another terminal can do with it, where that reaches it")
+  @Test("An empty database lists commands for another terminal, if it is reachable")
   func commands() {
     for reach in ["--port 8080", nil] {
       var scene = Scene(size: Self.size)

@@ -15,7 +15,7 @@ import Testing
 
 @Suite("Several clients on one screen")
 struct ClientStageTests {
-  @Test("With one client the stage is that client's dashboard, effect for effect and cell for cell")
+  @Test("A single client looks and behaves exactly like the plain dashboard")
   func one() {
     var driver = Driver(Size(width: 120, height: 36))
     var stage = ClientStage(DashboardSession(driver.state))
@@ -35,7 +35,7 @@ struct ClientStageTests {
     #expect(stage.first.session.live.stage == nil)
   }
 
-  @Test("A client is added with the listeners of the one with the focus, and gets the focus")
+  @Test("A new client gets the focused client's listeners and the focus")
   func add() {
     var driver = StageDriver()
     driver.run("listen cities where population >= 10")
@@ -50,7 +50,7 @@ struct ClientStageTests {
     #expect(driver.screen.contains("as uid-7"))
   }
 
-  @Test("Keys, the plug, faults and the palette act on the client with the focus alone")
+  @Test("Keys, network, faults and the palette affect only the focused client")
   func focus() {
     var driver = StageDriver.shared()
     driver.press("o")
@@ -70,7 +70,7 @@ struct ClientStageTests {
     #expect(driver.focus == "bob")
   }
 
-  @Test("News of a client changes that client alone")
+  @Test("A client's events change only that client")
   func news() {
     var driver = StageDriver.shared()
     driver.tell("bob", .collections(below: .root, ["cities"]), at: 1)
@@ -89,7 +89,7 @@ struct ClientStageTests {
   }
 
   @Test(
-    "What cannot be a client is refused with a reason that names it",
+    "An invalid client is rejected with a reason that names it",
     arguments: [
       ("client add bob", "bob is a client that is there already"),
       ("client add one", "one is the client that hearth began with"),
@@ -109,7 +109,7 @@ struct ClientStageTests {
     #expect(driver.toasts.contains { $0.contains(reason) }, "\(driver.toasts)")
   }
 
-  @Test("The first client cannot be removed where it is the only one, and no more than four fit")
+  @Test("The only client cannot be removed, and at most four fit")
   func bounds() {
     var single = StageDriver()
     single.run("client remove one")
@@ -119,7 +119,7 @@ struct ClientStageTests {
     #expect(full.names.count == 4 && full.toasts.contains { $0.contains("there are 4 clients") })
   }
 
-  @Test("A server with real users is asked for none by name alone")
+  @Test("A server with real users accepts no user by name only")
   func cloudUser() {
     var driver = StageDriver(kind: .cloud)
     driver.run("client add bob user x")
@@ -128,7 +128,7 @@ struct ClientStageTests {
     #expect(driver.names == ["one", "bob"])
   }
 
-  @Test("A client with writes that the server has not taken is ended after a question, any other at once")
+  @Test("A client with unsent writes is removed after a question, others immediately")
   func remove() throws {
     var driver = StageDriver.shared()
     let bob = try #require(driver.number("bob"))
@@ -151,7 +151,7 @@ struct ClientStageTests {
     #expect(driver.names == ["one"] && driver.turn.closed.count == 1, "nothing waits in it")
   }
 
-  @Test("Quitting asks where another client would lose writes")
+  @Test("Quitting asks if another client would lose writes")
   func quit() {
     var driver = StageDriver.shared()
     driver.tell("bob", .status(ClientStatus(since: at(0), isDurable: false)), at: 1)
@@ -162,7 +162,7 @@ struct ClientStageTests {
     #expect(driver.effects("one") == [.terminal(.quit(code: 0))])
   }
 
-  @Test("A click gives the focus and lands where it is; the wheel turns what is under it and leaves the focus")
+  @Test("A click focuses and acts, and the wheel scrolls without moving the focus")
   func mouse() throws {
     var driver = StageDriver.shared()
     let place = driver.stage.layout.places[1]
@@ -176,7 +176,7 @@ struct ClientStageTests {
     #expect(driver.focus == "one")
   }
 
-  @Test("A replay and another program's client stay alone")
+  @Test("A replay or an attached dashboard cannot add clients")
   func alone() {
     var driver = Driver()
     driver.state.configuration.attached = AttachedProgram(process: 7, name: "shop", allowsControl: true)
@@ -185,7 +185,7 @@ struct ClientStageTests {
     #expect(driver.state.toasts.contains { $0.text.contains("the client is shop's") })
   }
 
-  @Test("A client that cannot be opened is taken off the screen, with the reason")
+  @Test("A client that cannot open is removed from the screen with the reason")
   func givenUp() throws {
     var driver = StageDriver.shared()
     let turn = driver.stage.giveUp(try #require(driver.number("bob")), because: "no room", at: at(1))
@@ -193,7 +193,7 @@ struct ClientStageTests {
     #expect(driver.toasts.contains("bob: no room"))
   }
 
-  @Test("Going back in time concerns one client; the keys for clients work there too")
+  @Test("Going back in time affects one client, and client keys still work")
   func past() {
     var driver = StageDriver.shared()
     driver.tell("one", .collections(below: .root, ["cities"]), at: 1)
@@ -206,7 +206,7 @@ struct ClientStageTests {
     #expect(driver.focus == "one" && driver.state("one").past == nil)
   }
 
-  @Test("Commands about clients are known to -e, and completed")
+  @Test("Client commands are known to -e and completed")
   func typed() throws {
     #expect(try TypedCommand.commands(in: "client add bob; client one").count == 2)
     #expect(throws: TextError.self) { try TypedCommand.commands(in: "client") }

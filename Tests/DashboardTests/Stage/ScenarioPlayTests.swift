@@ -59,7 +59,7 @@ import Testing
 
   // MARK: Keys
 
-  @Test("space stops and goes on, + and - change the pace, n does the step that waits")
+  @Test("space pauses and resumes, + and - change the pace, and n runs the next step")
   func keys() {
     var stage = stage()
     #expect(stage.play?.isPlaying == true && stage.play?.paceText == "1 s")
@@ -77,21 +77,21 @@ import Testing
     #expect(stage.play?.paceText == "3 s")
   }
 
-  @Test("With --step, space does a step each time")
+  @Test("With --step, each space runs one step")
   func stepped() {
     var stage = stage(isStepped: true)
     #expect(stage.play?.isPlaying == false)
     #expect(press("space", &stage).scenario == [.next] && press("space", &stage).scenario == [.next])
   }
 
-  @Test("After the end no key plays on, and q asks nothing")
+  @Test("After the end no key continues, and q quits without asking")
   func ended() {
     var stage = stage(Size(width: 120, height: 36), done: 9, .passed)
     #expect(press("space", &stage).scenario.isEmpty && press("n", &stage).scenario.isEmpty)
     #expect(press("q", &stage).effects.map(\.item) == [.terminal(.quit(code: 0))])
   }
 
-  @Test("Documents, listeners, faults and the network are the scenario's: keys that change them say so")
+  @Test("During a scenario, keys that change its state are rejected with a message")
   func refusals() {
     for command in ["toggle-network", "listen a", "client add carol", "calm", "record x"] {
       var stage = stage()
@@ -104,7 +104,7 @@ import Testing
     #expect(stage.focused.name == "bob")
   }
 
-  @Test("scenario NAME plays one that is shipped; another name is no scenario, and says which is meant")
+  @Test("scenario NAME plays a built-in scenario, and an unknown name gets a suggestion")
   func palette() {
     var driver = Driver()
     driver.state.configuration.scenarios = [ScenarioTitle(name: "conflict", summary: "Two write.")]
@@ -119,7 +119,7 @@ import Testing
 
   // MARK: The feed
 
-  @Test("Each step has a line in the feed of every client, and so has the end")
+  @Test("Each step and the end have a row in every client's feed")
   func feed() {
     let stage = stage(Size(width: 120, height: 36), done: 2, .failed("it did not hold"))
     for member in stage.members {
@@ -130,7 +130,7 @@ import Testing
 
   // MARK: The strip
 
-  @Test("The strip at 120×36: the sentence, how far it is, and the present step between its neighbours")
+  @Test("The strip at 120×36 shows the sentence, the progress and the nearby steps")
   func medium() {
     #expect(
       rows(stage(Size(width: 120, height: 36), done: 4)) == [
@@ -142,7 +142,7 @@ import Testing
       ])
   }
 
-  @Test("Its rows at other sizes leave the clients what they need")
+  @Test("At other sizes the strip leaves enough rows for the clients")
   func sizes() {
     let heights = [(200, 60, 8), (120, 36, 5), (80, 24, 3), (60, 16, 2), (24, 4, 1), (10, 2, 1), (1, 1, 0)]
     for (width, height, rows) in heights {
@@ -157,7 +157,7 @@ import Testing
     #expect(line.count == 1 && line[0].hasPrefix(" 4/9 ▸ bob: update"), "\(line)")
   }
 
-  @Test("A failure stays, with its reason in full where there is room, and so does a pass")
+  @Test("A failure remains with its reason as far as it fits, and so does a pass")
   func endings() {
     let reason = "counters, line 9, ada: expect modified counters/a: it did not happen within 10.0 seconds."
     let failed = rows(stage(Size(width: 80, height: 24), done: 7, .failed(reason)))
@@ -169,7 +169,7 @@ import Testing
     #expect(passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps hold; q leaves") == true, "\(passed)")
   }
 
-  @Test("A caption stays below the steps until the next, and a stopped scenario says so")
+  @Test("A caption remains until the next one, and a stopped scenario is labeled")
   func captions() {
     var stage = stage()
     stage.note(.finished(after: .zero, caption: "Ada counts."), at: at(1))
@@ -180,7 +180,7 @@ import Testing
     #expect(rows(stage).last == " own.scenario, line 3: no step")
   }
 
-  @Test("One client has all below the strip, and a click in it goes where the client is")
+  @Test("A single client fills the screen below the strip, and clicks reach it")
   func single() {
     var stage = stage(Size(width: 80, height: 24), ["client"])
     #expect(stage.layout.places == [Rect(x: 0, y: 3, width: 80, height: 21)])
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(
-    "The time of the world is read as people read times",
+    "Simulated time is formatted for humans",
     arguments: [
       (0.25, "0.250 s"), (59, "59.000 s"), (65, "00:01:05"), (3_600, "01:00:00"), (259_210, "3 d 00:00:10"),
     ] as [(Double, String)])

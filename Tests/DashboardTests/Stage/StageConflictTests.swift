@@ -36,7 +36,7 @@ struct StageConflictTests {
       .map(\.summary)
   }
 
-  @Test("A later write that replaced another client's unseen value is told on both sides, with names, values and time")
+  @Test("A write over another client's unseen value is reported by both with details")
   func replaced() {
     var driver = StageDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -52,7 +52,7 @@ struct StageConflictTests {
     #expect(driver.state("one").feed.rows.last?.ends == BatchID(3))
   }
 
-  @Test("The same is told where the earlier write's answer comes last")
+  @Test("The conflict is reported even if the earlier write's response arrives last")
   func lateAnswer() {
     var driver = StageDriver.shared()
     driver.tell("bob", conflict(1, base: 0, mine: 2, theirs: 1, at: 12), at: 12)
@@ -63,7 +63,7 @@ struct StageConflictTests {
     #expect(told(driver, "bob").count == 1, "once")
   }
 
-  @Test("A value that somebody outside of the screen wrote is no conflict between its clients")
+  @Test("A value written by an outside client is not a conflict between these clients")
   func outside() {
     var driver = StageDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -72,7 +72,7 @@ struct StageConflictTests {
     #expect(driver.state("bob").feed.rows.contains { $0.kind == .conflict }, "bob's own row tells it all the same")
   }
 
-  @Test("A write after the conflict, or to another document, is not its other side")
+  @Test("Later writes and writes to other documents are unrelated to a conflict")
   func unrelated() {
     var driver = StageDriver.shared()
     driver.tell("one", applied(3, update(1), at: 15), at: 15)
@@ -81,7 +81,7 @@ struct StageConflictTests {
     #expect(told(driver, "bob").isEmpty && told(driver, "one").isEmpty)
   }
 
-  @Test("A delete that took unseen changes with it is told as one")
+  @Test("A delete of unseen changes is reported as a conflict")
   func deleted() {
     var driver = StageDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -96,7 +96,7 @@ struct StageConflictTests {
         existed: existed.map { [mutation.key: $0] } ?? [:]))
   }
 
-  @Test("An update that was refused because another client had deleted the document is told on both sides")
+  @Test("An update rejected after another client's delete is reported on both sides")
   func refusedUpdate() {
     var driver = StageDriver.shared()
     driver.tell("one", applied(3, Mutation(key: key("cities/SF"), operation: .delete), at: 10), at: 10)
@@ -105,7 +105,7 @@ struct StageConflictTests {
     #expect(told(driver, "one") == ["conflict: bob's write was refused, not-found, 3.0 s after #3 had deleted it"])
   }
 
-  @Test("A create that another client was faster with is told; a refusal by rules, or of what was seen, is not")
+  @Test("A create that lost a race is reported, and other rejections are not")
   func refusedOthers() {
     let create = Mutation(key: key("cities/SF"), operation: .set(["population": 1]), precondition: .exists(false))
     var driver = StageDriver.shared()
@@ -118,7 +118,7 @@ struct StageConflictTests {
     #expect(told(driver, "bob").count == 1 && told(driver, "bob")[0].contains("one had created it"))
   }
 
-  @Test("A client that took the name of one that has ended inherits none of its conflicts")
+  @Test("A client with a reused name inherits no conflicts")
   func forgotten() {
     var driver = StageDriver.shared()
     driver.tell("bob", applied(3, update(1), at: 10), at: 10)
@@ -128,7 +128,7 @@ struct StageConflictTests {
     #expect(told(driver, "one").isEmpty && told(driver, "bob").isEmpty)
   }
 
-  @Test("A conflict in many fields names two, and counts the others")
+  @Test("A conflict in many fields names two and counts the rest")
   func conflictText() {
     let many = (1...4).map { WriteConflict.Field(path: FieldPath("f\($0)"), base: nil, mine: 1, theirs: 2) }
     let conflict = ClientConflict(

@@ -10,10 +10,10 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Places of several clients on one screen")
+@Suite("Layout of several clients")
 struct StageLayoutTests {
   @Test(
-    "From 160 columns on two clients stand side by side, below that one above the other; the one with the focus is taller",
+    "Two clients are side by side from 160 columns and stacked below that",
     arguments: [
       (200, 60, [Rect(x: 0, y: 1, width: 99, height: 59), Rect(x: 100, y: 1, width: 100, height: 59)]),
       (160, 48, [Rect(x: 0, y: 1, width: 79, height: 47), Rect(x: 80, y: 1, width: 80, height: 47)]),
@@ -28,7 +28,7 @@ struct StageLayoutTests {
     #expect(layout.separators.count == (width >= 160 ? 1 : 0))
   }
 
-  @Test("Places lie on the screen and apart from each other, at every size and for each number of clients")
+  @Test("Client areas never overlap at any size or count")
   func apart() {
     for size in ScreenProperties.sizes {
       for count in 2...StageFacts.mostClients {
@@ -46,7 +46,7 @@ struct StageLayoutTests {
     }
   }
 
-  @Test("Two clients at 200 columns have the layout of a large screen each, at 160 that of a medium one")
+  @Test("Two clients get the large layout each at 200 columns and the medium at 160")
   func classes() {
     for (width, layoutClass) in [(200, LayoutClass.large), (160, .medium)] {
       let layout = StageLayout(size: Size(width: width, height: 60), count: 2, focus: 1)
@@ -54,7 +54,7 @@ struct StageLayoutTests {
     }
   }
 
-  @Test("A dialog of a client with little room gets the screen; esc gives it back")
+  @Test("A dialog in a small client fills the screen until esc")
   func dialog() {
     var driver = StageDriver.shared(Size(width: 60, height: 16))
     driver.press(":")
@@ -66,7 +66,7 @@ struct StageLayoutTests {
     #expect(driver.state("one").size == Size(width: 60, height: 7), "a filter is a line, and needs no room")
   }
 
-  @Test("A key lets the client with the focus fill the screen, and shows all again")
+  @Test("& toggles between the focused client and all clients")
   func zoom() {
     var driver = StageDriver.shared(Size(width: 80, height: 24))
     driver.press("&")
@@ -79,7 +79,7 @@ struct StageLayoutTests {
   }
 
   @Test(
-    "Every row is as wide as the screen, and the first one names the clients and marks the one with the focus",
+    "Every row fills the screen, and the first names the clients and the focus",
     arguments: [1, 2, 3])
   func screens(_ others: Int) {
     let names = ["bob", "carl", "dora"].prefix(others)
@@ -100,7 +100,7 @@ struct StageLayoutTests {
     }
   }
 
-  @Test("Any size holds any number of clients")
+  @Test("Any size fits any number of clients")
   func total() {
     for size in ScreenProperties.sizes where size.width * size.height < 400 {
       let driver = StageDriver.shared(size, ["bob", "carl", "dora"])
@@ -108,7 +108,7 @@ struct StageLayoutTests {
     }
   }
 
-  @Test("Only one client shows the signs of the focus")
+  @Test("Only one client shows the focus")
   func signs() {
     let driver = StageDriver.shared()
     let canvas = driver.canvas

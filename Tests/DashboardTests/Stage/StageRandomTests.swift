@@ -12,10 +12,10 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Several clients under any keys")
+@Suite("Several clients under random input")
 struct StageRandomTests {
   @Test(
-    "Keys, clicks, sizes, clients that come and go: each place is that of its client, and one client has the keys",
+    "Under random input each area shows its client, and one client has the focus",
     arguments: [1, 2, 3] as [UInt64])
   func random(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)

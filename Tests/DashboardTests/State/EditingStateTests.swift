@@ -7,7 +7,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The field editors that are not on the screen")
+@Suite("Field editors in the background")
 struct EditingStateTests {
   private static func editor(_ path: String, edited: Bool = true) -> FieldEditor {
     var editor = FieldEditor(.document(key(path)), ["n": 1], in: database)
@@ -16,7 +16,7 @@ struct EditingStateTests {
     return editor
   }
 
-  @Test("An editor with edits waits behind a question and comes back once; one without is not kept")
+  @Test("An editor with edits waits under a question and returns once")
   func waiting() {
     var editing = EditingState()
     editing.wait(Self.editor("orders/a"))
@@ -31,7 +31,7 @@ struct EditingStateTests {
     #expect(dropped?.key == nil)
   }
 
-  @Test("The edit that was sent last is found again, whatever waits or was handed over meanwhile")
+  @Test("The last sent edit is found again, whatever else is waiting")
   func sent() {
     var editing = EditingState()
     #expect(editing.again(over: nil) == nil)
@@ -43,7 +43,7 @@ struct EditingStateTests {
     #expect(editing.again(over: ["n": 2])?.hasUnsentEdits == true)
   }
 
-  @Test("What was handed over comes back once, and not after the user's editor has got a text of its own")
+  @Test("A handed-over edit returns once, unless the user's editor changed the text")
   func handedOver() {
     var editing = EditingState()
     editing.handOver(Self.editor("orders/a"))

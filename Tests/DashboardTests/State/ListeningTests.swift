@@ -9,7 +9,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Listeners as a value")
+@Suite("Listener state")
 struct ListeningTests {
   private static func definition(_ name: String, limit: Int? = nil) -> ListenerDefinition {
     var query = Query(path: ResourcePath("orders"))
@@ -23,7 +23,7 @@ struct ListeningTests {
       count: changes.count, causes: [])
   }
 
-  @Test("No tag is given twice: not after a stop, a change of place, or listeners that bring their tags")
+  @Test("Tags are unique even after stops, moves and imported tags")
   func tags() {
     var listening = Listening()
     let first = listening.start(Self.definition("a")).tag
@@ -43,7 +43,7 @@ struct ListeningTests {
     #expect([next, last] == [ListenerTag(41), ListenerTag(42)])
   }
 
-  @Test("Names are free but for those of other listeners")
+  @Test("A name is free unless another listener uses it")
   func names() {
     var listening = Listening()
     let tag = listening.start(Self.definition("orders")).tag
@@ -56,7 +56,7 @@ struct ListeningTests {
     #expect(listening[tag]?.name == "mine")
   }
 
-  @Test("Results of a listener with a limit are kept from its first snapshot until it stops")
+  @Test("A limited listener's result is kept from its first snapshot until it stops")
   func results() {
     var listening = Listening()
     let limited = listening.start(Self.definition("few", limit: 2)).tag
@@ -78,7 +78,7 @@ struct ListeningTests {
     #expect(listening.results(of: limited) == nil)
   }
 
-  @Test("What another program's listener has is not put together from its snapshots")
+  @Test("Results of another program's listeners are not built from its snapshots")
   func attached() {
     var listening = Listening()
     let tag = listening.start(Self.definition("few", limit: 2)).tag

@@ -6,9 +6,9 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("What the user is told, as values")
+@Suite("User messages")
 struct NoticesTests {
-  @Test("The end of an attachment is told with its first reason")
+  @Test("The end of an attachment is reported with its first reason")
   func attachment() {
     var attachment = AttachmentState()
     #expect(!attachment.isOver)
@@ -20,7 +20,7 @@ struct NoticesTests {
     #expect(attachment.missedSnapshots == 3)
   }
 
-  @Test("Three toasts are on the screen, and what is dismissed stays among the messages")
+  @Test("At most three toasts are shown, and dismissed ones remain in the messages")
   func notices() {
     var notices = Notices()
     for number in 1...205 { notices.tell(Toast(.info, "\(number)", shownAt: at(Double(number)))) }

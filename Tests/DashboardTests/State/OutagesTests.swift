@@ -8,12 +8,12 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Outages as a value")
+@Suite("Outage state")
 struct OutagesTests {
   private static let online = ClientStatus(onlineState: .online, since: at(0))
   private static let offline = ClientStatus(onlineState: .offline, isNetworkEnabled: false, since: at(0))
 
-  @Test("The outage that ends is told once, with its beginning")
+  @Test("An ended outage is reported once with its start")
   func end() {
     var outages = Outages()
     let before = [
@@ -32,7 +32,7 @@ struct OutagesTests {
     #expect(outages.recentCount(at: at(6)) == 1)
   }
 
-  @Test("The network's return is due once, and not at all after the network was switched on by hand")
+  @Test("The network returns once on schedule, or never if it was switched on by hand")
   func networkReturn() {
     var outages = Outages()
     outages.scheduleReturn(at: at(30))
@@ -49,7 +49,7 @@ struct OutagesTests {
     #expect(!isDue)
   }
 
-  @Test("Answers are known by their batch, and all of them are forgotten before there are too many")
+  @Test("Responses are found by batch, and all are dropped above the limit")
   func answers() {
     var outages = Outages()
     for batch in 0...256 { outages.noteAnswer(to: BatchID(Int64(batch)), after: .milliseconds(9), at: at(1)) }
@@ -61,7 +61,7 @@ struct OutagesTests {
     #expect(outages.answer(to: BatchID(501)) == nil)
   }
 
-  @Test("What comes before the word that the server is back belongs to it, and no listener is behind that is not")
+  @Test("Events received just before the reconnect notice are included in it")
   func early() {
     var reconnection = Reconnection(from: at(0))
     reconnection.noteAcknowledged(BatchID(1), at: at(75), after: .seconds(80))
@@ -73,7 +73,7 @@ struct OutagesTests {
     #expect(reconnection.isSettled && reconnection.isWorthACard)
   }
 
-  @Test("The card goes with its time; the row comes when all is settled, at the latest then")
+  @Test("The card disappears on time, and its row appears once everything is settled")
   func card() {
     var outages = Outages()
     outages.begin(Reconnection(from: at(0)))
@@ -92,7 +92,7 @@ struct OutagesTests {
     #expect(outages.card?.start == nil && outages.nextChange == nil && outages.untold(at: at(15))?.row == nil)
   }
 
-  @Test("Only the newest account is changed, and each is found by its row")
+  @Test("Only the newest summary changes, and each is found by its row")
   func accounts() {
     var outages = Outages()
     let none = outages.changeLast { $0.noteCancelled(BatchID(1)) }

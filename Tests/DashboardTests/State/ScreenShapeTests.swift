@@ -6,7 +6,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The screen's shape as a value")
+@Suite("Screen shape state")
 struct ScreenShapeTests {
   private static let size = Size(width: 120, height: 36)
 
@@ -17,7 +17,7 @@ struct ScreenShapeTests {
     return screen
   }
 
-  @Test("A border follows the mouse while it is held, and only then")
+  @Test("A border follows the mouse only while it is held")
   func drag() {
     var screen = Self.dragged()
     #expect(screen.borders.tree == 500)
@@ -27,7 +27,7 @@ struct ScreenShapeTests {
     #expect(screen.borders.tree == 500)
   }
 
-  @Test("The next layout forgets what the mouse has moved")
+  @Test("The next layout resets moved borders")
   func layout() {
     var screen = Self.dragged()
     screen.nextLayout()
@@ -35,7 +35,7 @@ struct ScreenShapeTests {
     #expect(screen.borders == Arrangement.Borders())
   }
 
-  @Test("A moment of the past has the viewer's terminal and its own arrangement, or the viewer's too")
+  @Test("A past moment uses the viewer's terminal with either arrangement")
   func halves() {
     var viewer = Self.dragged()
     viewer.zoom(true)
@@ -52,7 +52,7 @@ struct ScreenShapeTests {
     #expect(!past.isDragging, "the mouse holds nothing of it")
   }
 
-  @Test("The figures of the line follow every ten seconds, and at once where the clock was set back")
+  @Test("Line statistics update every ten seconds, or immediately after a clock change")
   func traffic() {
     var screen = ScreenShape(size: Self.size)
     screen.note(TerminalTraffic(bytes: 1, frames: 1), at: at(0))

@@ -6,10 +6,10 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Input over several keys as a value")
+@Suite("Multi-key input state")
 struct TypingTests {
   @Test(
-    "A row begins with a digit that is no pane's, and is read once",
+    "A row number starts with a digit that is no pane and is read once",
     arguments: [("12", nil), ("5", 5), ("50x", 50), ("9142", 9142), ("٥", nil), ("9999999999999", 999_999_999)])
   func row(text: String, row: Int?) {
     var typing = Typing()
@@ -19,7 +19,7 @@ struct TypingTests {
     #expect(taken == [row, nil])
   }
 
-  @Test("A second interrupt counts within a second, unless another key came between")
+  @Test("A second interrupt quits within a second if no other key comes between")
   func interrupt() {
     var typing = Typing()
     let quits = [typing.interrupt(at: at(0)), typing.interrupt(at: at(1.5)), typing.interrupt(at: at(2.5))]
@@ -29,7 +29,7 @@ struct TypingTests {
     #expect(!quitsAfterKey)
   }
 
-  @Test("Two clicks on one place are a double click, and a third begins another")
+  @Test("Two clicks in one place are a double click, and a third starts another")
   func click() {
     let place = Point(x: 3, y: 4)
     var typing = Typing()
@@ -43,7 +43,7 @@ struct TypingTests {
     #expect(!afterSetback)
   }
 
-  @Test("A letter is waited for once; the past takes over what is half typed, and keeps its own marks")
+  @Test("A pending letter is used once, and the past keeps separate bookmarks")
   func bookmarks() {
     var viewer = Typing()
     viewer.wait(for: .go)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import DashboardModel
 
-@Suite("Numbers of the last seconds")
+@Suite("Per-second series")
 struct SecondSeriesTests {
-  @Test("Each second has the sum of its numbers, and what is too old is forgotten")
+  @Test("Each second has the sum of its numbers, and old ones are dropped")
   func sums() {
     var series = SecondSeries()
     series.add(2, at: at(0.1))
@@ -25,7 +25,7 @@ struct SecondSeriesTests {
   }
 
   @Test(
-    "It says the same as a table of all seconds, whatever comes in which order", arguments: 1...8 as ClosedRange<UInt64>
+    "It equals a table of all seconds for any order of input", arguments: 1...8 as ClosedRange<UInt64>
   )
   func likeTable(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -48,7 +48,7 @@ struct SecondSeriesTests {
     }
   }
 
-  @Test("A clock that is set back moves all of it")
+  @Test("A clock set back moves the whole series")
   func moved() {
     var series = SecondSeries()
     series.add(2, at: at(10))

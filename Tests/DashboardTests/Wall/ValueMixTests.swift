@@ -9,7 +9,7 @@ import Testing
 
 @testable import DashboardModel
 
-@Suite("How many documents have each value")
+@Suite("Value distribution")
 struct ValueMixTests {
   private static let states = ["new", "paid", "packed", "sent"]
 
@@ -20,7 +20,7 @@ struct ValueMixTests {
   }
 
   @Test(
-    "The counts are those of the documents that are there, after any changes", arguments: 1...6 as ClosedRange<UInt64>)
+    "The counts match the existing documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
   func counts(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let listener = ListenerTag(1)
@@ -48,7 +48,7 @@ struct ValueMixTests {
     #expect(result.mix != nil)
   }
 
-  @Test("A field with many values, or long ones, is none of few values; nor is one that few documents have")
+  @Test("Fields with many, long or rare values are excluded")
   func excluded() {
     var mix = ValueMix()
     for number in 0..<12 {
@@ -65,7 +65,7 @@ struct ValueMixTests {
     #expect(mix.shown == nil)
   }
 
-  @Test("The field is told that changes most, and it stays until another one changes much more often")
+  @Test("The most frequently changing field is chosen until another clearly exceeds it")
   func chosen() {
     func both(_ number: Int, _ first: Bool, _ second: Bool) -> Document {
       document("orders/o\(number)", ["a": .boolean(first), "b": .boolean(second)])
@@ -84,7 +84,7 @@ struct ValueMixTests {
     #expect(mix.shown?.field == "b")
   }
 
-  @Test("A result of which not all was told has no counts")
+  @Test("An incomplete result has no counts")
   func untold() {
     var result = KeptResult(Query(path: ResourcePath("orders")))
     let changes = (0..<4).map { ListenerSnapshot.Change(.added, order($0, $0 < 2 ? "new" : "paid")) }

@@ -10,7 +10,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("The wall")
+@Suite("Listener wall")
 struct WallTests {
   private let orders = Query(path: ResourcePath("orders"))
 
@@ -43,7 +43,7 @@ struct WallTests {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
   }
 
-  @Test("A listener's line has the events of each second, the mean of ten, and its documents")
+  @Test("A listener's line has events per second, a ten-second mean and a count")
   func line() throws {
     var (driver, tags) = driver(2)
     for second in [1.0, 1.5, 3, 3.1, 3.2, 3.3] {
@@ -61,7 +61,7 @@ struct WallTests {
     #expect(self.row("c1", in: driver).contains("…"), "The second listener has told nothing yet")
   }
 
-  @Test("The second that is not over is not shown, so that a frame shows whole seconds only")
+  @Test("An unfinished second is not shown, so a frame has only whole seconds")
   func wholeSeconds() {
     var (driver, tags) = driver(1)
     driver.press("M")
@@ -71,7 +71,7 @@ struct WallTests {
     #expect(row("c0", in: driver).contains("▂"))
   }
 
-  @Test("Own writes, answers, refusals and outages are on the same axis as the listeners")
+  @Test("Writes, outcomes and outages share the listeners' time axis")
   func writes() {
     var (driver, _) = driver(1)
     driver.client(
@@ -95,7 +95,7 @@ struct WallTests {
     #expect(trips.contains("p50 3"), "\(trips)")
   }
 
-  @Test("Any number of listeners can be reached, and by rate the busiest are first; the selected one stays selected")
+  @Test("Every listener is reachable, sorting by rate works, and the selection stays")
   func many() {
     var (driver, tags) = driver(300, Size(width: 80, height: 24))
     for (index, tag) in tags.enumerated() where index >= 290 {
@@ -118,7 +118,7 @@ struct WallTests {
     #expect(driver.state.browser.result?.source == .listener(tags[289]))
   }
 
-  @Test("A wall on which nothing moves asks for no ticks; one that does for one a second")
+  @Test("An idle wall requests no ticks, and an active one a tick a second")
   func ticks() {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 1), at: 1)
@@ -129,7 +129,7 @@ struct WallTests {
     #expect(driver.state.nextTick > at(201))
   }
 
-  @Test("M closes it again, esc too; at first it is there where the configuration says so")
+  @Test("M and esc close the wall, and the configuration can open it at start")
   func opening() {
     var (driver, _) = driver(1)
     driver.press("M")

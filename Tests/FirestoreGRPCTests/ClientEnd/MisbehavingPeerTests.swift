@@ -51,7 +51,7 @@ struct MisbehavingPeerTests {
   }
 
   @Test(
-    "Thousands of PING, SETTINGS and unknown frames are accepted, but not millions",
+    "Up to 20,000 PING, SETTINGS and PRIORITY frames are accepted, but not more",
     arguments: [TestFrame.Kind.ping, .settings, .priority])
   func flood(_ kind: TestFrame.Kind) throws {
     let peer = try HandmadePeer()
